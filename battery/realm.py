@@ -73,7 +73,7 @@ def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> 
         await migrate(keeper.store)
         return await work(keeper)
 
-    return asyncio.run(app.at_work(settings.load({}, database=database), migrate_and_work))
+    return asyncio.run(app.run_with_keeper(settings.load({}, database=database), migrate_and_work))
 
 
 async def forget_guesses(keeper: Keeper) -> None:

@@ -199,7 +199,7 @@ def _delete_at_once() -> None:
 
 def _write_log_on_loop() -> None:
     """Seeded fault: write log lines on the event loop, without a queue."""
-    setattr(log._writer, "put", log._out)  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
+    setattr(log._writer, "put", log._write_bytes)  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
 
 
 def _open_gate() -> None:

@@ -15,7 +15,7 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, of
 from gamekeeper import settings
 from gamekeeper.cli import terminal
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.sqlite import BULK_LOAD_CACHE_KIB
@@ -74,16 +74,16 @@ def _measure(number: int, name: str, work: Callable[[Path], None], empty: Path) 
 def fill(path: Path) -> None:
     async def work(keeper: Keeper) -> None:
         await migrate(keeper.store)
-        await filling.fill(keeper, "benchmark")
+        await loader.fill(keeper, "benchmark")
 
-    terminal.at_work(settings.load({}, database=f"sqlite:///{path}"), work)
+    terminal.run_with_keeper(settings.load({}, database=f"sqlite:///{path}"), work)
 
 
 def load(path: Path) -> None:
     async def work(keeper: Keeper) -> None:
-        await filling.load_players(keeper, PLAYERS, lambda _: None)
+        await loader.load_players(keeper, PLAYERS, lambda _: None)
 
-    terminal.at_work(settings.load({}, database=f"sqlite:///{path}"), work)
+    terminal.run_with_keeper(settings.load({}, database=f"sqlite:///{path}"), work)
 
 
 def insert(path: Path, batches: Sequence[Batch]) -> None:
@@ -113,10 +113,10 @@ def read_batches(empty: Path, full: Path) -> list[Batch]:
     }
     db.close()
     batches: list[Batch] = []
-    for first in range(0, len(players), filling.BATCH):
-        some = players[first : first + filling.BATCH]
+    for first in range(0, len(players), loader.BATCH_SIZE):
+        some = players[first : first + loader.BATCH_SIZE]
         theirs = {table: [row for player in some for row in held[table][player[0]]] for table in HELD}
-        batches.append({"users": users[first : first + filling.BATCH], "players": some, **theirs})
+        batches.append({"users": users[first : first + loader.BATCH_SIZE], "players": some, **theirs})
     return batches
 
 

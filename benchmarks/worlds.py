@@ -16,7 +16,7 @@ import asyncpg
 from benchmarks import machine
 from gamekeeper import settings
 from gamekeeper.cli import terminal
-from gamekeeper.demo import filling, names, world
+from gamekeeper.demo import loader, names, world
 from gamekeeper.game import passwords, tokens
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import users
@@ -162,12 +162,12 @@ def _fits(found: BenchWorld) -> bool:
             return False
         return True
 
-    return terminal.at_work(settings.load({}, database=found.url), fits)
+    return terminal.run_with_keeper(settings.load({}, database=found.url), fits)
 
 
 def _make(made: BenchWorld) -> None:
     print(f"Making {made.players:,} players on {made.engine} …", flush=True)
-    issued = terminal.at_work(settings.load({}, database=made.url), partial(_fill, players=made.players))
+    issued = terminal.run_with_keeper(settings.load({}, database=made.url), partial(_fill, players=made.players))
     if made.engine == POSTGRES:
         _ask(made.url, "VACUUM (ANALYZE)")  # now, so that it does not disturb a measurement
         _ask(made.url, "CHECKPOINT")
@@ -176,8 +176,8 @@ def _make(made: BenchWorld) -> None:
 
 async def _fill(keeper: Keeper, players: int) -> list[str]:
     await migrate(keeper.store)
-    await filling.fill(keeper, PASSWORD)
-    await filling.load_players(keeper, players, _Progress().advance)
+    await loader.fill(keeper, PASSWORD)
+    await loader.load_players(keeper, players, _Progress().advance)
     caller = await users.find_by_id(keeper.store, names.stable_id("user", world.API_ACCOUNT))
     if caller is None:
         raise machine.Stop("The demo's world has no API account.")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import httpx
 
 from gamekeeper import app, settings
-from gamekeeper.demo import filling, world
+from gamekeeper.demo import loader, world
 from gamekeeper.game import tokens
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserRegistered
@@ -77,13 +77,13 @@ async def _fill_database(database: str) -> str:
     keeper = app.build_keeper(settings.load({}, database=database))
     await keeper.store.open()
     await migrate(keeper.store)
-    await filling.fill(keeper, PASSWORD)
+    await loader.fill(keeper, PASSWORD)
     fuzzer = User(OWN_ID, OWN, "fuzzer@example.test", NO_PASSWORD, world.API_POWERS, 0, None, None)
 
     async def register(_: Reading) -> Decision[None]:
         return Decision([UserRegistered(fuzzer)], None)
 
-    await keeper.changes.apply(filling.BY_DEMO, register, lambda _: b"")
+    await keeper.changes.apply(loader.DEMO_INTENT, register, lambda _: b"")
     pair = await tokens.issue_for_service(keeper, fuzzer, 24, read_only=False)
     await keeper.store.close()
     keeper.passwords.close()

@@ -17,7 +17,7 @@ import httpx
 import msgspec
 
 from gamekeeper import app, settings
-from gamekeeper.demo import characters, filling
+from gamekeeper.demo import loader, sample_players
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.path_parameters import find_parameter
@@ -73,7 +73,7 @@ def _example(operation: int | str) -> Ask:
 
 
 def _players() -> Iterator[Ask]:
-    sample = characters.sample()
+    sample = sample_players.build_sample()
     name, variable = sample.player.name, sample.variable.id
     for query in ("", "?page=1&pageSize=7", "?pageSize=5000&limit=3", "?page=99", "?page=-1", *FAR):
         yield Ask(1, f"players{query}")
@@ -99,7 +99,7 @@ def _players() -> Iterator[Ask]:
 
 
 def _items() -> Iterator[Ask]:
-    sample = characters.sample()
+    sample = sample_players.build_sample()
     name, item, spell = sample.player.name, sample.item.id, sample.spell.id
     for key in (name, sample.player.id, NOBODY):
         yield Ask(10, f"players/{key}/items")
@@ -121,7 +121,7 @@ def _items() -> Iterator[Ask]:
 
 
 def _users() -> Iterator[Ask]:
-    sample = characters.sample()
+    sample = sample_players.build_sample()
     user, right, wrong = sample.account, hash_for_wire(PASSWORD), "0" * 64
     for key in (user, user.upper(), NOBODY, "Nobody"):
         yield Ask(21, f"users/{key}")
@@ -144,7 +144,7 @@ def _users() -> Iterator[Ask]:
 
 
 def _server() -> Iterator[Ask]:
-    sample = characters.sample()
+    sample = sample_players.build_sample()
     for operation, path in (("about", ""), ("authorized", "/authorized"), ("stats", "/stats"), ("config", "/config")):
         yield Ask(operation, f"info{path}")
     yield Ask("stat_names", "info/config/stats")
@@ -159,7 +159,7 @@ def _server() -> Iterator[Ask]:
 
 
 def _history() -> Iterator[Ask]:
-    name, item = characters.sample().player.name, characters.sample().item.id
+    name, item = sample_players.build_sample().player.name, sample_players.build_sample().item.id
     for query in (
         "?kind=variables_set",
         "?limit=3",
@@ -189,7 +189,7 @@ def _mails() -> Iterator[Ask]:
 
 
 def _keeping() -> Iterator[Ask]:
-    sample = characters.sample()
+    sample = sample_players.build_sample()
     user, name = sample.account, sample.player.name
     for act in ("ban", "unban", "mute", "unmute", "kick"):
         for key in (f"users/{user}", f"players/{name}", "users/Nobody", f"players/{NOBODY}"):
@@ -211,9 +211,9 @@ async def fill_database(database: str) -> str:
 
     async def fill(keeper: Keeper) -> str:
         await migrate(keeper.store)
-        return (await filling.fill(keeper, PASSWORD)).token
+        return (await loader.fill(keeper, PASSWORD)).token
 
-    return await app.at_work(settings.load({}, database=database), fill)
+    return await app.run_with_keeper(settings.load({}, database=database), fill)
 
 
 def answers(database: str) -> list[tuple[Ask, int, object]]:

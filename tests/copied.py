@@ -25,7 +25,7 @@ def is_untouched(url: str) -> bool:
     if url.startswith("sqlite"):
         path = Path(url.removeprefix("sqlite:///"))
         return not list(path.parent.glob(f"*{path.name}*"))
-    there = app.at_work(settings.load({}, database=url), lambda keeper: copies.list_tables(keeper.store))
+    there = app.run_with_keeper(settings.load({}, database=url), lambda keeper: copies.list_tables(keeper.store))
     return asyncio.run(there) == []
 
 

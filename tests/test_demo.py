@@ -13,7 +13,7 @@ import pytest
 import world as worlds
 from findings import faults
 from gamekeeper import settings
-from gamekeeper.demo import characters, filling, names, realms, world
+from gamekeeper.demo import game_servers, loader, names, sample_players, world
 from gamekeeper.game import accounts, presence
 from gamekeeper.game import player_edits as character_rules
 from gamekeeper.game.changes import Intent
@@ -33,8 +33,8 @@ def at_work(url: str, work: Work[T]) -> T:
     return asyncio.run(worlds.at_work(url, work))
 
 
-async def filled(keeper: Keeper) -> filling.Access:
-    return await filling.fill(keeper, PASSWORD)
+async def filled(keeper: Keeper) -> loader.DemoAccess:
+    return await loader.fill(keeper, PASSWORD)
 
 
 async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
@@ -51,8 +51,8 @@ def another_database(databases: Any) -> Generator[str]:
 
 
 def test_there_are_names_for_five_million_and_nobody_shares_one() -> None:
-    assert names.MOST_NAMES >= 5_000_000
-    assert math.gcd(names.STRIDE, names.MOST_NAMES) == 1
+    assert names.MAX_NAMES >= 5_000_000
+    assert math.gcd(names.STRIDE, names.MAX_NAMES) == 1
 
 
 def test_ids_are_uuids_of_version_5() -> None:
@@ -83,7 +83,7 @@ def test_passwords_are_random_and_easy_to_type() -> None:
 
 
 def test_every_kind_of_thing_is_in_the_world() -> None:
-    everybody = characters.named()
+    everybody = sample_players.named_players()
     belongings = {player.name: theirs for player, theirs in everybody}
     assert len(everybody) == 48
     assert {player.class_id for player, _ in everybody} == {each.id for each in world.CLASS_NAMES}
@@ -101,7 +101,7 @@ def test_every_kind_of_thing_is_in_the_world() -> None:
 
 def test_every_character_is_possible() -> None:
     items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
-    for player, theirs in characters.named() + characters.numbered(range(500)):
+    for player, theirs in sample_players.named_players() + sample_players.numbered_players(range(500)):
         assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
         assert 0 <= player.exp < player.experience_to_next_level == 50 * player.level**2
         for slot in player.equipment:
@@ -116,7 +116,7 @@ def test_every_character_is_possible() -> None:
 def test_two_demos_are_equal(empty_database: str, another_database: str) -> None:
     async def written(keeper: Keeper) -> list[tuple[object, ...]]:
         await filled(keeper)
-        await filling.load_players(keeper, 20, lambda _: None)
+        await loader.load_players(keeper, 20, lambda _: None)
         return await trace(keeper)
 
     assert at_work(empty_database, written) == at_work(another_database, written)
@@ -128,8 +128,8 @@ def test_a_second_fill_changes_nothing(empty_database: str) -> None:
         before = await trace(keeper)
         second = await filled(keeper)
         assert await trace(keeper) == before
-        assert first.everybody
-        assert second.everybody
+        assert first.opens_players
+        assert second.opens_players
         assert first.token != second.token
 
     at_work(empty_database, work)
@@ -139,16 +139,16 @@ def test_a_new_password_is_the_api_accounts_alone(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         before = await trace(keeper)
-        access = await filling.fill(keeper, "another one")
+        access = await loader.fill(keeper, "another one")
         assert [row[:1] + row[2:3] for row in (await trace(keeper))[len(before) :]] == [
             ("password_changed", names.stable_id("user", "keeper"))
         ]
-        assert not access.everybody
+        assert not access.opens_players
         api, marlow = [await users.find_by_fold(keeper.store, name) for name in ("keeper", "marlow")]
         assert api
         assert marlow
-        assert await keeper.passwords.is_right(access.sent, api.password)
-        assert not await keeper.passwords.is_right(access.sent, marlow.password)
+        assert await keeper.passwords.is_right(access.wire_password, api.password)
+        assert not await keeper.passwords.is_right(access.wire_password, marlow.password)
 
     at_work(empty_database, work)
 
@@ -176,7 +176,7 @@ def test_what_is_stored_is_what_the_tables_say(empty_database: str) -> None:
 def test_the_doctor_finds_nothing(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
-        await filling.load_players(keeper, 1200, lambda _: None)
+        await loader.load_players(keeper, 1200, lambda _: None)
         assert await faults(keeper) == []
 
     at_work(empty_database, work)
@@ -185,7 +185,7 @@ def test_the_doctor_finds_nothing(empty_database: str) -> None:
 def test_a_database_with_other_people_is_left_alone(database: str) -> None:
     async def work(keeper: Keeper) -> None:
         before = await trace(keeper)
-        with pytest.raises(filling.NotADemo, match="Give it an empty one"):
+        with pytest.raises(loader.NotADemo, match="Give it an empty one"):
             await filled(keeper)
         assert await trace(keeper) == before
 
@@ -193,13 +193,13 @@ def test_a_database_with_other_people_is_left_alone(database: str) -> None:
 
 
 def test_more_players_come_in_batches(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filling, "BATCH", 1000)
+    monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
 
     async def work(keeper: Keeper) -> None:
         advanced: list[int] = []
         await filled(keeper)
         before = len(await trace(keeper))
-        await filling.load_players(keeper, 2500, advanced.append)
+        await loader.load_players(keeper, 2500, advanced.append)
         assert await players.count(keeper.store) == 48 + 2500
         assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS) + 2500
         kinds = [row[0] for row in (await trace(keeper))[before:]]
@@ -213,19 +213,19 @@ def test_more_players_come_in_batches(empty_database: str, monkeypatch: pytest.M
 
 
 def test_more_players_are_only_as_many_as_are_missing(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filling, "BATCH", 1000)
+    monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
 
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
-        await filling.load_players(keeper, 1100, lambda _: None)
+        await loader.load_players(keeper, 1100, lambda _: None)
         gone = names.numbered_id("player", 7)
         await keeper.changes.apply(
             ANYBODY, lambda tx: character_rules.delete(tx, gone, keeper.changes.codec), lambda _: b""
         )
-        await filling.load_players(keeper, 1300, lambda _: None)
+        await loader.load_players(keeper, 1300, lambda _: None)
         assert await players.count(keeper.store) == 48 + 1300
         before = await trace(keeper)
-        await filling.load_players(keeper, 1300, lambda _: None)
+        await loader.load_players(keeper, 1300, lambda _: None)
         assert await trace(keeper) == before
 
     at_work(empty_database, work)
@@ -236,8 +236,8 @@ def test_the_realms_keep_their_players_online(empty_database: str) -> None:
         await filled(keeper)
         before = await trace(keeper)
         for _ in range(2):
-            await realms.keep_online(keeper)
-            online = [await presence_rows.count_of_server(keeper.store, realm) for realm in world.REALMS]
+            await game_servers.keep_online(keeper)
+            online = [await presence_rows.count_of_server(keeper.store, realm) for realm in world.GAME_SERVERS]
             assert online == [7, 5]
         assert await trace(keeper) == before
 
@@ -247,13 +247,13 @@ def test_the_realms_keep_their_players_online(empty_database: str) -> None:
 def test_a_character_taken_off_stays_off_until_its_realm_starts_anew(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
-        await realms.keep_online(keeper)
+        await game_servers.keep_online(keeper)
         aldwyn = names.stable_id("player", "Aldwyn")
         await keeper.changes.apply(ANYBODY, lambda tx: presence.leave(tx, "realm-1", [aldwyn]), lambda _: b"")
-        await realms.keep_online(keeper)
+        await game_servers.keep_online(keeper)
         assert not await presence_rows.is_online(keeper.store, aldwyn)
         await keeper.changes.apply(ANYBODY, lambda tx: presence.close_server(tx, "realm-1"), lambda _: b"")
-        await realms.keep_online(keeper)
+        await game_servers.keep_online(keeper)
         assert await presence_rows.is_online(keeper.store, aldwyn)
 
     at_work(empty_database, work)
@@ -266,7 +266,7 @@ def test_a_deleted_character_does_not_keep_the_others_off(empty_database: str) -
         await keeper.changes.apply(
             ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.codec), lambda _: b""
         )
-        await realms.keep_online(keeper)
+        await game_servers.keep_online(keeper)
         assert await presence_rows.count(keeper.store) == 11
 
     at_work(empty_database, work)

@@ -20,7 +20,7 @@ import pytest
 import people
 import run_cluster
 from databases import Sqlite
-from gamekeeper.cli.serve import FREE_PORTS
+from gamekeeper.cli.serve import FIRST_FREE_PORT
 from gamekeeper.settings import PREFIX, Settings
 from run_cluster import Proxy
 from server import Server, free_port
@@ -298,7 +298,7 @@ def unheard(guide: str, unit: str) -> list[str]:
     """Return mismatches between the service's address and the addresses in the guide."""
     (port,) = re.findall(r"^GAMEKEEPER_PORT=(\d+)$", guide, re.MULTILINE)
     asked = re.findall(r"https://127\.0\.0\.1(?::(\d+))?/health/ready", guide)
-    wrong = [] if int(port) >= FREE_PORTS or f"\nAmbientCapabilities={CAPABILITY}\n" in unit else ["not allowed"]
+    wrong = [] if int(port) >= FIRST_FREE_PORT or f"\nAmbientCapabilities={CAPABILITY}\n" in unit else ["not allowed"]
     return wrong + [f"asks {each or HTTPS}" for each in asked if each != port]
 
 

@@ -43,7 +43,7 @@ def bring_back(folder: Path, url: str) -> None:
     opened = ExportFolder(folder)
     opened.verify(unseen)
     with filling.prepare_target(settings.load({}, database=url)) as target:
-        asyncio.run(app.at_work(target, lambda keeper: importing.import_folder(keeper, opened, unseen)))
+        asyncio.run(app.run_with_keeper(target, lambda keeper: importing.import_folder(keeper, opened, unseen)))
 
 
 def lines(folder: Path, noun: str) -> list[Any]:

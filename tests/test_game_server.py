@@ -184,7 +184,7 @@ def match(
         keeper = of_keeper(server.url, tokens["Shop"])
     state = json.loads(game.state.read_text(encoding="utf-8"))
     assert state["report"] is None
-    found = asyncio.run(app.at_work(settings.load({}, database=database), faults))
+    found = asyncio.run(app.run_with_keeper(settings.load({}, database=database), faults))
     return MatchOutcome(of_game(state), keeper, state["handed_out"], shop.brought.get(COIN.id, 0), found)
 
 

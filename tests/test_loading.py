@@ -18,7 +18,7 @@ import pytest
 import world as worlds
 from findings import faults
 from gamekeeper import app, settings
-from gamekeeper.demo import characters, filling, names, world
+from gamekeeper.demo import loader, names, sample_players, world
 from gamekeeper.game import lists
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
@@ -77,18 +77,18 @@ async def contents(keeper: Keeper) -> dict[str, Sequence[Row]]:
 
 def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, another_database: str) -> None:
     async def load_rows(keeper: Keeper) -> dict[str, Sequence[Row]]:
-        await filling.load_players(keeper, 20, no_advance)
+        await loader.load_players(keeper, 20, no_advance)
         return await contents(keeper)
 
     async def write_rows(keeper: Keeper) -> dict[str, Sequence[Row]]:
-        made = characters.numbered(range(20))
-        accounts = [UserRegistered(characters.numbered_account(player)) for player, _ in made]
+        made = sample_players.numbered_players(range(20))
+        accounts = [UserRegistered(sample_players.build_numbered_account(player)) for player, _ in made]
         created = [PlayerCreated(player, belongings) for player, belongings in made]
 
         async def decide(_: Reading) -> Decision[None]:
             return Decision([*accounts, *created], None)
 
-        await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
+        await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
         return await contents(keeper)
 
     ours = at_work(empty_database, load_rows)
@@ -101,14 +101,15 @@ def test_bulk_load_writes_bags(empty_database: str) -> None:
 
     async def work(keeper: Keeper) -> list[str]:
         owners = [
-            characters.account(names.stable_id("user", name), name, "!", world.NO_POWERS) for name in world.ACCOUNTS
+            sample_players.build_account(names.stable_id("user", name), name, "!", world.NO_POWERS)
+            for name in world.ACCOUNTS
         ]
 
         async def decide(_: Reading) -> Decision[None]:
-            loaded = [filling.UsersLoaded(owners), filling.PlayersLoaded(characters.named())]
-            return Decision([filling.PAUSE_LISTS, *loaded, filling.RESUME_LISTS], None)
+            loaded = [loader.UsersLoaded(owners), loader.PlayersLoaded(sample_players.named_players())]
+            return Decision([loader.PAUSE_LISTS, *loaded, loader.RESUME_LISTS], None)
 
-        await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
+        await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
         await keeper.lists.prepare()
         assert await players.count(keeper.store) == NAMED
         return await faults(keeper)
@@ -128,18 +129,18 @@ def test_bulk_load_restores_schema_and_lists(engine: str, empty_database: str, a
 
 
 async def fill_world(keeper: Keeper) -> None:
-    await filling.fill(keeper, "moss")
+    await loader.fill(keeper, "moss")
 
 
 async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
-    await filling.load_players(keeper, wanted, no_advance)
+    await loader.load_players(keeper, wanted, no_advance)
     assert await keeper.store.read(lists.load_view)
     return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
 
 
 def test_loaded_accounts_have_the_databases_time(empty_database: str) -> None:
     async def work(keeper: Keeper) -> tuple[int, int]:
-        await filling.load_players(keeper, 1, no_advance)
+        await loader.load_players(keeper, 1, no_advance)
         one = await users.find_by_fold(keeper.store, names.numbered_name(0).lower())
         rows = await ledger.read_after(keeper.store, 0, 1)
         return one.created_at if one else 0, rows[0].at
@@ -155,10 +156,10 @@ def test_loaded_accounts_have_the_databases_time(empty_database: str) -> None:
 def test_taken_name_ends_the_load_with_an_error(
     empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filling, "BATCH", 10)
+    monkeypatch.setattr(loader, "BATCH_SIZE", 10)
     taken = names.numbered_name(14)
-    stranger = characters.account(names.stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
-    owned = replace(characters.named()[0][0], id=names.stable_id("player", "stranger"), user_id=stranger.id)
+    stranger = sample_players.build_account(names.stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
+    owned = replace(sample_players.named_players()[0][0], id=names.stable_id("player", "stranger"), user_id=stranger.id)
     there = {
         "a character": [UserRegistered(stranger), PlayerCreated(replace(owned, name=taken.upper()), PlayerState())],
         "an account": [UserRegistered(stranger._replace(name=taken.upper()))],
@@ -169,10 +170,10 @@ def test_taken_name_ends_the_load_with_an_error(
         async def decide(_: Reading) -> Decision[None]:
             return Decision(there[whose], None)
 
-        await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
+        await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
         before = await users.count(keeper.store)
-        with pytest.raises(filling.NotADemo, match=f"^{taken}, the name of .* run the same command again"):
-            await filling.load_players(keeper, 30, no_advance)
+        with pytest.raises(loader.NotADemo, match=f"^{taken}, the name of .* run the same command again"):
+            await loader.load_players(keeper, 30, no_advance)
         return await users.count(keeper.store) - before
 
     assert at_work(empty_database, work) == 10  # the previous batch was committed
@@ -182,7 +183,7 @@ def test_other_errors_of_a_load_are_passed_on(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await keeper.store.write(lambda tx: tx.returning(Statement("spoil", {"": "DROP TABLE player_variables"})))
         with pytest.raises(Exception, match="player_variables"):
-            await filling.load_players(keeper, 5, no_advance)
+            await loader.load_players(keeper, 5, no_advance)
 
     at_work(empty_database, work)
 
@@ -237,7 +238,7 @@ def test_server_completes_a_killed_load_before_serving(engine: str, empty_databa
 
 async def serve_once(url: str) -> None:
     keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
-    upkeep = app.Upkeep(keeper, Callers(keeper.store), ())
+    upkeep = app.BackgroundJobs(keeper, Callers(keeper.store), ())
     await upkeep.start()
     await upkeep.stop()
 
@@ -245,7 +246,7 @@ async def serve_once(url: str) -> None:
 async def complete_load(keeper: Keeper) -> list[str]:
     there = await players.count(keeper.store) - NAMED
     assert there > 0
-    assert there % filling.BATCH == 0  # only complete batches exist
+    assert there % loader.BATCH_SIZE == 0  # only complete batches exist
     wanted = there + 500
     totals = await count_lists(keeper, wanted)
     assert totals == [NAMED + wanted, NAMED + wanted, ACCOUNTS + wanted]

@@ -64,7 +64,7 @@ def access(*ids: str, caller: str = "Ann") -> None:
 def test_access_lines_go_out_together_and_soon() -> None:
     async def ask() -> None:
         access("1", "2", "3")
-        await asyncio.sleep(2 * log.KEPT_SECONDS)
+        await asyncio.sleep(2 * log.BUFFER_SECONDS)
         access("4")
 
     written = during(ask())
@@ -104,7 +104,7 @@ def test_a_line_that_cannot_be_written_is_nobodys_failure() -> None:
 
 def test_pipe_that_nobody_reads_blocks_nothing_and_its_lines_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "FLUSH_SECONDS", 0.1)
-    count, before = 20_000, log.dropped()
+    count, before = 20_000, log.count_dropped()
     reader, writer = os.pipe()
 
     async def ask() -> None:
@@ -113,7 +113,7 @@ def test_pipe_that_nobody_reads_blocks_nothing_and_its_lines_are_counted(monkeyp
     with os.fdopen(writer, "w") as stderr, contextlib.redirect_stderr(stderr):
         asyncio.run(ask())
         log.flush()
-        lost = log.dropped() - before
+        lost = log.count_dropped() - before
         with os.fdopen(reader, "rb") as pipe:
             lines = [pipe.readline() for _ in range(count - lost)]
         log.flush()
@@ -151,7 +151,7 @@ def test_no_write_is_longer_than_a_pipe_takes_whole() -> None:
 
     written = during(ask())
     assert written.ids == [str(number) for number in range(200)]
-    assert all(part.endswith(b"\n") and len(part) <= log.KEPT_MOST for part in written.parts)
+    assert all(part.endswith(b"\n") and len(part) <= log.PIPE_BYTES for part in written.parts)
     assert len(written.parts) < 40
 
 
@@ -179,7 +179,7 @@ def test_nobody_writes_lines_or_escapes_of_their_own(name: str) -> None:
     written = during(ask())
     text = b"".join(written.parts).decode()
     assert written.ids == ["1", "2", "3"]
-    assert all(line.isprintable() and len(line) < log.KEPT_MOST for line in text.split("\n"))
+    assert all(line.isprintable() and len(line) < log.PIPE_BYTES for line in text.split("\n"))
 
 
 def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
@@ -187,7 +187,7 @@ def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
         log.problem("1", "first " + "Ä" * 50_000 + " last")
 
     (part,) = during(ask()).parts
-    assert len(part) <= log.KEPT_MOST
+    assert len(part) <= log.PIPE_BYTES
     said = json.loads(part)["problem"]
     assert (said.startswith("first "), said.endswith(" last"), len(said) > 100) == (True, True, True)
 
@@ -218,7 +218,7 @@ def test_no_secret_gets_into_a_line(name: str) -> None:
         except RuntimeError:
             log.failure("3")
         before = logging.getLogger().handlers[:]
-        log.adopt()
+        log.capture_logging()
         logging.getLogger("asyncio").error("a task failed: %s", said)
         logging.getLogger().handlers[:] = before
 
@@ -226,11 +226,11 @@ def test_no_secret_gets_into_a_line(name: str) -> None:
     assert written.ids == ["1", "3", "asyncio"]
     whole = b"".join(written.parts).decode()
     assert secret not in whole
-    assert json.loads(whole.splitlines()[0])["problem"] == log.redacted(said)
+    assert json.loads(whole.splitlines()[0])["problem"] == log.redact(said)
 
 
 def test_what_is_no_secret_stays() -> None:
     said = (
         "player 0f5c2a34-1111-4222-8333-944455556666 at http://127.0.0.1:5400/x, see a@b.test; CHECK constraint failed"
     )
-    assert log.redacted(said) == said
+    assert log.redact(said) == said

@@ -61,8 +61,8 @@ def move(
         if interrupt:
             interrupt.task = asyncio.current_task()
         there = loaded(target)
-        sums = await app.at_work(loaded(source), lambda keeper: moving.move(keeper, there, moved), final=True)
-        await app.at_work(there, moving.finish, final=True)
+        sums = await app.run_with_keeper(loaded(source), lambda keeper: moving.move(keeper, there, moved), final=True)
+        await app.run_with_keeper(there, moving.finish, final=True)
         return sums
 
     return asyncio.run(run())
@@ -70,7 +70,7 @@ def move(
 
 def started(url: str) -> None:
     """What a server does first."""
-    asyncio.run(app.at_work(loaded(url), lambda keeper: migrate(keeper.store)))
+    asyncio.run(app.run_with_keeper(loaded(url), lambda keeper: migrate(keeper.store)))
 
 
 @pytest.fixture(autouse=True)
@@ -180,7 +180,7 @@ def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
     with pytest.raises(ClosedDatabase, match="did not come to its end"):
         started(empty_database)
-    asyncio.run(app.at_work(loaded(empty_database), moving.finish))
+    asyncio.run(app.run_with_keeper(loaded(empty_database), moving.finish))
     started(empty_database)
 
 
@@ -281,7 +281,7 @@ def test_what_the_disk_says_is_told_at_once(
 
 def test_what_is_not_ours_is_not_reopened(empty_database: str) -> None:
     with pytest.raises(SchemaMismatch, match=r"Gamekeeper has never used this database\. Check --database"):
-        asyncio.run(app.at_work(loaded(empty_database), moving.reopen))
+        asyncio.run(app.run_with_keeper(loaded(empty_database), moving.reopen))
 
 
 def test_nothing_is_overwritten(world: World, databases: Any) -> None:

@@ -103,36 +103,36 @@ def test_zero_where_zero_means_something() -> None:
 )
 def test_secrets_are_masked(url: str, expected: str) -> None:
     for name in ("database", "smtp_url"):
-        assert settings.shown(settings.load({}, **{name: url}), name) == expected
+        assert settings.show_value(settings.load({}, **{name: url}), name) == expected
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if re.search("password$|secret|token$|url$|^database$", each)])
 def test_no_setting_that_may_hold_a_secret_tells_it(name: str) -> None:
     """A link in mails holds none; a token may look like anything."""
     value = f"a://{SECRET}" if name.endswith("token") else f"smtp://me:{SECRET}@host"
-    assert (SECRET in settings.shown(settings.load({}, **{name: value}), name)) == (name == "reset_url")
-    assert settings.shown(settings.load({}, **{name: ""}), name) == ""
+    assert (SECRET in settings.show_value(settings.load({}, **{name: value}), name)) == (name == "reset_url")
+    assert settings.show_value(settings.load({}, **{name: ""}), name) == ""
 
 
 def test_other_settings_are_shown_as_they_are() -> None:
     loaded = settings.load({}, game_name="a:b@c", mail_from="game@example.test")
-    assert [settings.shown(loaded, name) for name in ("game_name", "mail_from", "port")] == [
+    assert [settings.show_value(loaded, name) for name in ("game_name", "mail_from", "port")] == [
         "a:b@c",
         "game@example.test",
         "5400",
     ]
-    assert settings.shown(loaded, "smtp_url") == ""
+    assert settings.show_value(loaded, "smtp_url") == ""
 
 
 def test_the_source_of_a_value() -> None:
     environment = {"GAMEKEEPER_PORT": "8080"}
-    assert settings.source("port", environment) == "GAMEKEEPER_PORT"
-    assert settings.source("host", environment) == "default"
+    assert settings.find_source("port", environment) == "GAMEKEEPER_PORT"
+    assert settings.find_source("host", environment) == "default"
 
 
 def test_what_looks_like_a_setting_and_is_none_is_named() -> None:
     environment = {"GAMEKEEPER_PROT": "5400", "GAMEKEEPER_SMTP_TIME_OUT": "1", "GAMEKEEPER_XYZZY": SECRET, "PORT": "1"}
-    assert settings.strays(environment | {settings.variable(name): "" for name in NAMES}) == [
+    assert settings.describe_unknown(environment | {settings.variable(name): "" for name in NAMES}) == [
         "GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?",
         "GAMEKEEPER_SMTP_TIME_OUT is no setting, so it does nothing. Is it GAMEKEEPER_SMTP_TIMEOUT?",
         "GAMEKEEPER_XYZZY is no setting, so it does nothing. `gamekeeper settings` lists those that there are.",
@@ -143,8 +143,8 @@ def test_what_we_read_elsewhere_is_not_named() -> None:
     """Whatever a program, an example or a test of ours takes from the environment."""
     files = [path for folder in READERS for path in (ROOT / folder).rglob("*.py")]
     read = {name for path in files for name in READS.findall(path.read_text(encoding="utf-8"))}
-    assert {f"GAMEKEEPER_{name}" for name in settings.OTHERS} == {crash.VARIABLE, *read}
-    assert settings.strays(dict.fromkeys(read | {crash.VARIABLE}, "x")) == []
+    assert {f"GAMEKEEPER_{name}" for name in settings.OTHER_VARIABLES} == {crash.VARIABLE, *read}
+    assert settings.describe_unknown(dict.fromkeys(read | {crash.VARIABLE}, "x")) == []
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_what_we_read_elsewhere_is_not_named() -> None:
     ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db.example.test/game", f"postgresql:/game:{SECRET}@db/game"],
 )
 def test_a_database_of_no_known_kind_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(BadSetting, match=r"is neither sqlite:///.* nor postgresql://") as caught:
+    with pytest.raises(BadSetting, match=r"is not supported. Use sqlite:///.* or postgresql://") as caught:
         app.open_store(Settings(database=url))
     assert SECRET not in str(caught.value)

@@ -27,7 +27,7 @@ class Worker:
 
     def start(self) -> None:
         async def started() -> None:
-            signals.on_stop(lambda: self.words.append("waiting"))
+            signals.on_shutdown(lambda: self.words.append("waiting"))
 
         self._loop.run_until_complete(started())
 

@@ -133,7 +133,7 @@ def count(url: str) -> int:
 
 def shortage(url: str, expected: int) -> str:
     settings = Settings(database=url, synchronous_standbys=expected)
-    return asyncio.run(app.at_work(settings, standbys.find_shortage))
+    return asyncio.run(app.run_with_keeper(settings, standbys.find_shortage))
 
 
 def set_names(pair: Pair, names: str) -> None:

@@ -68,7 +68,7 @@ def test_replacement_of_a_dead_worker_waits_for_the_database(
             until(lambda: serving(server))
             let_in(database, anybody=False)
             workers(server)[0].kill()
-            until(lambda: '"id": "start", "problem": "the database is away' in said.read_text(encoding="utf-8"))
+            until(lambda: '"id": "start", "problem": "the database is unreachable' in said.read_text(encoding="utf-8"))
             assert httpx.get(f"{server.url}/health/live").status_code == 200
             let_in(database, anybody=True)
             until(lambda: serving(server))

@@ -203,7 +203,7 @@ async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) ->
         await migrate(keeper.store)
         return await work(keeper)
 
-    return await app.at_work(settings.load({}, database=url, access_log=False), migrate_and_work)
+    return await app.run_with_keeper(settings.load({}, database=url, access_log=False), migrate_and_work)
 
 
 async def prepare(url: str) -> dict[str, str]:

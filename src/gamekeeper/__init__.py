@@ -1,3 +1,3 @@
-"""Read and change an online game's characters and accounts over HTTP."""
+"""Read and change an online game's players and accounts over HTTP."""
 
 __version__ = "0.1.0"

@@ -2,16 +2,16 @@ import errno
 import sys
 
 UNWRITTEN = (
-    "Error: standard output cannot be written: {why}. The command itself may be done. If it printed a password or a "
-    "token, that is lost: set another password, or revoke the token and issue another.\n"
+    "Error: cannot write to standard output: {why}. The command may have completed. If it printed a password or a "
+    "token, that output is lost: set another password, or revoke the token and issue another.\n"
 )
 
 
 def main() -> None:
     try:
-        from gamekeeper.cli.commands import gamekeeper  # noqa: PLC0415 - it takes long enough for a Ctrl-C
+        from gamekeeper.cli.commands import gamekeeper  # noqa: PLC0415 - slow: Ctrl-C may come during the import
     except KeyboardInterrupt:
-        sys.stderr.write("\nAborted!\n")  # as click says it from here on
+        sys.stderr.write("\nAborted!\n")  # the same message as click prints
         sys.exit(1)
     try:
         gamekeeper(prog_name="gamekeeper")

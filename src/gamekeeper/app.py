@@ -38,7 +38,7 @@ from gamekeeper.http.router import Router
 from gamekeeper.http.routes import METRICS, ROUTES
 from gamekeeper.http.services import Services
 from gamekeeper.mail import outbox
-from gamekeeper.settings import BadSetting, Settings, shown
+from gamekeeper.settings import BadSetting, Settings, show_value
 from gamekeeper.store import hosts, indexes
 from gamekeeper.store.engine import DatabaseUnavailable, Store
 from gamekeeper.store.migrate import migrate
@@ -46,15 +46,15 @@ from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
-USE_SECONDS = 30.0
-AWAY_SECONDS = 1.0
-UNREADABLE = (
-    "The database's address cannot be read: its server or port is malformed. In a password write / as %2F, ? as %3F, "
-    "# as %23, [ as %5B, : as %3A and @ as %40."
+NOTE_USE_SECONDS = 30.0  # interval between writes of the tokens' last use
+RETRY_SECONDS = 1.0  # between attempts to open the database at start
+BAD_DATABASE_URL = (
+    "The database URL is invalid: its host or port is malformed. In a password write / as %2F, ? as %3F, # as %23, "
+    "[ as %5B, : as %3A and @ as %40."
 )
 SPELLING: Codec = codec
 T = TypeVar("T")
-Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
+Job = tuple[float, Callable[[], Awaitable[object]]]  # interval in seconds, function to run
 
 
 def open_store(settings: Settings) -> Store:
@@ -63,14 +63,16 @@ def open_store(settings: Settings) -> Store:
         return SqliteStore(file)
     if url.startswith(POSTGRES):
         if not hosts.has_numeric_ports(url):
-            raise BadSetting(UNREADABLE)
+            raise BadSetting(BAD_DATABASE_URL)
         return PostgresStore(url, settings.connections, settings.requests_in_flight // 2)
-    seen = shown(settings, "database")
-    raise BadSetting(f"The database '{seen}' is neither sqlite:///path/to/file.db nor postgresql://user@host/name.")
+    seen = show_value(settings, "database")
+    raise BadSetting(
+        f"The database URL '{seen}' is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."
+    )
 
 
 def database_file(settings: Settings) -> Path | None:
-    """The file that the data is in; None when the database is a server."""
+    """Return the SQLite file's path, or None if the database is PostgreSQL."""
     return open_store(settings).path
 
 
@@ -81,32 +83,32 @@ def build_keeper(settings: Settings) -> Keeper:
         store,
         Changes(store, SPELLING),
         Passwords(settings.hash_queue),
-        PasswordQueues(settings.requests_in_flight // 2),  # the other half of the places is for those who do not log in
+        PasswordQueues(settings.requests_in_flight // 2),  # the other half stays free for other requests
         Feed(store),
         Lists(store),
     )
 
 
-async def at_work(settings: Settings, work: Callable[[Keeper], Awaitable[T]], *, final: bool = False) -> T:
-    """The work on an open keeper, without serving; closed again afterwards.
+async def run_with_keeper(settings: Settings, work: Callable[[Keeper], Awaitable[T]], *, final: bool = False) -> T:
+    """Open a keeper, run `work` on it, and close it, without serving HTTP.
 
-    A Ctrl-C that is heard only then stops what would come next. What is `final` it cannot stop any more: that is done,
-    and whoever asked for it is to hear so.
+    If Ctrl-C arrives while the keeper is closing, raise CancelledError, so that the command stops.
+    With `final`, return the result instead: the change is committed, and the command should report it.
     """
     keeper = build_keeper(settings)
     try:
         await keeper.store.open()
         done = await work(keeper)
     finally:
-        await _closed(keeper)
+        await _close_keeper(keeper)
     task = asyncio.current_task()
     if task and task.cancelling() and not final:
         raise asyncio.CancelledError
     return done
 
 
-async def _closed(keeper: Keeper) -> None:
-    """To the end, whatever comes: the task remembers a Ctrl-C."""
+async def _close_keeper(keeper: Keeper) -> None:
+    """Close the keeper completely even if the task is cancelled; the task still counts as cancelled afterwards."""
     closing = asyncio.ensure_future(keeper.store.close())
     while not closing.done():
         with contextlib.suppress(asyncio.CancelledError):
@@ -116,12 +118,12 @@ async def _closed(keeper: Keeper) -> None:
 
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
-    """`jobs` are done besides the usual upkeep."""
+    """Build the ASGI application; `jobs` run in addition to the usual background jobs."""
     callers = Callers(keeper.store)
-    upkeep = Upkeep(keeper, callers, jobs)
+    upkeep = BackgroundJobs(keeper, callers, jobs)
     pages = None
     if keeper.settings.console:
-        live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.is_stopping))
+        live = Live(Pulse(keeper), Checkup(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping))
         pages = ConsoleRoutes(ROOT.encode(), PAGES, refused, live)
         upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
     services = build_services(keeper, callers, pages)
@@ -151,13 +153,13 @@ def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None
     )
 
 
-def _examined(settings: Settings, progress: Progress) -> list[doctor.Finding]:
-    """In a thread of its own, on connections of its own: it reads everything."""
-    return asyncio.run(at_work(settings, lambda keeper: doctor.examine(keeper, progress)))
+def _run_doctor(settings: Settings, progress: Progress) -> list[doctor.Finding]:
+    """Run the doctor on its own connections. It reads the whole database, so the caller runs it in its own thread."""
+    return asyncio.run(run_with_keeper(settings, lambda keeper: doctor.examine(keeper, progress)))
 
 
-class Upkeep:
-    """What a serving process does besides answering: takes lapsed players offline, throws old rows away, sends mail."""
+class BackgroundJobs:
+    """Periodic jobs of a serving process, such as expiring leases, deleting old rows and sending mail."""
 
     def __init__(self, keeper: Keeper, callers: Callers, jobs: Sequence[Job]) -> None:
         self._keeper = keeper
@@ -168,7 +170,7 @@ class Upkeep:
             (lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
             (legacy.POLL_SECONDS, lambda: legacy.wrap_all(keeper)),
             (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
-            (USE_SECONDS, self.note_use),
+            (NOTE_USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
             *_standby_jobs(keeper),
             *jobs,
@@ -178,14 +180,14 @@ class Upkeep:
         self.health: HealthListener | None = None
 
     async def start(self) -> None:
-        self._give_back = signals.on_stop(self._keeper.feed.stop)  # it answers the long polls
-        while not await self._prepared():  # noqa: ASYNC110 - nobody tells us that a database is back
-            await asyncio.sleep(AWAY_SECONDS)
+        self._give_back = signals.on_shutdown(self._keeper.feed.stop)  # answers waiting long polls at once
+        while not await self._prepare_store():  # noqa: ASYNC110 - polling: there is no event when the database is back
+            await asyncio.sleep(RETRY_SECONDS)
         if self.health:
             await self.health.start()
-        self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
+        self._tasks = [asyncio.create_task(_repeat(seconds, work)) for seconds, work in self.jobs]
         gc.collect()
-        gc.freeze()  # what is here now stays: a collection that walks through all of it holds every request up
+        gc.freeze()  # long-lived: scanning them would delay requests
 
     async def stop(self) -> None:
         if self.health:
@@ -193,32 +195,37 @@ class Upkeep:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await _attempt(self.note_use)
+        await _run_job(self.note_use)
         await self._keeper.feed.close()
         await self._keeper.store.close()
         self._keeper.passwords.close()
         self._give_back()
         gc.unfreeze()
 
-    async def _prepared(self) -> bool:
-        """A worker that comes in a dead one's place waits for the database, as those do that are there."""
+    async def _prepare_store(self) -> bool:
+        """Open and migrate the store; False if the database is unreachable.
+
+        A respawned worker retries, like the other workers. The first process fails at once instead.
+        """
         store = self._keeper.store
         try:
             await store.open()
             await migrate(store)
-            await indexes.create_missing(store)  # the lists are counted by them
+            await indexes.create_missing(store)  # counting the lists needs them
             await self._keeper.lists.prepare()
-            await store.limit_statements(self._keeper.settings.statement_seconds)  # all that may take long is done
+            await store.limit_statements(
+                self._keeper.settings.statement_seconds
+            )  # only now: migrations and counting may take longer
         except DatabaseUnavailable as away:
             await store.close()
             if multiprocessing.parent_process() is None or self._keeper.feed.is_stopping:
                 raise
-            log.problem("start", f"the database is away: {away}")
+            log.problem("start", f"the database is unreachable: {away}")
             return False
         return True
 
     async def note_use(self) -> None:
-        """Which tokens were used: never on a request's own path."""
+        """Write when tokens were last used. A background job, so that no request waits for it."""
         await token_rules.note_use(self._keeper.store, self._callers.take_used_tokens())
 
 
@@ -226,7 +233,7 @@ def _mail_jobs(keeper: Keeper) -> list[Job]:
     if not keeper.settings.smtp_url:
         return []
     sender = outbox.Sender(keeper.settings)
-    return [(outbox.LOOK_SECONDS, lambda: sender.send_due(keeper.store))] * outbox.LANES
+    return [(outbox.POLL_SECONDS, lambda: sender.send_due(keeper.store))] * outbox.CONCURRENT_SENDERS
 
 
 def _standby_jobs(keeper: Keeper) -> list[Job]:
@@ -235,16 +242,16 @@ def _standby_jobs(keeper: Keeper) -> list[Job]:
     )
 
 
-async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
+async def _repeat(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
     while True:
         await asyncio.sleep(seconds)
-        await _attempt(work)
+        await _run_job(work)
 
 
-async def _attempt(work: Callable[[], Awaitable[object]]) -> None:
+async def _run_job(work: Callable[[], Awaitable[object]]) -> None:
     try:
         await work()
     except DatabaseUnavailable as away:
-        log.problem("upkeep", f"the database is away: {away}")
-    except Exception:  # noqa: BLE001 - the next round may go better; this one is in the log
+        log.problem("upkeep", f"the database is unreachable: {away}")
+    except Exception:  # noqa: BLE001 - logged; the job runs again after its interval
         log.failure("upkeep")

@@ -1,6 +1,8 @@
-"""Named points of the write path at which the battery lets a process die; nobody else ever arms one.
+"""Fault injection for the reliability tests (battery/): named crash points in the write path.
 
-GAMEKEEPER_BATTERY_CRASH=after_commit:3 gamekeeper serve …     dies when that point is passed for the third time
+GAMEKEEPER_BATTERY_CRASH=after_commit:3 gamekeeper serve …     crashes the third time that this point is reached
+
+Without that variable no crash point does anything.
 """
 
 import itertools
@@ -14,7 +16,7 @@ _armed, _, _times = os.environ.get(VARIABLE, "").partition(":")
 _passed = itertools.count(1)
 
 
-def here(point: str) -> None:
-    """SIGKILL, as a power cut or a bug would have it: nothing is flushed, nobody is told."""
+def crash_at(point: str) -> None:
+    """Kill this process with SIGKILL, without any clean-up, if this crash point is armed and its count is reached."""
     if point == _armed and next(_passed) == int(_times or 1):
         os.kill(os.getpid(), signal.SIGKILL)

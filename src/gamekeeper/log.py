@@ -1,4 +1,4 @@
-"""JSON lines on standard error: never a body, a token, a hash or a code."""
+"""Structured log: JSON lines on standard error. Never log a request body, a token, a hash or a reset code."""
 
 import asyncio
 import atexit
@@ -15,23 +15,23 @@ from typing import Any
 
 import msgspec
 
-KEPT_SECONDS = 0.2  # a crash loses at most the access lines of this long
-KEPT_MOST = 4096  # bytes that a pipe takes whole: the lines of two workers never end up inside each other
-QUEUE_BYTES = 1024 * 1024  # waiting for the reader of standard error; what comes beyond that is dropped
-FLUSH_SECONDS = 1.0  # that a shutdown waits for the reader
-LONGEST = 200  # characters of a name or a route: a method can be anything that a caller makes up
-SECRETS = (  # what others' sentences may carry, and what is written instead
-    (re.compile(r"(://[^\s:/@]*:)\S*@"), r"\1…@"),  # a URL's password
+BUFFER_SECONDS = 0.2  # access entries are buffered this long; a crash loses at most these
+PIPE_BYTES = 4096  # largest atomic write to a pipe: entries of two workers never mix
+QUEUE_BYTES = 1024 * 1024  # limit of the queue to standard error; entries beyond it are dropped
+FLUSH_SECONDS = 1.0  # at shutdown, longest wait for a slow reader of standard error
+NAME_LENGTH = 200  # longest caller or route in the log; callers can send methods of any length
+SECRETS = (  # patterns of secrets in messages of libraries, and their replacements
+    (re.compile(r"(://[^\s:/@]*:)\S*@"), r"\1…@"),  # password in a URL
     (re.compile(r"\bgka_[\w-]+"), "gka_…"),
     (re.compile(r"\$argon2[^\s'\")]+"), "$argon2…"),
-    (re.compile(r"\b[0-9A-Fa-f]{64}\b"), "…"),  # a password as it is sent, or a token's digest
-    (re.compile(r"(query argument \$\d+: ).*"), r"\1…"),  # asyncpg, about a value that it cannot send
-    (re.compile(r"DETAIL:.*?(?=\n\n|\nHINT:|\Z)", re.DOTALL), "DETAIL: …"),  # PostgreSQL shows whole rows there
+    (re.compile(r"\b[0-9A-Fa-f]{64}\b"), "…"),  # a password hash sent by a client, or a token's digest
+    (re.compile(r"(query argument \$\d+: ).*"), r"\1…"),  # asyncpg quotes values that it cannot encode
+    (re.compile(r"DETAIL:.*?(?=\n\n|\nHINT:|\Z)", re.DOTALL), "DETAIL: …"),  # PostgreSQL quotes whole rows in DETAIL
 )
 _encode = msgspec.json.Encoder().encode
 
 
-class _Access(msgspec.Struct):
+class _AccessEntry(msgspec.Struct):
     at: float
     id: str
     caller: str
@@ -48,7 +48,7 @@ class _Writer:
         self._chunks: deque[bytes] = deque()  # the first one stays until it is written
         self._size = 0
         self._thread: threading.Thread | None = None
-        self.dropped = 0  # lines
+        self.dropped = 0  # number of log entries
 
     def put(self, chunk: bytes) -> None:
         with self._changed:
@@ -79,26 +79,26 @@ class _Writer:
             with self._changed:
                 self._changed.wait_for(lambda: self._chunks)
                 chunk = self._chunks[0]
-            written = _out(chunk)
+            written = _write_bytes(chunk)
             with self._changed:
                 self._size -= len(self._chunks.popleft())
                 self.dropped += 0 if written else chunk.count(b"\n")
                 self._changed.notify_all()
 
 
-class _Kept:
-    """Access lines on their way out: one system call for many of them."""
+class _AccessBuffer:
+    """Buffer of access entries: many entries are written with one system call."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
         self._size = 0
 
     def add(self, line: bytes) -> None:
-        if self._size + len(line) > KEPT_MOST:
+        if self._size + len(line) > PIPE_BYTES:
             self.flush()
         if not self._lines:
             _writer.start()
-            asyncio.get_running_loop().call_later(KEPT_SECONDS, self.flush)
+            asyncio.get_running_loop().call_later(BUFFER_SECONDS, self.flush)
         self._lines.append(line)
         self._size += len(line)
 
@@ -109,24 +109,24 @@ class _Kept:
 
 
 _writer = _Writer()
-_kept = _Kept()
+_buffer = _AccessBuffer()
 
 
 def access(request_id: str, caller: str, route: str, status: int, started_ns: int) -> None:
     microseconds = (time.perf_counter_ns() - started_ns) // 1000
-    line = _Access(round(time.time(), 3), request_id, _plain(caller), _plain(route), status, microseconds)
-    _kept.add(_encode(line) + b"\n")
+    line = _AccessEntry(round(time.time(), 3), request_id, _escape(caller), _escape(route), status, microseconds)
+    _buffer.add(_encode(line) + b"\n")
 
 
 @atexit.register
 def flush() -> None:
-    """Write all lines that wait; give up after FLUSH_SECONDS if the reader takes none."""
-    _kept.flush()
+    """Write all buffered entries; give up after FLUSH_SECONDS if standard error is not read."""
+    _buffer.flush()
     _writer.drain()
 
 
-def dropped() -> int:
-    """Lines of this process that could not be written."""
+def count_dropped() -> int:
+    """Return how many log entries of this process were dropped."""
     return _writer.dropped
 
 
@@ -135,50 +135,53 @@ def problem(request_id: str, what: str) -> None:
 
 
 def failure(request_id: str) -> None:
-    """The exception being handled, with where it came from."""
+    """Log the current exception with its traceback."""
     _write(request_id, "failure", traceback.format_exc())
 
 
-class _Records(logging.Handler):
-    """What libraries say, and asyncio of tasks that nobody waited for."""
+class _LoggingHandler(logging.Handler):
+    """Send records of Python's logging, such as asyncio's unretrieved task exceptions, to this log."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _write(record.name, "failure" if record.exc_info else "problem", self.format(record))
 
 
-def adopt() -> None:
-    """From now on, warnings of Python's own logging become lines of this log."""
-    logging.basicConfig(handlers=[_Records()], format="%(message)s", level=logging.WARNING, force=True)
+def capture_logging() -> None:
+    """Redirect warnings and errors of Python's logging to this log."""
+    logging.basicConfig(handlers=[_LoggingHandler()], format="%(message)s", level=logging.WARNING, force=True)
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     for secret, instead in SECRETS:
         text = secret.sub(instead, text)
     return text
 
 
 def _write(request_id: str, kind: str, text: str) -> None:
-    """At once, after the access lines of the requests before; in one piece, with its middle left out if need be."""
-    _kept.flush()
-    at, side, text = round(time.time(), 3), KEPT_MOST, redacted(text)
+    """Write an entry at once, after the buffered access entries. Cut its middle if it exceeds PIPE_BYTES."""
+    _buffer.flush()
+    at, side, text = round(time.time(), 3), PIPE_BYTES, redact(text)
     line = json.dumps({"at": at, "id": request_id, kind: text})
-    while len(line) >= KEPT_MOST:
+    while len(line) >= PIPE_BYTES:
         side //= 2
         line = json.dumps({"at": at, "id": request_id, kind: f"{text[:side]} … {text[-side:]}"})
     _writer.put(f"{line}\n".encode())
 
 
-def _out(lines: bytes) -> bool:
-    """Write without Python's own buffer: its lock, held by a blocked thread, would abort the interpreter at its end."""
+def _write_bytes(lines: bytes) -> bool:
+    """Write to standard error without Python's buffer; False if it failed.
+
+    A thread blocked in that buffer would hold its lock, and the interpreter would abort at exit.
+    """
     try:
         raw: Any = getattr(sys.stderr.buffer, "raw", sys.stderr.buffer)
         while lines and (count := raw.write(lines)):
             lines = lines[count:]
-    except (OSError, ValueError, AttributeError):  # a full disk, a reader that has gone, a closed or missing stream
+    except (OSError, ValueError, AttributeError):  # full disk, closed pipe, or closed or missing stream
         return False
     return not lines
 
 
-def _plain(text: str) -> str:
-    """Short, and without what moves a cursor or ends a line."""
-    return text if len(text) <= LONGEST and text.isprintable() else ascii(text[:LONGEST])[1:-1]
+def _escape(text: str) -> str:
+    """Shorten the text, and escape control characters and line breaks."""
+    return text if len(text) <= NAME_LENGTH and text.isprintable() else ascii(text[:NAME_LENGTH])[1:-1]

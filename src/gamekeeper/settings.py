@@ -8,12 +8,12 @@ from difflib import get_close_matches
 from typing import Any
 
 PREFIX = "GAMEKEEPER_"
-LISTED = "`gamekeeper settings` lists those that there are."
-MOST = 2**31 - 1
-LONGEST_NUMBER = 20
+LIST_HINT = "`gamekeeper settings` lists those that there are."
+MAX_INT = 2**31 - 1
+MAX_DIGITS = 20
 MASK = "…"
 # variables that are read elsewhere: by the examples, the battery and the tests
-OTHERS = frozenset(
+OTHER_VARIABLES = frozenset(
     {"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS", "BROWSER_ENGINE"}
 )
 
@@ -28,12 +28,12 @@ def setting(
     *,
     secret: Callable[[str], str] | None = None,  # what may be told of it
     least: int = 0,
-    most: int = MOST,
+    most: int = MAX_INT,
 ) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
     return field(default=default, metadata={"help": meaning, "secret": secret, "least": least, "most": most})
 
 
-def without_passwords(url: str) -> str:
+def mask_passwords(url: str) -> str:
     """Of what is no URL, because it was mistyped, nothing is told that may hold one."""
     scheme, separator, rest = url.partition("://")
     if not separator:
@@ -43,14 +43,14 @@ def without_passwords(url: str) -> str:
     return f"{scheme}://{re.sub(':.*', f':{MASK}', credentials)}{at}{place}"
 
 
-def nothing_of_it(secret: str) -> str:
+def mask_all(secret: str) -> str:
     return MASK if secret else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     database: str = setting(
-        "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=without_passwords
+        "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=mask_passwords
     )
     host: str = setting("127.0.0.1", "Address to listen on.")
     port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
@@ -92,7 +92,7 @@ class Settings:
     metrics_token: str = setting(
         "",
         "What Prometheus must send as its bearer token to read /metrics; empty: there is no /metrics.",
-        secret=nothing_of_it,
+        secret=mask_all,
     )
     access_log: bool = setting(True, "One JSON line per request on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, as people know it.")
@@ -135,7 +135,7 @@ class Settings:
     smtp_url: str = setting(
         "",
         "Where mail leaves: smtp://user:pass@host:port or smtps://…, see docs/mail.md; empty: nowhere, it waits.",
-        secret=without_passwords,
+        secret=mask_passwords,
     )
     smtp_timeout: int = setting(15, "Seconds an SMTP server may take to answer one command.", least=1, most=300)
     mail_from: str = setting("", "Sender address of the mails, or Name <address>; needed with smtp_url.")
@@ -157,32 +157,35 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
         if given.get(each.name) is not None:
             values[each.name] = given[each.name]
         elif text is not None:
-            values[each.name] = _parsed(each.name, text, each.default)
+            values[each.name] = _parse(each.name, text, each.default)
         _check(each.name, values.get(each.name, each.default), each.metadata["least"], each.metadata["most"])
     _check_pattern(values.get("name_pattern", ""))
     return Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
 
 
-def source(name: str, environment: Mapping[str, str] = os.environ) -> str:
+def find_source(name: str, environment: Mapping[str, str] = os.environ) -> str:
     return variable(name) if variable(name) in environment else "default"
 
 
-def strays(environment: Mapping[str, str] = os.environ) -> list[str]:
+def describe_unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
     """A sentence for each variable that looks like a setting and is none: most likely it is misspelt."""
     known = [each.name.upper() for each in fields(Settings)]
     named = {name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX)}
-    return [_stray(name, get_close_matches(name, known, 1)) for name in sorted(named - OTHERS - {*known})]
+    return [
+        _describe_unknown(name, get_close_matches(name, known, 1))
+        for name in sorted(named - OTHER_VARIABLES - {*known})
+    ]
 
 
-def _stray(name: str, near: Sequence[str]) -> str:
-    return f"{variable(name)} is no setting, so it does nothing. {f'Is it {variable(near[0])}?' if near else LISTED}"
+def _describe_unknown(name: str, near: Sequence[str]) -> str:
+    return f"{variable(name)} is no setting, so it does nothing. {f'Is it {variable(near[0])}?' if near else LIST_HINT}"
 
 
-def meaning(name: str) -> str:
+def describe(name: str) -> str:
     return next(str(each.metadata["help"]) for each in fields(Settings) if each.name == name)
 
 
-def shown(settings: Settings, name: str) -> str:
+def show_value(settings: Settings, name: str) -> str:
     """A setting's value for people: a secret is masked, but empty stays visibly empty."""
     metadata = next(each.metadata for each in fields(Settings) if each.name == name)
     value: object = getattr(settings, name)
@@ -192,14 +195,14 @@ def shown(settings: Settings, name: str) -> str:
     return masked(str(value)) if masked else str(value)
 
 
-def _parsed(name: str, text: str, default: object) -> object:
+def _parse(name: str, text: str, default: object) -> object:
     if default is MISSING or isinstance(default, str):
         return text
     if isinstance(default, bool):
         if text.lower() in {"true", "false"}:
             return text.lower() == "true"
         raise BadSetting(f"{variable(name)} is '{text}'; it must be true or false.")
-    if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
+    if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS:
         return int(text)
     raise BadSetting(f"{variable(name)} is '{text}'; it must be a whole number.")
 

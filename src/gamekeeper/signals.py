@@ -1,4 +1,4 @@
-"""The word to stop: heard at any moment, passed on to the server once."""
+"""Graceful shutdown: catch SIGTERM and SIGINT at any time and forward them to granian once."""
 
 import asyncio
 import multiprocessing
@@ -10,53 +10,56 @@ from collections.abc import Callable
 from typing import Any
 
 
-def on_stop(wake: Callable[[], None]) -> Callable[[], None]:
-    """`wake` is called in the loop as soon as the signal comes: the server tells us of the stop much later.
+def on_shutdown(wake: Callable[[], None]) -> Callable[[], None]:
+    """Call `wake` in the event loop as soon as a shutdown signal arrives; granian would report it much later.
 
-    Returns what gives the signals back.
+    Return a function that restores the previous signal handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         return lambda: None
     if os.name == "posix" and multiprocessing.parent_process():
-        return _as_worker(wake)
-    return _before_the_server(wake)
+        return _handle_in_worker(wake)
+    return _chain_handlers(wake)
 
 
-def _as_worker(wake: Callable[[], None]) -> Callable[[], None]:
-    """A worker waits for its parent's SIGTERM: Ctrl-C reaches the whole group, and granian can hang on two signals.
+def _handle_in_worker(wake: Callable[[], None]) -> Callable[[], None]:
+    """Install the signal handlers of a worker process: ignore SIGINT, and forward the parent's SIGTERM once.
 
-    Granian starts its loop twice, and what comes in between no loop hears; by then it already looks ready. A handler
-    of Python's hears everything. It passes SIGTERM on as the SIGINT that granian listens to, in the loop, once.
+    SIGINT is ignored because Ctrl-C reaches the whole process group, and granian can hang when it gets two signals.
+    Granian starts its event loop twice. A signal between the two starts would be lost, although the server already
+    looks ready. A Python signal handler loses none. It forwards SIGTERM in the event loop as the SIGINT that granian
+    expects.
     """
-    loop, passed_on = asyncio.get_running_loop(), False
+    loop, forwarded = asyncio.get_running_loop(), False
 
-    def pass_on() -> None:
-        nonlocal passed_on
-        if passed_on:
+    def forward() -> None:
+        nonlocal forwarded
+        if forwarded:
             return
-        passed_on = True
+        forwarded = True
         wake()
-        signal.signal(signal.SIGINT, _heard)
+        signal.signal(signal.SIGINT, _ignore)
         signal.raise_signal(signal.SIGINT)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def told(_: int, __: types.FrameType | None) -> None:
-        loop.call_soon_threadsafe(pass_on)
+    def on_sigterm(_: int, __: types.FrameType | None) -> None:
+        loop.call_soon_threadsafe(forward)
 
-    def give_back() -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is stopping
+    def restore() -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # shutdown is already under way
 
     loop.remove_signal_handler(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGTERM, on_sigterm)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return give_back
+    return restore
 
 
-def _before_the_server(wake: Callable[[], None]) -> Callable[[], None]:
+def _chain_handlers(wake: Callable[[], None]) -> Callable[[], None]:
+    """Call `wake` first, then the handler that was installed before."""
     loop = asyncio.get_running_loop()
-    taken: dict[int, Any] = {}
+    previous: dict[int, Any] = {}
     for number in (signal.SIGTERM, signal.SIGINT):
-        before = taken[number] = signal.getsignal(number)
+        before = previous[number] = signal.getsignal(number)
 
         def stop(number: int, frame: types.FrameType | None, before: Any = before) -> None:  # noqa: ANN401 - a handler, or one of the constants
             loop.call_soon_threadsafe(wake)
@@ -65,12 +68,12 @@ def _before_the_server(wake: Callable[[], None]) -> Callable[[], None]:
 
         signal.signal(number, stop)
 
-    def give_back() -> None:
-        for number, before in taken.items():
+    def restore() -> None:
+        for number, before in previous.items():
             signal.signal(number, before)
 
-    return give_back
+    return restore
 
 
-def _heard(_: int, __: types.FrameType | None) -> None:
-    """Python's part of a signal whose other part is the loop's."""
+def _ignore(_: int, __: types.FrameType | None) -> None:
+    """Do nothing in Python: the event loop handles this signal through its wake-up file descriptor."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import httpx
 
 import world as worlds
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.demo.names import stable_id
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
 from gamekeeper.game import accounts
@@ -31,13 +31,13 @@ LATELY = (
 
 
 async def fill(keeper: Keeper) -> None:
-    await filling.fill(keeper, PASSWORD)
+    await loader.fill(keeper, PASSWORD)
     helper = await keeper.passwords.hash_password(hash_for_wire(PASSWORD))
 
     async def register(tx: worlds.Reading) -> accounts.Decision[users.User]:
         return await accounts.register(tx, HELPER, "helper@example.test", helper, Powers(api=True))
 
-    await keeper.changes.apply(filling.BY_DEMO, register, lambda _: b"")
+    await keeper.changes.apply(loader.DEMO_INTENT, register, lambda _: b"")
 
 
 class DemoServer(Server):

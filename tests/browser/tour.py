@@ -8,7 +8,7 @@ from demo_server import KEEPER, PASSWORD, DemoServer
 from playwright.sync_api import Locator, expect
 from visitor import Visitor
 
-from gamekeeper.demo import characters
+from gamekeeper.demo import sample_players
 from gamekeeper.demo.names import stable_id
 from gamekeeper.demo.world import GEM, HERB, KEY
 
@@ -35,7 +35,7 @@ def somebody(players: int) -> Somebody:
     """One of the many, out of their middle; where they are few, one with a name."""
     if not players:
         return Somebody("Kerensa", stable_id("player", "Kerensa"), "Isolde", stable_id("user", "Isolde"))
-    player, _ = characters.numbered([players // 2])[0]
+    player, _ = sample_players.numbered_players([players // 2])[0]
     return Somebody(player.name, player.id, player.name, player.user_id)
 
 

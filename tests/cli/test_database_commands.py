@@ -102,14 +102,14 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
     [
         ("postgresql://nobody@127.0.0.1:1/none", "Check --database and that the database is up."),
         ("sqlite:////no/such/folder/x.db", "/no/such/folder/x.db"),
-        ("mysql://localhost/x", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
+        ("mysql://localhost/x", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
         ("postgresql://nobody:se/cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se#cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se?cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se[cret@127.0.0.1/none", "[ as %5B"),
         ("postgresql://[::1/none", "its server or port is malformed"),
-        ("sqlite:////", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
-        ("", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
+        ("sqlite:////", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
+        ("", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
     ],
     ids=["server", "folder", "scheme", "slash", "hash", "question", "bracket", "ipv6", "root", "nothing"],
 )

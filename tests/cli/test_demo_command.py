@@ -25,7 +25,7 @@ from command_line import CommandLine
 from gamekeeper.cli import serve, terminal
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.cli.demo import demo
-from gamekeeper.demo import realms
+from gamekeeper.demo import game_servers
 from gamekeeper.demo.names import numbered_name
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
@@ -125,7 +125,7 @@ def test_the_log_in_works_in_a_shell(running: Running) -> None:
 
 def test_players_stay_online_for_longer_than_a_lease(running: Running) -> None:
     started = time.monotonic()
-    while time.monotonic() < started + realms.LEASE_SECONDS + 1:
+    while time.monotonic() < started + game_servers.LEASE_SECONDS + 1:
         count = running.paste(
             f'curl -H "Authorization: Bearer {running.token}" {running.address}/api/v1/players/online/count'
         )
@@ -138,7 +138,7 @@ def greeted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Greets as if it served."""
 
     def run(_: Settings, build: object, greeting: str) -> None:
-        assert build is realms.build
+        assert build is game_servers.build
         click.echo(greeting)
 
     monkeypatch.setattr(serve, "run", run)
@@ -227,7 +227,7 @@ def loading(url: str) -> Generator[None]:
 
         await keeper.store.write(load)
 
-    holder = threading.Thread(target=lambda: terminal.at_work(Settings(database=url), hold))
+    holder = threading.Thread(target=lambda: terminal.run_with_keeper(Settings(database=url), hold))
     holder.start()
     assert held.wait(START_SECONDS)
     try:

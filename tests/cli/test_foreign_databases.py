@@ -180,7 +180,7 @@ def test_one_that_an_older_version_took_is_not_shut(
     with monkeypatch.context() as older:
         older.setattr(migrate, "require_utf8", take)
         loaded = settings.load({}, database=latin.database)
-        terminal.at_work(loaded, lambda keeper: migrate.migrate(keeper.store))
+        terminal.run_with_keeper(loaded, lambda keeper: migrate.migrate(keeper.store))
     assert "up to date" in latin.says("migrate")
     latin.says("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns")
     assert "encoding is LATIN1" in latin.says("doctor", code=1)

@@ -82,7 +82,7 @@ def test_what_is_done_is_not_called_stopped(command: CommandLine) -> None:
         return "done"
 
     try:
-        outcome = terminal.on_database(command.database, work, final=True)
+        outcome = terminal.run_on_database(command.database, work, final=True)
     except KeyboardInterrupt:
         outcome = "stopped"
     assert outcome == "done"

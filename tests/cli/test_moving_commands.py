@@ -49,7 +49,7 @@ def test_where_to(command: CommandLine) -> None:
     assert "Name an empty one" in command.refuses("move", "--to", other)
     for given in ([], ["--to", other, "--reopen"]):
         assert "Say where to move to, or --reopen. For instance: gamekeeper move" in command.refuses("move", *given)
-    assert "is neither sqlite:///" in command.refuses("move", "--to", "mysql://x")
+    assert "is not supported. Use sqlite:///" in command.refuses("move", "--to", "mysql://x")
     assert "Ann" in command.says("users", "list")
 
 

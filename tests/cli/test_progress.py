@@ -6,8 +6,8 @@ from gamekeeper.cli import progress
 
 
 def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SAY_SECONDS", 0.0)
-    with progress.shown(3000) as advance:
+    monkeypatch.setattr(progress, "PRINT_SECONDS", 0.0)
+    with progress.load_progress(3000) as advance:
         advance(1000)
         advance(2000)
     first, last = capsys.readouterr().err.splitlines()
@@ -18,7 +18,7 @@ def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str], mo
 
 
 def test_lines_come_seldom(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.shown(3000) as advance:
+    with progress.load_progress(3000) as advance:
         advance(1000)
     assert capsys.readouterr().err == ""
 
@@ -26,7 +26,7 @@ def test_lines_come_seldom(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    with progress.shown(3000) as advance:
+    with progress.load_progress(3000) as advance:
         advance(1000)
         advance(2000)
     shown = capsys.readouterr().err
@@ -37,6 +37,6 @@ def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 def test_nothing_to_load_shows_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress.shown(0):
+    with progress.load_progress(0):
         pass
     assert "Loading" not in capsys.readouterr().err

@@ -199,7 +199,7 @@ def test_list(command: CommandLine) -> None:
 
 
 def test_list_goes_through_every_page(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.cli.users.PAGE", 2)
+    monkeypatch.setattr("gamekeeper.cli.users.PAGE_SIZE", 2)
     assert len(command.json("users", "list")) == len(people.ACCOUNTS)
 
 
@@ -207,7 +207,7 @@ def test_list_has_names_that_clash_once(command: CommandLine, world: World, monk
     """Also where a page ends with one."""
     bob = people.USER_IDS["Bob"]
     world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, make_clashing_fold("ANN", bob))
-    monkeypatch.setattr("gamekeeper.cli.users.PAGE", 2)
+    monkeypatch.setattr("gamekeeper.cli.users.PAGE_SIZE", 2)
     assert [user["name"] for user in command.json("users", "list")][:3] == ["Ann", "ANN", "Clerk"]
 
 
@@ -325,4 +325,4 @@ def test_no_secret_is_made_when_standard_output_is_closed(
 def test_a_full_standard_output_is_said_in_words(command: CommandLine, arguments: tuple[str, ...]) -> None:
     done = run_shell(command.database, arguments, ">/dev/full")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-    assert "standard output cannot be written: No space left on device" in done.stderr
+    assert "cannot write to standard output: No space left on device" in done.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gamekeeper import app, settings
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.store.migrate import migrate
 from server import Server
 
@@ -19,7 +19,7 @@ async def fill(url: str) -> None:
     await keeper.store.open()
     try:
         await migrate(keeper.store)
-        await filling.fill(keeper, PASSWORD)
+        await loader.fill(keeper, PASSWORD)
     finally:
         await keeper.store.close()
         keeper.passwords.close()

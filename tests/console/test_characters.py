@@ -9,7 +9,7 @@ from keepers import Keeper
 import game_server
 import people
 from gamekeeper.console import queries
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.game import search
 from world import World
 
@@ -90,7 +90,7 @@ def test_of_a_common_text_not_all_who_are_online_are_found(
 
 
 def test_pages_both_ways(world: World, root: Keeper) -> None:
-    world.run(filling.load_players(world.keeper, MANY, lambda _: None))
+    world.run(loader.load_players(world.keeper, MANY, lambda _: None))
     first = root.page(PAGE)
     assert f"1 to {queries.SIZE} of {MANY + 3} characters" in first.text
     second = root.page(first.links["Next"])

@@ -181,7 +181,7 @@ def test_one_at_a_time_and_pages_are_served_meanwhile(
     def examined(_: Settings, progress: Progress) -> list[Any]:
         return doctor.examine(progress)
 
-    monkeypatch.setattr("gamekeeper.app._examined", examined)
+    monkeypatch.setattr("gamekeeper.app._run_doctor", examined)
     world = make_world()
     root = signed_in(world, "Root")
     live: Any = world.asgi.services.live
@@ -202,7 +202,7 @@ def test_one_that_breaks_off_says_so(make_world: Callable[..., World], monkeypat
     def broken(*_: Any) -> Any:
         raise RuntimeError("no")
 
-    monkeypatch.setattr("gamekeeper.app._examined", broken)
+    monkeypatch.setattr("gamekeeper.app._run_doctor", broken)
     world = make_world()
     root = signed_in(world, "Root")
     live: Any = world.asgi.services.live

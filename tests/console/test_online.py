@@ -12,7 +12,7 @@ from markup import Page
 import game_server
 import people
 from gamekeeper.console import pulse
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.demo.names import numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import presence
@@ -36,7 +36,7 @@ def played(world: World) -> World:
 @pytest.fixture
 def crowded(played: World) -> World:
     """Many more are on Bob's server."""
-    played.run(filling.load_players(played.keeper, MORE, lambda _: None))
+    played.run(loader.load_players(played.keeper, MORE, lambda _: None))
     ids = [numbered_id("player", number) for number in range(MORE)]
     played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))
     return played

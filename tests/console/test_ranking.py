@@ -5,7 +5,7 @@ import re
 from keepers import Keeper
 
 from gamekeeper.console import queries
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from world import World
 
 PAGE = "/console/ranking"
@@ -20,7 +20,7 @@ def ranked(root: Keeper, path: str) -> dict[int, str]:
 
 def crowd(world: World) -> list[str]:
     """Everybody by rank, as the API has it."""
-    world.run(filling.load_players(world.keeper, MANY, lambda _: None))
+    world.run(loader.load_players(world.keeper, MANY, lambda _: None))
     pages = [world.get(f"/api/v1/players/rank?pageSize=100&page={number}").json["Values"] for number in (0, 1)]
     return [each["Name"] for page in pages for each in page]
 

@@ -185,7 +185,7 @@ def test_a_session_ends_by_rest(world: World, root: Keeper) -> None:
 def test_a_click_starts_the_rest_anew(world: World, root: Keeper) -> None:
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
     assert root.get(SOMEBODY).status == 200
-    world.run(app.Upkeep(world.keeper, callers_of(world), []).note_use())
+    world.run(app.BackgroundJobs(world.keeper, callers_of(world), []).note_use())
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
     stop_believing(world)
     assert root.get(SOMEBODY).status == 200

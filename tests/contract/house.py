@@ -64,7 +64,7 @@ SPEAKERS = (
     "intersect/source.py",
     "intersect/sqlite_source.py",
     "intersect/mysql_source.py",
-    "intersect/seen.py",
+    "intersect/key_set.py",
 )
 
 # these find out about a request what it does not say itself: its route, query, body and caller

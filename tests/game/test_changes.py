@@ -201,7 +201,7 @@ def test_the_points_at_which_a_process_may_die_are_passed_in_order(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed: list[str] = []
-    monkeypatch.setattr(crash, "here", passed.append)
+    monkeypatch.setattr(crash, "crash_at", passed.append)
     giving(world, Intent("r1", ROOT))
     assert passed == list(crash.POINTS)
 

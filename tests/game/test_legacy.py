@@ -301,7 +301,7 @@ def test_most_of_the_time_it_rests(world: World, monkeypatch: pytest.MonkeyPatch
 
 def test_a_serving_process_does_it(world: World) -> None:
     bring_in(world, "Ann")
-    upkeep = app.Upkeep(world.keeper, Callers(world.keeper.store), ())
+    upkeep = app.BackgroundJobs(world.keeper, Callers(world.keeper.store), ())
 
     async def a_look() -> None:
         for seconds, work in upkeep.jobs:

@@ -20,7 +20,7 @@ from described import (
     faults,
     response_of,
 )
-from gamekeeper.demo import characters
+from gamekeeper.demo import sample_players
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, operation_refusals, samples, wire
 from gamekeeper.http.bodies import optional_names
@@ -116,7 +116,7 @@ def test_null_and_empty_form_field_are_described_where_accepted(operation: Opera
 
 
 def test_examples_use_the_demo_world() -> None:
-    sample = characters.sample()
+    sample = sample_players.build_sample()
     assert (sample.player.name, sample.player.id) == (samples.PLAYER, samples.PLAYER_ID)
     assert (sample.account, sample.player.user_id) == (samples.USER, samples.USER_ID)
     assert (sample.item.id, sample.spell.id, sample.variable.id, sample.bag_id) == (

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.game import tokens
 from gamekeeper.http import dispatcher, samples
 from gamekeeper.http.dry_runs import SPELLINGS
@@ -28,7 +28,7 @@ OTHER = "sunniva"  # an account that no example changes
 
 async def fill_world(url: str) -> str:
     """Fill the demo world plus what the examples need, and return a token with all permissions."""
-    return (await at_work(url, lambda keeper: filling.fill(keeper, PASSWORD))).token
+    return (await at_work(url, lambda keeper: loader.fill(keeper, PASSWORD))).token
 
 
 def furnish(world: World) -> None:

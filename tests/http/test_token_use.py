@@ -29,7 +29,7 @@ def callers_of(world: World) -> Callers:
 
 def write_down(world: World) -> None:
     """Store the collected uses, as the background job does every half minute."""
-    world.run(app.Upkeep(world.keeper, callers_of(world), []).note_use())
+    world.run(app.BackgroundJobs(world.keeper, callers_of(world), []).note_use())
 
 
 def test_token_use_is_stored_later(world: World) -> None:
@@ -82,7 +82,7 @@ def test_token_is_looked_up_and_its_use_collected_once_in_a_few_seconds(
     assert len(callers.take_used_tokens()) == 1
     assert world.get("/api/v1/players").status == 200
     assert callers.take_used_tokens() == set()  # answered from the token cache
-    assert caller.CACHE_SECONDS < app.USE_SECONDS
+    assert caller.CACHE_SECONDS < app.NOTE_USE_SECONDS
 
 
 def test_two_instances_store_uses_concurrently(make_world: Callable[..., World]) -> None:
@@ -104,7 +104,7 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
 def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:
     assert world.get("/api/v1/players").status == 200
     keeper = app.build_keeper(world.keeper.settings)
-    upkeep = app.Upkeep(keeper, callers_of(world), [])
+    upkeep = app.BackgroundJobs(keeper, callers_of(world), [])
     loop.run_until_complete(upkeep.start())
     loop.run_until_complete(upkeep.stop())
     assert last_use(world, "Root") is not None

@@ -12,7 +12,7 @@ PATTERN = re.compile("[A-Za-z0-9]{2,20}")
 HASH = "ab" * 32
 
 
-def read(**changed: Any) -> tuple[accounts.Read, list[str]]:
+def read(**changed: Any) -> tuple[accounts.ImportedUser, list[str]]:
     row = {
         "id": ID,
         "name": "Ann",
@@ -24,7 +24,7 @@ def read(**changed: Any) -> tuple[accounts.Read, list[str]]:
         **changed,
     }
     notes: list[str] = []
-    return accounts.user(tuple(row.values()), PATTERN, notes.append), notes
+    return accounts.read_user(tuple(row.values()), PATTERN, notes.append), notes
 
 
 def test_nothing_odd() -> None:
@@ -40,7 +40,7 @@ def test_nothing_odd() -> None:
 def test_a_password_that_nobody_has(changed: Any) -> None:
     found, notes = read(**changed)
     assert found.user.password == "!"
-    assert notes == [accounts.NO_SALT]
+    assert notes == [accounts.BAD_HASH]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_addresses_of_every_kind(email: str) -> None:
 
 def test_a_ban_without_an_end() -> None:
     row = (ID, b"", "1970-01-01 00:00:01", "9999-12-31 23:59:59", "cheating", None)
-    assert accounts.imposed([row]) == (ID, "cheating", "", 1000, None)
+    assert accounts.read_penalty([row]) == (ID, "cheating", "", 1000, None)
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_a_ban_without_an_end() -> None:
     [("0001-01-01 00:00:00", (ID, "", "", 0, 0)), ("1969-12-31", (ID, "", "", 0, 0)), ("later", None), (None, None)],
 )
 def test_a_ban_is_for_good_only_when_it_says_so(ends: str | None, expected: object) -> None:
-    assert accounts.imposed([(ID, b"", None, ends, None, None)]) == expected
+    assert accounts.read_penalty([(ID, b"", None, ends, None, None)]) == expected

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from gamekeeper.game.inventory import NO_BUFFS, Stack
-from gamekeeper.intersect.characters import Bag, Raw, Reader, value_of
-from gamekeeper.intersect.vitals import Class, Vitals, Worn
+from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer, parse_variable
+from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
 from gamekeeper.settings import Settings
 
 NOUNS = ("users", "players", "inventory", "bank", "bags", "bag_slots", "spells", "variables", "switches")
@@ -31,23 +31,23 @@ def slot(number: Any, item: Any = COIN, quantity: Any = 1, bag: Any = None, prop
     return (ME, f"row {number}", number, item, quantity, bag, properties)
 
 
-def reader(**bags: Bag) -> Reader:
-    vitals = Vitals({CLASS: Class((100, 20), (10, 2))}, {HELMET: Worn((10, 0))}, 100)
+def reader(**bags: RawBag) -> PlayerReader:
+    vitals = Vitals({CLASS: ClassGrowth((100, 20), (10, 2))}, {HELMET: ItemBonus((10, 0))}, 100)
     types = {COIN: "Integer", SACK: "Boolean"}
-    return Reader({noun: noun for noun in NOUNS}, Settings(), vitals, {COIN, HELMET, SACK}, {STRIKE}, types, bags)
+    return PlayerReader({noun: noun for noun in NOUNS}, Settings(), vitals, {COIN, HELMET, SACK}, {STRIKE}, types, bags)
 
 
-def reasons(read: Reader) -> list[tuple[str, bool]]:
-    return [(line.reason, line.taken) for line in read.lines]
+def reasons(read: PlayerReader) -> list[tuple[str, bool]]:
+    return [(line.reason, line.taken) for line in read.entries]
 
 
 def test_every_field() -> None:
     read = reader()
-    raw = Raw(
+    raw = RawPlayer(
         PLAYER, [slot(0, HELMET)], spells=[(ME, "s", 2, STRIKE)], variables=[(ME, "v", COIN, '{"Type":2,"Value":9}')]
     )
     player, world = read.read(raw, PATTERN)
-    assert read.lines == []
+    assert read.entries == []
     assert (player.id, player.user_id, player.name, player.class_id, player.map_id) == (ME, OWNER, "Ann", CLASS, MAP)
     assert (player.level, player.exp, player.gender, player.stat_points) == (5, 70, 1, 4)
     assert (player.vitals, player.max_vitals) == ((30, 7), (150, 28))
@@ -80,7 +80,7 @@ def test_every_field() -> None:
 )
 def test_odd_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
     read = reader()
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET), row]), PATTERN)
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET), row]), PATTERN)
     assert world.slots.get(("inventory", row[2]) if row[2] != 0 else ("inventory", -9)) == kept
     ((reason, was_taken),) = reasons(read)
     assert said in reason
@@ -91,8 +91,8 @@ def test_odd_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken:
 
 def test_bags_in_bags() -> None:
     inside = [slot(3, SACK, bag=BAGS[1])], [slot(9)]
-    read = reader(**{BAGS[0]: Bag(8, inside[0]), BAGS[1]: Bag(4, inside[1])})
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], [slot(2, SACK, bag=BAGS[0])]), PATTERN)
+    read = reader(**{BAGS[0]: RawBag(8, inside[0]), BAGS[1]: RawBag(4, inside[1])})
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], [slot(2, SACK, bag=BAGS[0])]), PATTERN)
     assert world.slots["bank", 2] == Stack(SACK, 1, BAGS[0])
     assert world.slots[BAGS[0], 3] == Stack(SACK, 1, BAGS[1])
     assert world.slots[BAGS[1], 9] == Stack(COIN, 1)
@@ -103,33 +103,35 @@ def test_bags_in_bags() -> None:
 
 @pytest.mark.parametrize(("said", "size"), [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
 def test_a_bag_of_no_size_that_we_have(said: Any, size: int) -> None:
-    read = reader(**{BAGS[0]: Bag(said, [slot(0), slot(1000)])})
-    _, world = read.read(Raw(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
+    read = reader(**{BAGS[0]: RawBag(said, [slot(0), slot(1000)])})
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
     assert world.bags == {BAGS[0]: size}
-    notes = [(line.table, line.id, line.reason) for line in read.lines if line.taken]
+    notes = [(line.table, line.id, line.reason) for line in read.entries if line.taken]
     assert notes == [("bags", BAGS[0], f"its size is {said!r}: {size} now")]
     assert read.counts["bag_slots"].left == 1
 
 
 def test_as_many_slots_as_the_settings_have() -> None:
     read = replace(reader(), settings=Settings(bank_slots=2000))
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], [slot(1500)]), PATTERN)
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], [slot(1500)]), PATTERN)
     assert world.slots["bank", 1500] == Stack(COIN, 1)
-    assert read.lines == []
+    assert read.entries == []
 
 
 def test_a_bag_in_itself_ends() -> None:
-    read = reader(**{BAGS[0]: Bag(8, [slot(0, SACK, bag=BAGS[1])]), BAGS[1]: Bag(8, [slot(0, SACK, bag=BAGS[0])])})
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET), slot(1, SACK, bag=BAGS[0])]), PATTERN)
+    read = reader(
+        **{BAGS[0]: RawBag(8, [slot(0, SACK, bag=BAGS[1])]), BAGS[1]: RawBag(8, [slot(0, SACK, bag=BAGS[0])])}
+    )
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET), slot(1, SACK, bag=BAGS[0])]), PATTERN)
     assert world.slots[BAGS[1], 0] == Stack(SACK, 1, None)
     assert "lies in another slot, or in itself" in reasons(read)[0][0]
 
 
 def test_one_bag_in_two_slots() -> None:
-    read = reader(**{BAGS[0]: Bag(8, [])})
-    _, world = read.read(Raw(PLAYER, [slot(0, SACK, bag=BAGS[0]), slot(1, SACK, bag=BAGS[0])]), PATTERN)
+    read = reader(**{BAGS[0]: RawBag(8, [])})
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0]), slot(1, SACK, bag=BAGS[0])]), PATTERN)
     assert [stack.bag_id for stack in world.slots.values()] == [BAGS[0], None]
-    assert len(read.lines) == 1
+    assert len(read.entries) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_one_bag_in_two_slots() -> None:
 )
 def test_odd_records_are_listed(place: int, value: Any, said: str) -> None:
     read = reader()
-    player, _ = read.read(Raw((*PLAYER[:place], value, *PLAYER[place + 1 :]), [slot(0, HELMET)]), PATTERN)
+    player, _ = read.read(RawPlayer((*PLAYER[:place], value, *PLAYER[place + 1 :]), [slot(0, HELMET)]), PATTERN)
     ((reason, taken),) = reasons(read)
     assert said in reason
     assert taken
@@ -159,9 +161,9 @@ def test_odd_spells_are_listed() -> None:
     read = reader()
     rows = [(ME, "1", 0, STRIKE), (ME, "2", 0, STRIKE), (ME, "3", -1, STRIKE), (ME, "4", 99, COIN)]
     rows.append((ME, "5", 1000, STRIKE))
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], spells=rows), PATTERN)
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], spells=rows), PATTERN)
     assert world.spells == {0: STRIKE, 99: COIN}
-    assert [line.id for line in read.lines] == ["2", "3", "4", "4", "5"]
+    assert [line.id for line in read.entries] == ["2", "3", "4", "4", "5"]
     assert read.counts["spells"].left == 3
 
 
@@ -179,7 +181,7 @@ def test_odd_spells_are_listed() -> None:
 )
 def test_odd_variables_are_listed(variable: str, raw: Any, kept: int | None, said: str) -> None:
     read = reader()
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], variables=[(ME, "v", variable, raw)]), PATTERN)
+    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], variables=[(ME, "v", variable, raw)]), PATTERN)
     assert world.variables.get(variable) == kept
     ((reason, taken),) = reasons(read)
     assert said in reason
@@ -204,12 +206,14 @@ def test_odd_variables_are_listed(variable: str, raw: Any, kept: int | None, sai
     ],
 )
 def test_values_of_variables(raw: Any, expected: Any) -> None:
-    found = value_of(raw)
+    found = parse_variable(raw)
     assert found == expected
     assert isinstance(found, bool) == isinstance(expected, bool)
 
 
 def test_the_usual_slot_has_the_usual_buffs() -> None:
     read = reader()
-    _, world = read.read(Raw(PLAYER, [slot(0, HELMET), slot(1, properties='{"StatModifiers":[0,0,3,0,0]}')]), PATTERN)
+    _, world = read.read(
+        RawPlayer(PLAYER, [slot(0, HELMET), slot(1, properties='{"StatModifiers":[0,0,3,0,0]}')]), PATTERN
+    )
     assert [stack.buffs for stack in world.slots.values()] == [NO_BUFFS, (0, 0, 3, 0, 0)]

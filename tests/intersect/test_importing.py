@@ -25,7 +25,7 @@ from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import make_clashing_fold
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.intersect import course, importing
+from gamekeeper.intersect import import_run, importer
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
 from intersect_files import (
@@ -44,8 +44,8 @@ from intersect_files import (
 from world import World
 
 KILLED = """
-from gamekeeper.intersect import course, importing
-course.BATCH = 2
+from gamekeeper.intersect import import_run
+import_run.BATCH_SIZE = 2
 from gamekeeper.cli.commands import gamekeeper
 gamekeeper()
 """
@@ -192,7 +192,7 @@ def test_nor_out_of_a_newer_copy_of_the_same_game(
     assert find_unaccounted(told) == []
     assert [row[0] for row in world.sql("SELECT name FROM players")] == ["Knight2"]
     assert world.run(users.count(world.keeper.store)) == 2
-    gone = {(line["table"], line["id"]) for line in read_report(newer) if line["reason"] == importing.DELETED}
+    gone = {(line["table"], line["id"]) for line in read_report(newer) if line["reason"] == importer.DELETED_HERE}
     assert gone == {("Users", own("user", 1)), ("Players", own("player", 0)), ("Players", own("player", 1))}
     assert errors(world) == []
 
@@ -202,7 +202,7 @@ def test_killed_in_the_middle(
     point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
 ) -> None:
     """Migrated first: then the write path is passed once for the catalogue, three times for the accounts, …"""
-    monkeypatch.setattr(course, "BATCH", 2)
+    monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
     made = files("0.7.1", 6)
     change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that every batch lists something
     asyncio.run(worlds.at_work(command.database, _nothing))

@@ -116,7 +116,7 @@ def test_rows_that_cannot_be_taken_are_listed(
     server: int, files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when they are a whole batch of their own."""
-    monkeypatch.setattr("gamekeeper.intersect.course.BATCH", 1)
+    monkeypatch.setattr("gamekeeper.intersect.import_run.BATCH_SIZE", 1)
     made = files("0.8", 5)
     spoil(made)
     add(made.game, "Spells", ("no guid", "Curse"))

@@ -7,8 +7,8 @@ import pytest
 
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.intersect import importing
-from gamekeeper.intersect.eras import BadSource
+from gamekeeper.intersect import importer
+from gamekeeper.intersect.schemas import BadSource
 from gamekeeper.intersect.sqlite_source import SqliteSource
 from gamekeeper.store import indexes
 from intersect_files import Make, change, find_unaccounted, own, read_report, run
@@ -50,7 +50,7 @@ def test_every_row_comes_once_whatever_its_text_is(files: Make) -> None:
     made = files()
     change(made.game, "UPDATE Items SET Name = CAST(x'48ff' AS TEXT) WHERE Name = 'Sack'")
     with closing(SqliteSource(made.game)) as source:
-        names = [name for (name,) in source.run("SELECT Name FROM Items ORDER BY rowid")]
+        names = [name for (name,) in source.query("SELECT Name FROM Items ORDER BY rowid")]
     assert names == ["Coin", "Sword", "Helmet", "H\ufffd", "Herb"]
 
 
@@ -70,7 +70,7 @@ def test_indexes_are_dropped_only_when_nobody_is_there(
         earlier = files(era)
         change(earlier.players, "DELETE FROM Players")
         run(command, earlier)
-    monkeypatch.setattr(importing, "_bags", _broken)
+    monkeypatch.setattr(importer, "_report_unused_bags", _broken)
     command.refuses("import", "intersect", *files("0.8", 5).options)
     world = opened(command.database)
     assert world.sql("SELECT COUNT(*) FROM players") == [(5,)]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from command_line import CommandLine
-from gamekeeper.intersect import importing
-from gamekeeper.intersect.eras import BadSource
+from gamekeeper.intersect import importer
+from gamekeeper.intersect.schemas import BadSource
 from intersect_files import IntersectFiles, Make, change, run
 
 
@@ -20,7 +20,7 @@ def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.Mo
     """All but the last stages are done. Returns the report so far."""
     change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that something is listed
     with monkeypatch.context() as patched:
-        patched.setattr(importing, "_bags", _broken)
+        patched.setattr(importer, "_report_unused_bags", _broken)
         assert "it broke off" in command.refuses("import", "intersect", *made.options)
     return made.report.read_bytes()
 

@@ -10,16 +10,16 @@ ID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
 
 @pytest.mark.parametrize("raw", [ID.bytes_le, str(ID), str(ID).upper(), f" {ID} ", "{" + str(ID) + "}", ID.hex.upper()])
 def test_a_guid_in_any_spelling(raw: object) -> None:
-    assert values.guid(raw) == str(ID)
+    assert values.parse_guid(raw) == str(ID)
 
 
 @pytest.mark.parametrize("raw", [None, 7, "", "no guid", b"", b"short", ID.bytes_le + b"x"])
 def test_no_guid(raw: object) -> None:
-    assert values.guid(raw) is None
+    assert values.parse_guid(raw) is None
 
 
 def test_back_to_bytes_in_dot_nets_order() -> None:
-    assert values.guid_bytes(str(ID)) == ID.bytes_le
+    assert values.encode_guid(str(ID)) == ID.bytes_le
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,20 @@ def test_back_to_bytes_in_dot_nets_order() -> None:
     ],
 )
 def test_moments(raw: object, expected: int | None) -> None:
-    assert values.moment(raw) == expected
+    assert values.parse_time(raw) == expected
 
 
 def test_the_last_of_all_years_is_no_end() -> None:
-    assert values.end("9999-12-31 23:59:59.9999999") is None
-    assert values.end("9999-12-31 23:59:59-05:00") is None
-    assert values.end("9998-12-31 23:59:59") is not None
-    assert values.end("2024-02-01 00:00:00") == 1_706_745_600_000
+    assert values.parse_end("9999-12-31 23:59:59.9999999") is None
+    assert values.parse_end("9999-12-31 23:59:59-05:00") is None
+    assert values.parse_end("9998-12-31 23:59:59") is not None
+    assert values.parse_end("2024-02-01 00:00:00") == 1_706_745_600_000
 
 
 def test_an_end_before_1970_is_long_over() -> None:
-    assert values.end("0001-01-01 00:00:00") == 0
+    assert values.parse_end("0001-01-01 00:00:00") == 0
     with pytest.raises(ValueError, match="no moment"):
-        values.end("soon")
+        values.parse_end("soon")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_end_before_1970_is_long_over() -> None:
     ],
 )
 def test_lists_of_numbers(raw: str | None, expected: object) -> None:
-    assert values.numbers(raw, 5) == expected
+    assert values.parse_numbers(raw, 5) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_lists_of_numbers(raw: str | None, expected: object) -> None:
     ],
 )
 def test_buffs_of_every_era(raw: str | None, expected: object) -> None:
-    assert values.buffs(raw) == expected
+    assert values.parse_buffs(raw) == expected
 
 
 def test_text_that_every_database_keeps() -> None:
-    assert values.text("a\x00b\udc80") == "ab?"
-    assert values.text(None) == ""
-    assert values.text(b"\xffa") == "\ufffda"
+    assert values.clean_text("a\x00b\udc80") == "ab?"
+    assert values.clean_text(None) == ""
+    assert values.clean_text(b"\xffa") == "\ufffda"
 
 
 @pytest.mark.parametrize(("raw", "expected"), [(1, True), (0, False), (b"\x01", True), (b"\x00", False), (None, False)])
 def test_flags(raw: object, *, expected: bool) -> None:
-    assert values.flag(raw) is expected
+    assert values.parse_flag(raw) is expected

@@ -1,40 +1,42 @@
-from gamekeeper.intersect.vitals import Class, Vitals, Worn
+from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
 
-WARRIOR = Class((100, 20), (10, 2), by_percent=False, first_exp=100, exp_increase=50, overrides={3: 777})
-MAGE = Class((50, 80), (5, 10), by_percent=True)
-VITALS = Vitals({"w": WARRIOR, "m": MAGE}, {"helmet": Worn((10, 2), (10, 0)), "curse": Worn((-1000, -1000))}, 100)
+WARRIOR = ClassGrowth((100, 20), (10, 2), by_percent=False, first_exp=100, exp_increase=50, overrides={3: 777})
+MAGE = ClassGrowth((50, 80), (5, 10), by_percent=True)
+VITALS = Vitals(
+    {"w": WARRIOR, "m": MAGE}, {"helmet": ItemBonus((10, 2), (10, 0)), "curse": ItemBonus((-1000, -1000))}, 100
+)
 
 
 def test_they_grow_by_level() -> None:
-    assert VITALS.most("w", 1, []) == (100, 20)
-    assert VITALS.most("w", 5, []) == (140, 28)
+    assert VITALS.compute_max("w", 1, []) == (100, 20)
+    assert VITALS.compute_max("w", 5, []) == (140, 28)
 
 
 def test_they_grow_by_percent() -> None:
-    assert VITALS.most("m", 3, []) == (55, 96)  # 50 * 1.05², 80 * 1.1²
+    assert VITALS.compute_max("m", 3, []) == (55, 96)  # 50 * 1.05², 80 * 1.1²
 
 
 def test_levels_beyond_all_measure() -> None:
     most = 2**31 - 1
-    giant = Class((10, -10), (50, 50), by_percent=True, first_exp=1, exp_increase=50)
-    there = Vitals({"g": giant, "w": WARRIOR}, {"helmet": Worn((10, 2), (10, 0))}, most)
-    assert there.most("g", 2_000_000, ["helmet"]) == (most, 0)
-    assert there.most("w", most, ["helmet"]) == (most, most)
-    assert there.to_next_level("g", 2_000_000) == 2**63 - 1
+    giant = ClassGrowth((10, -10), (50, 50), by_percent=True, first_exp=1, exp_increase=50)
+    there = Vitals({"g": giant, "w": WARRIOR}, {"helmet": ItemBonus((10, 2), (10, 0))}, most)
+    assert there.compute_max("g", 2_000_000, ["helmet"]) == (most, 0)
+    assert there.compute_max("w", most, ["helmet"]) == (most, most)
+    assert there.exp_to_next("g", 2_000_000) == 2**63 - 1
 
 
 def test_what_is_worn_counts() -> None:
-    assert VITALS.most("w", 5, ["helmet", "unknown"]) == (140 + 10 + 14, 28 + 2)
+    assert VITALS.compute_max("w", 5, ["helmet", "unknown"]) == (140 + 10 + 14, 28 + 2)
 
 
 def test_never_below_the_least() -> None:
-    assert VITALS.most("w", 1, ["curse"]) == (1, 0)
+    assert VITALS.compute_max("w", 1, ["curse"]) == (1, 0)
 
 
 def test_of_a_class_that_is_gone() -> None:
-    assert VITALS.most("?", 50, []) == (20, 20)
+    assert VITALS.compute_max("?", 50, []) == (20, 20)
 
 
 def test_the_way_to_the_next_level() -> None:
-    assert [VITALS.to_next_level("w", level) for level in (1, 2, 3, 100)] == [100, 150, 777, -1]
-    assert VITALS.to_next_level("?", 1) == 0
+    assert [VITALS.exp_to_next("w", level) for level in (1, 2, 3, 100)] == [100, 150, 777, -1]
+    assert VITALS.exp_to_next("?", 1) == 0

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from gamekeeper import settings
-from gamekeeper.mail import letter
-from gamekeeper.mail.letter import BadAddress, Facts, Letters
+from gamekeeper.mail import messages
+from gamekeeper.mail.messages import BadAddress, MailTemplates, ResetMail
 from gamekeeper.settings import BadSetting
 from outbox import FROM, Make, ask, send, sending_to
 from smtp_sink import Sink
 
-ANN = Facts("3f2c8a4e-0000-4000-8000-000000000001", "Ann", "ann@example.test", "c0de_-X", 1_700_000_000_123)
+ANN = ResetMail("3f2c8a4e-0000-4000-8000-000000000001", "Ann", "ann@example.test", "c0de_-X", 1_700_000_000_123)
 EVIL = '<b>Eve</b> & "co"\r\nBcc: eve@example.test\x00\u2028.'
 
 
-def letters(**given: Any) -> Letters:
-    return letter.letters(settings.load({}, **{"mail_from": FROM, "game_name": "Ängen", **given}))
+def letters(**given: Any) -> MailTemplates:
+    return messages.load_templates(settings.load({}, **{"mail_from": FROM, "game_name": "Ängen", **given}))
 
 
 def part(message: EmailMessage, kind: str) -> str:
@@ -29,9 +29,9 @@ def part(message: EmailMessage, kind: str) -> str:
 
 
 def test_the_letter() -> None:
-    message = letters().reset(ANN)
+    message = letters().build_reset(ANN)
     assert {name: str(message[name]) for name in ("Subject", "From", "To", "Date", "Message-ID", "Auto-Submitted")} == {
-        "Subject": "Your new password for Ängen",
+        "Subject": "Reset your Ängen password",
         "From": f"Ängen <{FROM}>",
         "To": "ann@example.test",
         "Date": "Tue, 14 Nov 2023 22:13:20 +0000",
@@ -41,7 +41,7 @@ def test_the_letter() -> None:
     assert message.get_content_type() == "multipart/alternative"
     for kind in ("plain", "html"):
         text = part(message, kind)
-        for said in ("Ann", "Ängen", ANN.code, "30 minutes", "If it was not you"):
+        for said in ("Ann", "Ängen", ANN.code, "30 minutes", "If you did not request this"):
             assert said in text, kind
         assert "$" not in text
         assert "link" not in text
@@ -49,7 +49,7 @@ def test_the_letter() -> None:
 
 
 def test_with_a_link() -> None:
-    message = letters(reset_url="https://example.org/reset?user={name}&code={code}").reset(
+    message = letters(reset_url="https://example.org/reset?user={name}&code={code}").build_reset(
         ANN._replace(name="Ann & Bob", code="a+b")
     )
     link = "https://example.org/reset?user=Ann%20%26%20Bob&code=a%2Bb"
@@ -59,7 +59,7 @@ def test_with_a_link() -> None:
 
 def test_nothing_in_a_name_gets_out_of_its_place() -> None:
     """Imported accounts, and the game itself, can be called anything."""
-    message = letters(game_name=EVIL).reset(ANN._replace(name=EVIL))
+    message = letters(game_name=EVIL).build_reset(ANN._replace(name=EVIL))
     flat = message.as_bytes(policy=policy.SMTP)
     head = flat.partition(b"\r\n\r\n")[0]
     assert sorted(line.split(b":")[0] for line in head.split(b"\r\n") if line[:1] != b" ") == sorted(
@@ -82,18 +82,18 @@ def test_nothing_in_a_name_gets_out_of_its_place() -> None:
     ],
 )
 def test_addresses(address: str, envelope: str) -> None:
-    assert letters().reset(ANN._replace(address=address))["To"].addresses[0].addr_spec == envelope
+    assert letters().build_reset(ANN._replace(address=address))["To"].addresses[0].addr_spec == envelope
 
 
 @pytest.mark.parametrize("address", ["", "ann", "ann@", "a@b.test\nBcc: c@d.test", "<ann@b.test>", "a@b.test,c@d.test"])
 def test_what_is_no_address(address: str) -> None:
-    with pytest.raises(BadAddress, match=r"^The address is not one that mail can be sent to"):
-        letters().reset(ANN._replace(address=address))
+    with pytest.raises(BadAddress, match=r"^The mail address is not valid"):
+        letters().build_reset(ANN._replace(address=address))
 
 
 @pytest.mark.parametrize("sender", [f"The Keepers <{FROM}>", f'"The Keepers" <{FROM}>'])
 def test_a_sender_with_a_name(sender: str) -> None:
-    assert str(letters(mail_from=sender).reset(ANN)["From"]) == f"The Keepers <{FROM}>"
+    assert str(letters(mail_from=sender).build_reset(ANN)["From"]) == f"The Keepers <{FROM}>"
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def test_a_bad_link(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["https://x.org/{code}", "mygame://reset/{name}/{code}"])
 def test_a_good_link(url: str) -> None:
-    assert ANN.code in part(letters(reset_url=url).reset(ANN), "html").split("link: ")[1]
+    assert ANN.code in part(letters(reset_url=url).build_reset(ANN), "html").split("link: ")[1]
 
 
 # --- templates of one's own ----------------------------------------------------------------------------------------
 
 
 def test_templates_replaced(tmp_path: Path, make_world: Make) -> None:
-    (tmp_path / letter.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
-    (tmp_path / letter.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
+    (tmp_path / messages.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
+    (tmp_path / messages.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port, mail_templates=str(tmp_path), game_name="Ängen")
         code = ask(world)
@@ -122,19 +122,19 @@ def test_templates_replaced(tmp_path: Path, make_world: Make) -> None:
         [mail] = sink.received
     assert mail.message["Subject"] == "Ängen ruft"
     assert part(mail.message, "plain") == f"Für Ann: {code}, $5, 30\r\n"
-    assert "If it was not you" in part(mail.message, "html")  # the one that is missing is ours
+    assert "If you did not request this" in part(mail.message, "html")  # the one that is missing is ours
 
 
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        (letter.TEXT, b"$nmae $code", r"has \$nmae, which we do not know; there are \$game, \$name"),
-        (letter.TEXT, b"$code for $ 5", r"has a \$ that starts no word; write \$\$"),
-        (letter.TEXT, b"Hello $name", r"has neither \$code nor"),
-        (letter.TEXT, b"Open $link", r"has neither \$code nor"),
-        (letter.HTML, b"", r"has neither \$code nor"),
-        (letter.HTML, b"\xff $code", r"cannot be read: .* It must be a file in UTF-8"),
-        (letter.SUBJECT, b" \n", "is empty"),
+        (messages.TEXT, b"$nmae $code", r"has the unknown placeholder \$nmae; use \$game, \$name"),
+        (messages.TEXT, b"$code for $ 5", r"has a \$ without a placeholder name; write \$\$"),
+        (messages.TEXT, b"Hello $name", r"has neither \$code nor"),
+        (messages.TEXT, b"Open $link", r"has neither \$code nor"),
+        (messages.HTML, b"", r"has neither \$code nor"),
+        (messages.HTML, b"\xff $code", r"cannot be read: .* It must be a file in UTF-8"),
+        (messages.SUBJECT, b" \n", "is empty"),
     ],
 )
 def test_bad_templates(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
@@ -144,14 +144,14 @@ def test_bad_templates(tmp_path: Path, name: str, text: bytes, problem: str) -> 
 
 
 def test_a_folder_in_a_templates_place(tmp_path: Path) -> None:
-    (tmp_path / letter.TEXT).mkdir()
+    (tmp_path / messages.TEXT).mkdir()
     with pytest.raises(BadSetting, match="cannot be read"):
         letters(mail_templates=str(tmp_path))
 
 
 def test_a_template_spoilt_later_stops_no_mail(tmp_path: Path) -> None:
-    own = tmp_path / letter.TEXT
+    own = tmp_path / messages.TEXT
     own.write_text("$code")
     desk = letters(mail_templates=str(tmp_path))
     own.write_text("$spoilt")
-    assert part(desk.reset(ANN), "plain") == f"{ANN.code}\n"
+    assert part(desk.build_reset(ANN), "plain") == f"{ANN.code}\n"

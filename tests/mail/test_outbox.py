@@ -174,14 +174,14 @@ def test_a_stop_puts_back_what_hangs(make_world: Make) -> None:
 
         assert world.run(stopped()) < 30
     mail = only(world)
-    assert (mail.state, mail.last_error) == ("queued", "This server was stopped meanwhile.")
+    assert (mail.state, mail.last_error) == ("queued", "The server was shut down during delivery.")
 
 
 @ON_SQLITE
 @pytest.mark.parametrize("turns", [1, 3, 10, 100])
 def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At whatever turn of the loop it comes: also when the mail is taken and we have not heard of it yet."""
-    monkeypatch.setattr(outbox, "STOP_SECONDS", 30)
+    monkeypatch.setattr(outbox, "SHUTDOWN_SECONDS", 30)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world)
@@ -200,7 +200,7 @@ def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int, mon
 
 def test_a_note_waits_for_a_database_that_is_away(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server has taken the mail: only the note keeps it from being sent again."""
-    monkeypatch.setattr(outbox, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(outbox, "POLL_SECONDS", 0.01)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world)
@@ -316,7 +316,7 @@ def test_an_address_that_is_none_is_refused_for_good(make_world: Make, address: 
         send(world)
         assert sink.received == []
     assert only(world).state == "failed"
-    assert (only(world).last_error or "").startswith("The address is not one that mail can be sent to")
+    assert (only(world).last_error or "").startswith("The mail address is not valid")
 
 
 # --- a serving process ---------------------------------------------------------------------------------------------

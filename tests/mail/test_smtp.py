@@ -187,7 +187,7 @@ def test_a_server_that_quotes_the_message_back(make_world: Make, capsys: pytest.
         send(world)
     said = only(world).last_error or ""
     assert said.startswith("451 what is … [2J supposed to be? xxx")
-    assert len(said) <= smtp.LONGEST_SAID
+    assert len(said) <= smtp.MAX_DETAIL
     log.flush()
     assert code not in capsys.readouterr().err
 
@@ -225,8 +225,8 @@ def test_a_listener_that_never_accepts(make_world: Make) -> None:
 # --- the setting ---------------------------------------------------------------------------------------------------
 
 
-def server(url: str) -> smtp.Server:
-    return smtp.server(settings.load({}, smtp_url=url))
+def server(url: str) -> smtp.SmtpServer:
+    return smtp.parse_server(settings.load({}, smtp_url=url))
 
 
 @pytest.mark.parametrize(

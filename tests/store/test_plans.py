@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 import world as worlds
-from gamekeeper.demo import filling
+from gamekeeper.demo import loader
 from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.game import finder, history, lookup, search, undo
 from gamekeeper.game.bucket_index import SPLIT_ROWS
@@ -367,7 +367,7 @@ def test_postgres_plans_a_kept_statement_once(world: World) -> None:
 
 
 async def _load(keeper: Keeper) -> None:
-    await filling.load_players(keeper, PLAYERS, lambda _: None)
+    await loader.load_players(keeper, PLAYERS, lambda _: None)
 
 
 def _crowd(world: World) -> None:

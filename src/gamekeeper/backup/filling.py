@@ -74,7 +74,7 @@ async def require_empty_target(settings: Settings) -> None:
     if file:
         _require_no_file(file)
     else:
-        await app.at_work(settings, lambda keeper: _require_empty(keeper.store))
+        await app.run_with_keeper(settings, lambda keeper: _require_empty(keeper.store))
 
 
 def _require_no_file(file: Path) -> None:

@@ -10,7 +10,7 @@ from gamekeeper.backup.interrupt import wait_for_outcome
 from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
 from gamekeeper.backup.stream import MoveStopped, TableStream
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.settings import Settings, shown
+from gamekeeper.settings import Settings, show_value
 from gamekeeper.store import closing
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM
@@ -33,7 +33,7 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
 
     Whatever fails, the source is as it was. The target is closed until the source is: the two are never both in use.
     """
-    words = {"source": shown(keeper.settings, "database"), "target": shown(target, "database")}
+    words = {"source": show_value(keeper.settings, "database"), "target": show_value(target, "database")}
     mover = asyncio.current_task()
 
     async def work(tx: Writing) -> dict[str, TableChecksum]:
@@ -79,6 +79,6 @@ def _receive(
 
     try:
         with filling.prepare_target(target) as place:
-            return asyncio.run(app.at_work(place, fill))
+            return asyncio.run(app.run_with_keeper(place, fill))
     except OSError as error:  # which the source would take for a loss of its own connection
-        raise BadCopy(f"{shown(target, 'database')} cannot be written: {error.strerror or error}.") from error
+        raise BadCopy(f"{show_value(target, 'database')} cannot be written: {error.strerror or error}.") from error

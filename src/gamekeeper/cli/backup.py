@@ -18,21 +18,21 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store.migrate import find_pending, load_migrations
 
-PLACE = click.Path(dir_okay=True, path_type=Path)
+FILE_PATH = click.Path(dir_okay=True, path_type=Path)
 READ_BACK = "read back from the disk, every table has its rows and its SHA-256"
 IN_ORDER = "the database finds nothing wrong with itself"
-REVOKED = "All tokens are revoked; services get new ones with: gamekeeper tokens issue NAME"
-KEPT = "Tokens that were good at the backup are good again, and so are those that were revoked after it."
+TOKENS_REVOKED = "All tokens are revoked; services get new ones with: gamekeeper tokens issue NAME"
+TOKENS_KEPT = "Tokens that were good at the backup are good again, and so are those that were revoked after it."
 
 
-class Backup(NamedTuple):
+class BackupResult(NamedTuple):
     manifest: BackupManifest
     problems: list[str]  # that the database has with its own files
     unfinished: list[Finding]  # imports: it can be made all the same
 
 
 @click.command(epilog="Example: gamekeeper backup game.backup --database sqlite:///game.db")
-@click.argument("file", type=PLACE)
+@click.argument("file", type=FILE_PATH)
 @click.option("--force", is_flag=True, help="Overwrite FILE if it is there.")
 @terminal.json_option
 @terminal.database_option
@@ -42,16 +42,16 @@ def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None
     It can run beside `serve`: nobody waits for it. The file is for its owner only, and is there only when it has been
     read back and every table in it has its rows and its checksum. Keep it secret: it has addresses and password hashes.
     """
-    loaded = terminal.load(database)
+    loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
-    with progress.bars() as moved, terminal.clear_failures():
-        made = terminal.at_work(loaded, partial(_back_up, file=file, moved=moved, force=force), final=True)
-    _say_backed_up(file, made, as_json=as_json)
+    with progress.bars() as moved, terminal.report_failures():
+        made = terminal.run_with_keeper(loaded, partial(_back_up, file=file, moved=moved, force=force), final=True)
+    _print_backup(file, made, as_json=as_json)
     sys.exit(bool(made.problems))
 
 
 @click.command(epilog="Example: gamekeeper restore game.backup --database sqlite:///restored.db")
-@click.argument("file", type=PLACE)
+@click.argument("file", type=FILE_PATH)
 @click.option("--keep-tokens", is_flag=True, help="Leave the tokens good that were good when the backup was made.")
 @terminal.json_option
 @terminal.database_option
@@ -63,18 +63,18 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
     reset codes are gone, mails that waited are not sent, and all tokens are revoked unless told otherwise. `doctor`
     looks at the outcome; exit code 1 if it finds something.
     """
-    loaded = terminal.load(database)
-    with progress.bars() as moved, terminal.clear_failures(), Archive(file) as archive:
+    loaded = terminal.load_settings(database)
+    with progress.bars() as moved, terminal.report_failures(), Archive(file) as archive:
         archive.verify(moved)
         with filling.prepare_target(loaded) as target:
             work = partial(restoring.restore, archive=archive, progress=moved, keep_tokens=keep_tokens)
-            complete = terminal.at_work(target, work, final=True)
-        errors = databases.errors(loaded, moved, complete=complete)
-    _say_restored(file, loaded, archive.manifest, errors, keep_tokens=keep_tokens, as_json=as_json)
+            complete = terminal.run_with_keeper(target, work, final=True)
+        errors = databases.find_errors(loaded, moved, complete=complete)
+    _print_restored(file, loaded, archive.manifest, errors, keep_tokens=keep_tokens, as_json=as_json)
     sys.exit(bool(errors))
 
 
-async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bool) -> Backup:
+async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bool) -> BackupResult:
     waiting = await find_pending(keeper.store)
     if len(waiting) == len(load_migrations()):
         raise BadBackup("There is nothing in this database to back up. Check --database.")
@@ -82,39 +82,43 @@ async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bo
     unfinished = (
         [] if waiting else await doctor.find_unfinished_imports(keeper.store)
     )  # an old schema may not know of imports
-    return Backup(await making.create_backup(keeper.store, file, moved, force=force), problems, unfinished)
+    return BackupResult(await making.create_backup(keeper.store, file, moved, force=force), problems, unfinished)
 
 
-def _say_backed_up(file: Path, made: Backup, *, as_json: bool) -> None:
-    terminal.warn_of(made.unfinished)
+def _print_backup(file: Path, made: BackupResult, *, as_json: bool) -> None:
+    terminal.warn_of_errors(made.unfinished)
     size = file.stat().st_size
     if as_json:
-        terminal.print_json({"file": str(file), "bytes": size, **_facts(made.manifest), "problems": made.problems})
+        terminal.print_json(
+            {"file": str(file), "bytes": size, **_to_json_fields(made.manifest), "problems": made.problems}
+        )
         return
-    click.echo(f"Backed up {_summary(made.manifest)} to {file} ({size:,} bytes).")
+    click.echo(f"Backed up {_summarize(made.manifest)} to {file} ({size:,} bytes).")
     click.echo(f"Verified: {READ_BACK}." if made.problems else f"Verified: {READ_BACK}; {IN_ORDER}.")
     for problem in made.problems:
         click.echo(f"WARNING: the database itself is not in order: {problem}. Run: gamekeeper doctor", err=True)
 
 
-def _say_restored(
+def _print_restored(
     file: Path, loaded: Settings, manifest: BackupManifest, errors: list[Finding], *, keep_tokens: bool, as_json: bool
 ) -> None:
     if as_json:
-        terminal.print_json({"file": str(file), **_facts(manifest), "problems": databases.problems(errors)})
+        terminal.print_json(
+            {"file": str(file), **_to_json_fields(manifest), "problems": databases.describe_errors(errors)}
+        )
         return
-    databases.say_outcome(f"Restored {_summary(manifest)} to {terminal.shown_database(loaded)}", errors)
-    click.echo(KEPT if keep_tokens else REVOKED)
+    databases.print_outcome(f"Restored {_summarize(manifest)} to {terminal.show_database(loaded)}", errors)
+    click.echo(TOKENS_KEPT if keep_tokens else TOKENS_REVOKED)
 
 
-def _summary(manifest: BackupManifest) -> str:
+def _summarize(manifest: BackupManifest) -> str:
     return (
-        f"{manifest.rows:,} rows of {len(manifest.tables)} tables as of {terminal.moment(manifest.made_at)}, "
+        f"{manifest.rows:,} rows of {len(manifest.tables)} tables as of {terminal.format_time(manifest.made_at)}, "
         f"ledger at {manifest.ledger}, schema {manifest.schema}"
     )
 
 
-def _facts(manifest: BackupManifest) -> dict[str, object]:
+def _to_json_fields(manifest: BackupManifest) -> dict[str, object]:
     return {
         "made_at": manifest.made_at,
         "engine": manifest.engine,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gamekeeper.settings import BadSetting, Settings
 
-GIVE_BOTH = (
+MISSING_OPTION = (
     "HTTPS needs --tls-cert with the certificate chain and --tls-key with its private key; {missing} is missing."
 )
 
@@ -14,14 +14,14 @@ def check(settings: Settings) -> None:
     if not settings.tls_cert and not settings.tls_key:
         return
     if not settings.tls_cert or not settings.tls_key:
-        raise BadSetting(GIVE_BOTH.format(missing="--tls-key" if settings.tls_cert else "--tls-cert"))
+        raise BadSetting(MISSING_OPTION.format(missing="--tls-key" if settings.tls_cert else "--tls-cert"))
     for option, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
         _require_readable(option, Path(file))
     try:
         # without the empty password OpenSSL would ask the terminal for one
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, password="")
     except ssl.SSLError as error:
-        raise BadSetting(_said(settings, error)) from None
+        raise BadSetting(_describe_error(settings, error)) from None
 
 
 def _require_readable(option: str, file: Path) -> None:
@@ -31,7 +31,7 @@ def _require_readable(option: str, file: Path) -> None:
         raise BadSetting(f"{option} {file} cannot be read: {error.strerror}.") from None
 
 
-def _said(settings: Settings, error: ssl.SSLError) -> str:
+def _describe_error(settings: Settings, error: ssl.SSLError) -> str:
     both = f"--tls-cert {settings.tls_cert} and --tls-key {settings.tls_key}"
     if error.reason == "KEY_VALUES_MISMATCH":
         return f"{both} do not belong together: the key is another certificate's."

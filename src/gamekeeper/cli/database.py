@@ -16,18 +16,20 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import indexes
 from gamekeeper.store import migrate as migrations
 
-UNMADE = (
+INDEXES_MISSING = (
     "It was stopped before the indexes and the lists were made. `serve` makes them, and so does: "
     "gamekeeper doctor --fix --database"
 )
-STOPPED = "It was stopped before it had looked at everything. Let it look again: gamekeeper doctor --database"
+DOCTOR_INTERRUPTED = (
+    "It was stopped before it had looked at everything. Let it look again: gamekeeper doctor --database"
+)
 
 
 @click.command(epilog="Example: gamekeeper migrate --database postgresql://gamekeeper@localhost/game")
 @terminal.database_option
 def migrate(database: str | None) -> None:
     """Bring the database's schema up to date; harmless when it is. `serve` does it too."""
-    applied = terminal.at_work(terminal.load(database), _migrate, final=True)
+    applied = terminal.run_with_keeper(terminal.load_settings(database), _migrate, final=True)
     for each in applied:
         click.echo(f"Applied {each.number:04} {each.name}.")
     if not applied:
@@ -56,42 +58,44 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     unsafe settings.
     It changes nothing, unless told to with --fix, and can run beside `serve` either way.
     """
-    loaded = terminal.load(database)
+    loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
     with progress.bars() as moved:
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved), fix=fix))
-    _report(found, as_json=as_json)
+        found = terminal.run_with_keeper(
+            loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved), fix=fix)
+        )
+    _print_findings(found, as_json=as_json)
     sys.exit(any(finding.level == ERROR for finding in found))
 
 
-def errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> list[Finding]:
+def find_errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> list[Finding]:
     """What doctor finds wrong with a database that was just filled, which a Ctrl-C does not undo.
 
     One that came before all was made stops doctor too. An import that broke off where it came from is no fault of the
     copy: it is said, as it is of a backup.
     """
     if not complete:
-        return [Finding(ERROR, "indexes", f"{UNMADE} {terminal.shown_database(loaded)}")]
+        return [Finding(ERROR, "indexes", f"{INDEXES_MISSING} {terminal.show_database(loaded)}")]
     try:
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved)))
+        found = terminal.run_with_keeper(loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved)))
     except KeyboardInterrupt:
-        return [Finding(ERROR, "doctor", f"{STOPPED} {terminal.shown_database(loaded)}")]
+        return [Finding(ERROR, "doctor", f"{DOCTOR_INTERRUPTED} {terminal.show_database(loaded)}")]
     wrong = [finding for finding in found if finding.level == ERROR]
-    terminal.warn_of([finding for finding in wrong if finding.check == IMPORTS])
+    terminal.warn_of_errors([finding for finding in wrong if finding.check == IMPORTS])
     return [finding for finding in wrong if finding.check != IMPORTS]
 
 
-def problems(errors: list[Finding]) -> list[str]:
+def describe_errors(errors: list[Finding]) -> list[str]:
     return [f"{finding.check}: {finding.message}" for finding in errors]
 
 
-def say_outcome(done: str, errors: list[Finding]) -> None:
+def print_outcome(done: str, errors: list[Finding]) -> None:
     click.echo(f"{done}; doctor found {f'{len(errors)} errors' if errors else 'nothing'}.")
-    for problem in problems(errors):
+    for problem in describe_errors(errors):
         click.echo(f"{ERROR}: {problem}")
 
 
-def _report(found: list[Finding], *, as_json: bool) -> None:
+def _print_findings(found: list[Finding], *, as_json: bool) -> None:
     levels = Counter(finding.level for finding in found)
     if as_json:
         findings = [asdict(finding) for finding in found]

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gamekeeper.cli import progress, serve, terminal
-from gamekeeper.demo import characters, filling, names, realms
+from gamekeeper.demo import game_servers, loader, names, sample_players
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import players, presence, users
@@ -23,16 +23,16 @@ from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable
 from gamekeeper.store.migrate import migrate
 
 FILE = "demo.db"
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not to listen on: to print an address that can be asked
+LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not to listen on: to print an address that can be asked
 TITLE, LABEL, VALUE, COMMAND = "bold green", "dim", "bold yellow", "cyan"
 
 Fact = tuple[str, str, str]  # label, value, more about it
 
 
-class Found(NamedTuple):
+class DemoSummary(NamedTuple):
     """What the demo has to show once it is filled."""
 
-    access: filling.Access
+    access: loader.DemoAccess
     players: int
     users: int
     online: int
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 @click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="Directory.  [default: demo-data]")
 @click.option("--database", metavar="URL", help="An empty database to use instead of a file in --data.")
 @click.option("--password", help="The demo's password.  [default: a new random one]")
-@click.option("--players", type=click.IntRange(0, names.MOST_NAMES), default=0, help="More players, this many.")
+@click.option("--players", type=click.IntRange(0, names.MAX_NAMES), default=0, help="More players, this many.")
 def demo(
     host: str | None, port: int | None, data: Path | None, database: str | None, password: str | None, players: int
 ) -> None:
@@ -56,32 +56,34 @@ def demo(
     if data and database:
         raise click.UsageError("Give --data or --database, not both.")
     folder = data or Path("demo-data")
-    settings = terminal.load(database or f"sqlite:///{folder / FILE}", host=host, port=port, workers=1)
+    settings = terminal.load_settings(database or f"sqlite:///{folder / FILE}", host=host, port=port, workers=1)
     serve.require_servable(settings)
     if not database:
-        _make(folder)
+        _make_folder(folder)
     try:
-        found = terminal.at_work(settings, partial(_fill, password=password or names.new_password(), players=players))
-    except filling.NotADemo as problem:
+        found = terminal.run_with_keeper(
+            settings, partial(_fill, password=password or names.new_password(), players=players)
+        )
+    except loader.NotADemo as problem:
         terminal.fail(str(problem))
-    serve.run(settings, realms.build, _greeting(settings, found))
+    serve.run(settings, game_servers.build, _build_greeting(settings, found))
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         terminal.fail(f"Cannot make the directory {folder}: {error.strerror}. Choose another with --data.")
 
 
-async def _fill(keeper: Keeper, password: str, players: int) -> Found:
+async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
     try:
         await migrate(keeper.store)
-        access = await filling.fill(keeper, password)
-        with progress.shown(players) as advance:
-            await filling.load_players(keeper, players, advance)
-        await realms.keep_online(keeper)
-        return await _found(keeper, access)
+        access = await loader.fill(keeper, password)
+        with progress.load_progress(players) as advance:
+            await loader.load_players(keeper, players, advance)
+        await game_servers.keep_online(keeper)
+        return await _summarize(keeper, access)
     except (DatabaseUnavailable, ClaimTaken) as problem:  # it could be opened, so it is there
         why = str(problem).rstrip(".") or "it is being changed by another"
         terminal.fail(
@@ -90,49 +92,51 @@ async def _fill(keeper: Keeper, password: str, players: int) -> Found:
         )
 
 
-async def _found(keeper: Keeper, access: filling.Access) -> Found:
+async def _summarize(keeper: Keeper, access: loader.DemoAccess) -> DemoSummary:
     counts = [await table.count(keeper.store) for table in (players, users, presence)]
-    return Found(access, *counts)
+    return DemoSummary(access, *counts)
 
 
-def _greeting(settings: Settings, found: Found) -> str:
+def _build_greeting(settings: Settings, found: DemoSummary) -> str:
     """In colour for a terminal, plain for everything else; no command is ever broken into lines."""
     console = Console(file=io.StringIO(), force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
-    address = serve.url(replace(settings, host=EVERYWHERE.get(settings.host, settings.host)))
-    sample = characters.sample()
+    address = serve.server_url(replace(settings, host=LOOPBACK_OF.get(settings.host, settings.host)))
+    sample = sample_players.build_sample()
     with console.capture() as captured:
         _print_title(console, "\nThe Gamekeeper demo is ready.", "Stop it with Ctrl-C.")
-        _print_facts(console, _way_in(settings, address, found))
+        _print_facts(console, _list_access(settings, address, found))
         _print_title(console, "Paste this:", "it carries a token that is good for a day.")
-        _print_commands(console, {"": _curl(address, "players/rank", found.access.token)})
+        _print_commands(console, {"": _build_curl(address, "players/rank", found.access.token)})
         _print_title(console, "Or log in yourself:", "the token goes into a variable of your shell.")
         _print_commands(
-            console, {"": _log_in(address, found.access), "who is online": _curl(address, "players/online")}
+            console, {"": _build_login(address, found.access), "who is online": _build_curl(address, "players/online")}
         )
         _print_title(console, "To try it on,", "once you are logged in:")
-        _print_facts(console, _things(sample))
-        _print_commands(console, _examples(address, sample, found.access))
+        _print_facts(console, _list_samples(sample))
+        _print_commands(console, _build_examples(address, sample, found.access))
     return captured.get().rstrip("\n")
 
 
-def _way_in(settings: Settings, address: str, found: Found) -> list[Fact]:
+def _list_access(settings: Settings, address: str, found: DemoSummary) -> list[Fact]:
     access = found.access
-    whose = "also of the players' accounts" if access.everybody else "the players' accounts keep that of the first run"
-    outbox = f"gamekeeper mail list --database {terminal.shown_database(settings)}"
+    whose = (
+        "also of the players' accounts" if access.opens_players else "the players' accounts keep that of the first run"
+    )
+    outbox = f"gamekeeper mail list --database {terminal.show_database(settings)}"
     mail: list[Fact] = [] if settings.smtp_url else [("Mail", outbox, "no SMTP is set up: reset mails wait there")]
     return [
         ("Address", address, ""),
         *([("Console", f"{address}/console", "in a browser; sign in with the account")] if settings.console else []),
         ("Account", access.account, "with every role and power"),
         ("Password", access.password, whose),
-        ("as it is sent", access.sent, "its SHA-256"),
+        ("as it is sent", access.wire_password, "its SHA-256"),
         ("Characters", f"{found.players:,}", f"of {found.users:,} accounts, {found.online:,} online"),
-        ("Data", terminal.shown_database(settings), ""),
+        ("Data", terminal.show_database(settings), ""),
         *mail,
     ]
 
 
-def _things(sample: characters.Sample) -> list[Fact]:
+def _list_samples(sample: sample_players.DemoSample) -> list[Fact]:
     name = sample.player.name
     return [
         ("Character", sample.player.id, name),
@@ -143,28 +147,32 @@ def _things(sample: characters.Sample) -> list[Fact]:
     ]
 
 
-def _examples(address: str, sample: characters.Sample, access: filling.Access) -> dict[str, str]:
+def _build_examples(address: str, sample: sample_players.DemoSample, access: loader.DemoAccess) -> dict[str, str]:
     name = sample.player.name
     given = {"itemid": sample.item.id, "quantity": 5, "bankoverflow": True}
     commands = {
-        f"what {name} has": _curl(address, f"players/{name}/items"),
-        f"give {name} five more": _curl(address, f"players/{name}/items/give", body=given),
-        f"teach {name} the spell": _curl(address, f"players/{name}/spells/teach", body={"spellid": sample.spell.id}),
-        "set the variable": _curl(address, f"players/{name}/variables/{sample.variable.id}", body={"value": 7}),
-        "look into the bag": _curl(address, f"players/bag/{sample.bag_id}"),
-        "who is best": _curl(address, "players/rank?pageSize=3"),
+        f"what {name} has": _build_curl(address, f"players/{name}/items"),
+        f"give {name} five more": _build_curl(address, f"players/{name}/items/give", body=given),
+        f"teach {name} the spell": _build_curl(
+            address, f"players/{name}/spells/teach", body={"spellid": sample.spell.id}
+        ),
+        "set the variable": _build_curl(address, f"players/{name}/variables/{sample.variable.id}", body={"value": 7}),
+        "look into the bag": _build_curl(address, f"players/bag/{sample.bag_id}"),
+        "who is best": _build_curl(address, "players/rank?pageSize=3"),
     }
-    validate = _curl(address, f"users/{sample.account}/password/validate", body={"password": access.sent})
-    return commands | ({f"whether it is {sample.account}'s password": validate} if access.everybody else {})
+    validate = _build_curl(
+        address, f"users/{sample.account}/password/validate", body={"password": access.wire_password}
+    )
+    return commands | ({f"whether it is {sample.account}'s password": validate} if access.opens_players else {})
 
 
-def _log_in(address: str, access: filling.Access) -> str:
-    form = f"-d grant_type=password -d username={access.account} -d password={access.sent}"
+def _build_login(address: str, access: loader.DemoAccess) -> str:
+    form = f"-d grant_type=password -d username={access.account} -d password={access.wire_password}"
     extract = """sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'"""
     return f"TOKEN=$(curl -s {form} {address}/api/oauth/token | {extract})"
 
 
-def _curl(address: str, path: str, token: str = "$TOKEN", body: object = None) -> str:  # noqa: S107 - the shell's variable
+def _build_curl(address: str, path: str, token: str = "$TOKEN", body: object = None) -> str:  # noqa: S107 - the shell's variable
     sent = "" if body is None else f" -H 'Content-Type: application/json' -d '{json.dumps(body)}'"
     return f"""curl -H "Authorization: Bearer {token}"{sent} {shlex.quote(f"{address}/api/v1/{path}")}"""
 

@@ -18,7 +18,7 @@ def deploy(folder: Path) -> None:
     The folder is created if it is missing. If one of the files is already there, nothing is written.
     The document docs/deploy.md explains each file.
     """
-    sources = sorted(path for path in packaged().iterdir() if path.is_file())
+    sources = sorted(path for path in find_folder().iterdir() if path.is_file())
     existing = [path.name for path in sources if (folder / path.name).exists()]
     if existing:
         names = ", ".join(existing)
@@ -33,6 +33,6 @@ def deploy(folder: Path) -> None:
         terminal.fail(f"{folder} cannot be written to: {error.strerror}. Only the files that are listed were written.")
 
 
-def packaged() -> Path:
+def find_folder() -> Path:
     """Find the folder: inside the package, or beside src/ where the package runs from a checkout."""
     return IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT

@@ -13,7 +13,7 @@ from gamekeeper.backup.lines import TableChecksum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.intersect import intersect
-from gamekeeper.cli.moving import tables
+from gamekeeper.cli.moving import describe_tables
 from gamekeeper.doctor import Finding
 from gamekeeper.settings import Settings
 
@@ -37,26 +37,26 @@ def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # no
     checked first, and it comes in as a whole or not at all. Accounts keep their passwords; everybody logs in anew, and
     services get new tokens. `doctor` looks at the outcome; exit code 1 if it finds something.
     """
-    loaded = terminal.load(database)
-    with progress.bars() as moved, terminal.clear_failures():
+    loaded = terminal.load_settings(database)
+    with progress.bars() as moved, terminal.report_failures():
         opened = ExportFolder(folder)
         opened.verify(moved)
         with filling.prepare_target(loaded) as target:
             work = partial(importing.import_folder, folder=opened, progress=moved)
-            sums, complete = terminal.at_work(target, work, final=True)
-        errors = databases.errors(loaded, moved, complete=complete)
-    _say_imported(folder, loaded, sums, errors, as_json=as_json)
+            sums, complete = terminal.run_with_keeper(target, work, final=True)
+        errors = databases.find_errors(loaded, moved, complete=complete)
+    _print_imported(folder, loaded, sums, errors, as_json=as_json)
     sys.exit(bool(errors))
 
 
-def _say_imported(
+def _print_imported(
     folder: Path, loaded: Settings, sums: Mapping[str, TableChecksum], errors: list[Finding], *, as_json: bool
 ) -> None:
     rows = sum(each.rows for each in sums.values())
     if as_json:
-        facts = {"folder": str(folder), "rows": rows, "tables": tables(sums)}
-        terminal.print_json({**facts, "problems": databases.problems(errors)})
+        facts = {"folder": str(folder), "rows": rows, "tables": describe_tables(sums)}
+        terminal.print_json({**facts, "problems": databases.describe_errors(errors)})
         return
-    databases.say_outcome(
-        f"Imported {rows:,} rows of {len(sums)} tables from {folder} to {terminal.shown_database(loaded)}", errors
+    databases.print_outcome(
+        f"Imported {rows:,} rows of {len(sums)} tables from {folder} to {terminal.show_database(loaded)}", errors
     )

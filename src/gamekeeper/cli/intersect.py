@@ -10,17 +10,17 @@ from gamekeeper import app
 from gamekeeper.cli import progress, terminal
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.intersect import data as intersect_data
-from gamekeeper.intersect import importing
-from gamekeeper.intersect.course import Course, Moved
-from gamekeeper.intersect.data import Data
-from gamekeeper.intersect.eras import BadSource
-from gamekeeper.intersect.report import Counts, File
-from gamekeeper.intersect.there import Rehearsed, There
+from gamekeeper.intersect import importer
+from gamekeeper.intersect.data import SourceData
+from gamekeeper.intersect.existing import DryRunKeys, ExistingKeys
+from gamekeeper.intersect.import_run import ImportRun, OnProgress
+from gamekeeper.intersect.report import CountsByTable, ReportFile
+from gamekeeper.intersect.schemas import BadSource
 from gamekeeper.settings import Settings
 from gamekeeper.store import copies
 
 REPORT = "intersect-report-{}.jsonl"
-SHOWN = 8  # digits of a source's number
+REPORT_DIGITS = 8  # digits of a source's number
 HEADINGS = ("table", "rows", "empty slots", "taken", "there already", "not taken")
 SOURCE = "FILE|URL"
 EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game resources/gamedata.db"
@@ -53,32 +53,34 @@ def intersect(
     and Gamekeeper first. What was interrupted goes on where it stopped when the same command is given again; given once
     more after the end it changes nothing. Whoever is in the database already stays as they are.
     """
-    loaded = terminal.load(database)
-    with _clear_failures(), closing(intersect_data.opened(players, game)) as data:
-        path = report or Path(REPORT.format(data.fingerprint[:SHOWN]))
-        with closing(File(path, data.fingerprint)) as file, progress.bars() as moved:
-            course = _gone(loaded, data, file, moved, database, dry=dry_run)
-        _say(course, as_json=as_json)
+    loaded = terminal.load_settings(database)
+    with _report_failures(), closing(intersect_data.open_sources(players, game)) as data:
+        path = report or Path(REPORT.format(data.fingerprint[:REPORT_DIGITS]))
+        with closing(ReportFile(path, data.fingerprint)) as file, progress.bars() as moved:
+            run = _import(loaded, data, file, moved, database, dry=dry_run)
+        _print_outcome(run, as_json=as_json)
 
 
-def _gone(loaded: Settings, data: Data, file: File, moved: Moved, database: str | None, *, dry: bool) -> Course:
-    there = Rehearsed() if dry else There()
+def _import(
+    loaded: Settings, data: SourceData, file: ReportFile, moved: OnProgress, database: str | None, *, dry: bool
+) -> ImportRun:
+    there = DryRunKeys() if dry else ExistingKeys()
 
-    async def work(keeper: Keeper | None) -> Course:
-        course = Course(data, loaded, keeper, there, file, moved, dry)
-        course.worked = await importing.run(course)
-        return course
+    async def work(keeper: Keeper | None) -> ImportRun:
+        run = ImportRun(data, loaded, keeper, there, file, moved, dry)
+        run.had_work = await importer.run(run)
+        return run
 
     if not dry:
-        return terminal.on_database(database, work, first=True, final=True)
-    if _is_there(loaded):
-        return terminal.on_database(database, work)
+        return terminal.run_on_database(database, work, first=True, final=True)
+    if _has_tables(loaded):
+        return terminal.run_on_database(database, work)
     return terminal.run(work(None))
 
 
-def _is_there(loaded: Settings) -> bool:
+def _has_tables(loaded: Settings) -> bool:
     """Whether the database is there and has anything in it: a dry run does not make one."""
-    with terminal.clear_failures():
+    with terminal.report_failures():
         file = app.database_file(loaded)
     if file and not file.exists():
         return False
@@ -86,54 +88,54 @@ def _is_there(loaded: Settings) -> bool:
     async def tables(keeper: Keeper) -> bool:
         return bool(await copies.list_tables(keeper.store))
 
-    return terminal.at_work(loaded, tables)
+    return terminal.run_with_keeper(loaded, tables)
 
 
 @contextmanager
-def _clear_failures() -> Generator[None]:
+def _report_failures() -> Generator[None]:
     try:
         yield
     except BadSource as problem:
         terminal.fail(str(problem))
 
 
-def _say(course: Course, *, as_json: bool) -> None:
+def _print_outcome(run: ImportRun, *, as_json: bool) -> None:
     if as_json:
         terminal.print_json(
             {
-                "era": course.data.era,
-                "dry_run": course.dry,
-                "changed": course.worked and not course.dry,
-                "tables": course.counts.by_table(),
-                "report": course.report,
-                "do_not_add_up": _lost(course.counts),
+                "era": run.data.version,
+                "dry_run": run.dry_run,
+                "changed": run.had_work and not run.dry_run,
+                "tables": run.counts.to_dict(),
+                "report": run.report_path,
+                "do_not_add_up": _find_unaccounted(run.counts),
             }
         )
         return
-    click.echo(f"Intersect {course.data.era}.")
-    terminal.print_table([HEADINGS, *_table(course.counts)])
-    click.echo(_outcome(course))
-    for name in _lost(course.counts):
+    click.echo(f"Intersect {run.data.version}.")
+    terminal.print_table([HEADINGS, *_list_rows(run.counts)])
+    click.echo(_describe_outcome(run))
+    for name in _find_unaccounted(run.counts):
         click.echo(f"WARNING: the rows of {name} do not add up. Please tell the makers of Gamekeeper.", err=True)
-    click.echo(f"Rows that were not taken, or not as they were, are listed in {course.report}.")
+    click.echo(f"Rows that were not taken, or not as they were, are listed in {run.report_path}.")
 
 
-def _table(counts: Counts) -> list[tuple[str, ...]]:
+def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:
     return [
         (name, *(f"{number:,}" for number in (each.rows, each.empty, each.taken, each.there, each.left)))
-        for name, each in counts.of.items()
+        for name, each in counts.tables.items()
         if each.rows
     ]
 
 
-def _lost(counts: Counts) -> list[str]:
+def _find_unaccounted(counts: CountsByTable) -> list[str]:
     """Tables with rows of which nobody knows what became of them: there should be none."""
-    return [name for name, each in counts.of.items() if each.unaccounted]
+    return [name for name, each in counts.tables.items() if each.unaccounted]
 
 
-def _outcome(course: Course) -> str:
-    if course.dry:
+def _describe_outcome(run: ImportRun) -> str:
+    if run.dry_run:
         return "This was a dry run: nothing was written."
-    if not course.worked:
+    if not run.had_work:
         return "This source was imported before: nothing to do, and nothing was changed."
-    return "Imported; an import that had broken off was finished." if course.began else "Imported."
+    return "Imported; an import that had broken off was finished." if run.resumed else "Imported."

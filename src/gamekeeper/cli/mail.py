@@ -6,17 +6,17 @@ from functools import partial
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.users import changed
+from gamekeeper.cli.users import apply_change
 from gamekeeper.game import lookup, mails
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import NoSuchMail
-from gamekeeper.mail import letter
+from gamekeeper.mail import messages
 from gamekeeper.settings import Settings
 from gamekeeper.store import mails as rows
 from gamekeeper.store.mails import ListedMail
 
-NOT_SET_UP = "gamekeeper@localhost"  # the sender that `show` writes where none is set yet
-GONE = "(the code has run out, was used or was replaced)"
+DEFAULT_SENDER = "gamekeeper@localhost"  # the sender that `show` writes where none is set yet
+NO_CODE = "(the code has run out, was used or was replaced)"
 ERROR_WIDTH = 60
 
 
@@ -34,12 +34,20 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
     queued: waits for its next try, or for SMTP to be set up. sending: under way. sent: the SMTP server took it.
     failed: refused for good. expired: its code ran out, was used or was replaced first, so it is never sent.
     """
-    found = terminal.on_database(database, lambda keeper: rows.read_page(keeper.store, rows.LIST_LIMIT))
+    found = terminal.run_on_database(database, lambda keeper: rows.read_page(keeper.store, rows.LIST_LIMIT))
     if as_json:
-        terminal.print_json([_as_json_object(each) for each in found])
+        terminal.print_json([_to_json_object(each) for each in found])
         return
     lines = [
-        (each.id, each.state, each.name, each.address, terminal.moment(each.queued_at), str(each.tries), _error(each))
+        (
+            each.id,
+            each.state,
+            each.name,
+            each.address,
+            terminal.format_time(each.queued_at),
+            str(each.tries),
+            _shorten_error(each),
+        )
         for each in found
     ]
     terminal.print_table([("ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST ERROR"), *lines])
@@ -58,13 +66,13 @@ def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FB
     """
 
     async def read(keeper: Keeper) -> tuple[ListedMail, Settings]:
-        found = await rows.find_by_id(keeper.store, _id(mail_id))
+        found = await rows.find_by_id(keeper.store, _parse_id(mail_id))
         if found is None:
             raise NoSuchMail(id=mail_id)
         return found, keeper.settings
 
-    found, settings = terminal.on_database(database, read)
-    _print_letter(found, settings, "html" if as_html else "plain")
+    found, settings = terminal.run_on_database(database, read)
+    _print_mail(found, settings, "html" if as_html else "plain")
 
 
 @mail.command(epilog="Example: gamekeeper mail retry --all")
@@ -78,28 +86,30 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
 
     async def again(keeper: Keeper) -> int:
         if mail_id is None:
-            return await mails.retry_all(keeper, terminal.intent())
-        await changed(keeper, partial(mails.retry, mail_id=_id(mail_id)))
+            return await mails.retry_all(keeper, terminal.new_intent())
+        await apply_change(keeper, partial(mails.retry, mail_id=_parse_id(mail_id)))
         return 1
 
-    count = terminal.on_database(database, again, final=True)
-    smtp = terminal.load(database).smtp_url
+    count = terminal.run_on_database(database, again, final=True)
+    smtp = terminal.load_settings(database).smtp_url
     click.echo(f"{count} mails are due now{'' if smtp else ', and wait until GAMEKEEPER_SMTP_URL is set'}.")
 
 
-def _id(text: str) -> str:
+def _parse_id(text: str) -> str:
     found = lookup.parse_guid(text)
     if found is None:
         raise NoSuchMail(id=text)
     return found
 
 
-def _print_letter(found: ListedMail, settings: Settings, kind: str) -> None:
-    with terminal.clear_failures():
-        letters = letter.letters(replace(settings, mail_from=settings.mail_from or NOT_SET_UP))
+def _print_mail(found: ListedMail, settings: Settings, kind: str) -> None:
+    with terminal.report_failures():
+        templates = messages.load_templates(replace(settings, mail_from=settings.mail_from or DEFAULT_SENDER))
     try:
-        message = letters.reset(letter.Facts(found.id, found.name, found.address, found.code or GONE, found.queued_at))
-    except letter.BadAddress as bad:
+        message = templates.build_reset(
+            messages.ResetMail(found.id, found.name, found.address, found.code or NO_CODE, found.queued_at)
+        )
+    except messages.BadAddress as bad:
         terminal.fail(f"Mail {found.id} cannot be written. {bad} Give the account another address.")
     for name in ("From", "To", "Subject", "Date", "Message-ID"):
         click.echo(f"{name}: {message[name]}")
@@ -107,21 +117,21 @@ def _print_letter(found: ListedMail, settings: Settings, kind: str) -> None:
     click.echo(f"\n{body.get_content() if body else ''}", nl=False)
 
 
-def _as_json_object(each: ListedMail) -> dict[str, object]:
+def _to_json_object(each: ListedMail) -> dict[str, object]:
     return {
         "id": each.id,
         "state": each.state,
         "user": each.name,
         "address": each.address,
-        "queued_at": terminal.moment(each.queued_at),
-        "expires_at": terminal.moment(each.expires_at),
+        "queued_at": terminal.format_time(each.queued_at),
+        "expires_at": terminal.format_time(each.expires_at),
         "tries": each.tries,
-        "next_try_at": terminal.moment(each.next_try_at) if each.next_try_at is not None else None,
-        "sent_at": terminal.moment(each.sent_at) if each.sent_at is not None else None,
+        "next_try_at": terminal.format_time(each.next_try_at) if each.next_try_at is not None else None,
+        "sent_at": terminal.format_time(each.sent_at) if each.sent_at is not None else None,
         "last_error": each.last_error,
     }
 
 
-def _error(each: ListedMail) -> str:
+def _shorten_error(each: ListedMail) -> str:
     said = each.last_error or "-"
     return said if len(said) <= ERROR_WIDTH else f"{said[:ERROR_WIDTH]}…"

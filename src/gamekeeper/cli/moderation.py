@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.users import changed
+from gamekeeper.cli.users import apply_change
 from gamekeeper.game import moderation
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import ModerationRequest
@@ -29,7 +29,9 @@ def penalty_options(command: F) -> F:
 @terminal.database_option
 def ban(name: str, days: int, reason: str, database: str | None) -> None:
     """Ban an account: its tokens are revoked, and it gets no others while the ban lasts."""
-    click.echo(f"Banned {_act(database, moderation.ban, ModerationRequest(name, days, reason))} {_how_long(days)}.")
+    click.echo(
+        f"Banned {_apply(database, moderation.ban, ModerationRequest(name, days, reason))} {_describe_days(days)}."
+    )
 
 
 @click.command(epilog="Example: gamekeeper users unban Mallory")
@@ -46,7 +48,9 @@ def unban(name: str, database: str | None) -> None:
 @terminal.database_option
 def mute(name: str, days: int, reason: str, database: str | None) -> None:
     """Mute an account; the game hears it over its link."""
-    click.echo(f"Muted {_act(database, moderation.mute, ModerationRequest(name, days, reason))} {_how_long(days)}.")
+    click.echo(
+        f"Muted {_apply(database, moderation.mute, ModerationRequest(name, days, reason))} {_describe_days(days)}."
+    )
 
 
 @click.command(epilog="Example: gamekeeper users unmute Mallory")
@@ -57,8 +61,10 @@ def unmute(name: str, database: str | None) -> None:
     click.echo(f"Unmuted {_lift(database, moderation.unmute, name, 'muted')}.")
 
 
-def _act(database: str | None, rule: Rule, order: ModerationRequest) -> str:
-    return terminal.on_database(database, lambda keeper: changed(keeper, lambda tx: rule(tx, order)), final=True)
+def _apply(database: str | None, rule: Rule, order: ModerationRequest) -> str:
+    return terminal.run_on_database(
+        database, lambda keeper: apply_change(keeper, lambda tx: rule(tx, order)), final=True
+    )
 
 
 def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
@@ -70,8 +76,8 @@ def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
             terminal.fail(f"{decision.result} is not {state}.")
         return decision
 
-    return _act(database, decide, ModerationRequest(name))
+    return _apply(database, decide, ModerationRequest(name))
 
 
-def _how_long(days: int) -> str:
+def _describe_days(days: int) -> str:
     return f"for {days} {'day' if days == 1 else 'days'}" if days else "for good"

@@ -18,8 +18,8 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 
 EXAMPLE = "gamekeeper move --to postgresql://gamekeeper@localhost/game --database sqlite:///game.db"
-SAME = "That is the database to be moved. Name an empty one, or a file that is not there yet, with --to."
-UNOPENED = "It was stopped before the new database was opened. Open it with: gamekeeper move --reopen --database"
+SAME_DATABASE = "That is the database to be moved. Name an empty one, or a file that is not there yet, with --to."
+NOT_REOPENED = "It was stopped before the new database was opened. Open it with: gamekeeper move --reopen --database"
 
 
 @click.command(epilog=f"Example: {EXAMPLE}")
@@ -36,7 +36,7 @@ def move(target: str | None, reopen: bool, as_json: bool, database: str | None) 
     on it, and those that still run write nothing. Whatever fails, the old one is as it was. `doctor` looks at the
     outcome; exit code 1 if it finds something.
     """
-    loaded = terminal.load(database)
+    loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
     if reopen == bool(target):
         terminal.fail(f"Say where to move to, or --reopen. For instance: {EXAMPLE}")
@@ -44,12 +44,12 @@ def move(target: str | None, reopen: bool, as_json: bool, database: str | None) 
         _reopen(loaded)
         return
     other = replace(loaded, database=target)
-    with progress.bars() as moved, terminal.clear_failures():
+    with progress.bars() as moved, terminal.report_failures():
         _require_other(loaded, other)
         terminal.run(filling.require_empty_target(other))
-        sums = terminal.on_database(database, lambda keeper: moving.move(keeper, other, moved), final=True)
-        errors = _errors(other, moved)
-    _say_moved(loaded, other, sums, errors, as_json=as_json)
+        sums = terminal.run_on_database(database, lambda keeper: moving.move(keeper, other, moved), final=True)
+        errors = _find_errors(other, moved)
+    _print_moved(loaded, other, sums, errors, as_json=as_json)
     sys.exit(bool(errors))
 
 
@@ -64,12 +64,12 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
     folder is for its owner only, and is there only when it has been read back. Keep it secret: it has addresses and
     password hashes.
     """
-    with progress.bars() as moved, terminal.clear_failures():
+    with progress.bars() as moved, terminal.report_failures():
 
         async def work(keeper: Keeper) -> ExportManifest:
             return await exporting.export(keeper.store, folder, moved)
 
-        made = terminal.on_database(database, work, final=True)
+        made = terminal.run_on_database(database, work, final=True)
     if as_json:
         files = {file.name: {"lines": file.lines, "sha256": file.sha256} for file in made.files}
         terminal.print_json({"folder": str(folder), "made_at": made.made_at, "ledger": made.ledger, "files": files})
@@ -80,7 +80,7 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
     )
 
 
-def tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
+def describe_tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
     """For programs: of each table how many rows it has, and what they add up to."""
     return {table: {"rows": each.rows, "sum": str(each)} for table, each in sums.items()}
 
@@ -88,34 +88,34 @@ def tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
 def _require_other(loaded: Settings, other: Settings) -> None:
     one, two = app.database_file(loaded), app.database_file(other)
     if loaded.database == other.database or (one and two and one.resolve() == two.resolve()):
-        terminal.fail(SAME)
+        terminal.fail(SAME_DATABASE)
 
 
-def _errors(other: Settings, moved: CopyProgress) -> list[Finding]:
+def _find_errors(other: Settings, moved: CopyProgress) -> list[Finding]:
     """The old one is closed by now: a Ctrl-C undoes nothing."""
     try:
-        complete = terminal.at_work(other, moving.finish, final=True)
+        complete = terminal.run_with_keeper(other, moving.finish, final=True)
     except KeyboardInterrupt:
-        return [Finding(ERROR, "closed", f"{UNOPENED} {terminal.shown_database(other)}")]
-    return databases.errors(other, moved, complete=complete)
+        return [Finding(ERROR, "closed", f"{NOT_REOPENED} {terminal.show_database(other)}")]
+    return databases.find_errors(other, moved, complete=complete)
 
 
 def _reopen(loaded: Settings) -> None:
-    was_closed = terminal.at_work(loaded, moving.reopen, final=True)
-    shown = terminal.shown_database(loaded)
+    was_closed = terminal.run_with_keeper(loaded, moving.reopen, final=True)
+    shown = terminal.show_database(loaded)
     click.echo(f"{shown} can be used again." if was_closed else f"{shown} was not closed; nothing to do.")
 
 
-def _say_moved(
+def _print_moved(
     loaded: Settings, other: Settings, sums: Mapping[str, TableChecksum], errors: list[Finding], *, as_json: bool
 ) -> None:
-    old, new = terminal.shown_database(loaded), terminal.shown_database(other)
+    old, new = terminal.show_database(loaded), terminal.show_database(other)
     rows = sum(each.rows for each in sums.values())
     if as_json:
-        facts = {"from": old, "to": new, "rows": rows, "tables": tables(sums)}
-        terminal.print_json({**facts, "problems": databases.problems(errors)})
+        facts = {"from": old, "to": new, "rows": rows, "tables": describe_tables(sums)}
+        terminal.print_json({**facts, "problems": databases.describe_errors(errors)})
         return
-    databases.say_outcome(
+    databases.print_outcome(
         f"Moved {rows:,} rows of {len(sums)} tables to {new}; every table adds up to the same there", errors
     )
     click.echo(

@@ -19,15 +19,15 @@ from rich.progress import (
 )
 from rich.text import Text
 
-SAY_SECONDS = 5.0
+PRINT_SECONDS = 5.0
 
 
 @contextlib.contextmanager
-def shown(wanted: int) -> Generator[Callable[[int], None]]:
+def load_progress(wanted: int) -> Generator[Callable[[int], None]]:
     """Gives the function to call with how many more are loaded."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Lines(wanted).advance
+        yield _LoadLines(wanted).advance
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
@@ -64,7 +64,7 @@ def _advance(progress: Progress, task: TaskID, count: int) -> None:
         progress.update(task, description="Building indexes")
 
 
-class _Lines:
+class _LoadLines:
     def __init__(self, wanted: int) -> None:
         self._wanted = wanted
         self._done = 0
@@ -76,7 +76,7 @@ class _Lines:
         rate = self._done / max(now - self._began, 0.001)
         if self._done == self._wanted:
             click.echo(f"Loaded {self._done:,} players, {rate:,.0f} players/s; building indexes.", err=True)
-        elif now - self._said >= SAY_SECONDS:
+        elif now - self._said >= PRINT_SECONDS:
             self._said = now
             left = (self._wanted - self._done) / rate
             how_far = f"{self._done:,} of {self._wanted:,}, {rate:,.0f} players/s, {left:,.0f} s left"

@@ -29,25 +29,25 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import users
 from gamekeeper.store.migrate import migrate
 
-FIRST_ACCOUNT = (
+NO_ACCOUNT_HINT = (
     "No account has API access yet. Make the first with:\n"
     "  gamekeeper users add root --email root@example.com --api "
     "--role users.query --role users.manage --role game.link --database {database}"
 )
-OTHER_PORT = "Choose another with --host and --port, or stop what is using it."
-FREE_PORTS = 1024  # from here on anybody may listen
-LOW_PORT = (
+PORT_HINT = "Choose another with --host and --port, or stop what is using it."
+FIRST_FREE_PORT = 1024  # from here on anybody may listen
+LOW_PORT_HINT = (
     "Ports below 1024 need the capability CAP_NET_BIND_SERVICE; docs/deploy.md says how a service gets it. "
     "Or choose another with --port, such as 5443."
 )
-LARGEST_HEAD = 16_384  # bytes of the request line and the headers
+MAX_HEAD_BYTES = 16_384  # bytes of the request line and the headers
 OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
-LEAST_OTHER_FILES = 64  # where the system allows few; a process that serves has about 30 open, and PostgreSQL's
+MIN_OTHER_FILES = 64  # where the system allows few; a process that serves has about 30 open, and PostgreSQL's
 FEW_FILES = (
     "A process may open only {files} files here: the limit on open connections is {fit} instead of {wanted}. "
     "Raise the limit (ulimit -n, or LimitNOFILE= of a systemd unit), or lower GAMEKEEPER_OPEN_CONNECTIONS."
 )
-LOOK_AGAIN_SECONDS = 0.02
+PROBE_SECONDS = 0.02
 WAKE_SECONDS = 0.5
 SWITCH_SECONDS = 0.0005  # that the loop may have to wait for another thread of ours, such as SQLite's writer
 
@@ -70,20 +70,20 @@ def serve(database: str | None, **given: object) -> None:
 
     Brings the schema up to date, prints one line when it answers, and stops cleanly on Ctrl-C or SIGTERM.
     """
-    loaded = terminal.load(database, **given)
+    loaded = terminal.load_settings(database, **given)
     require_servable(loaded)
-    any_api, found, cautions = terminal.at_work(loaded, _prepare)
-    terminal.warn_of(found)
+    any_api, found, cautions = terminal.run_with_keeper(loaded, _prepare)
+    terminal.warn_of_errors(found)
     for each in cautions:
         terminal.warn(each)
     if not any_api:
-        terminal.say(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)))
-    run(loaded, build_app, f"Gamekeeper is ready: {url(loaded)} (stop with Ctrl-C)")
+        terminal.print_error(NO_ACCOUNT_HINT.format(database=terminal.show_database(loaded)))
+    run(loaded, build_app, f"Gamekeeper is ready: {server_url(loaded)} (stop with Ctrl-C)")
 
 
 def require_servable(settings: Settings) -> None:
     """What can be known to go wrong is said before anything is started."""
-    with terminal.clear_failures():
+    with terminal.report_failures():
         file = app.database_file(settings)
         outbox.check(settings)
         certificate.check(settings)
@@ -94,34 +94,34 @@ def require_servable(settings: Settings) -> None:
             f"{settings.workers} workers cannot share one SQLite file. Use --workers 1, or PostgreSQL: "
             "--database postgresql://user@host/name"
         )
-    _free_address(settings)
+    _require_free_address(settings)
     if settings.health_port == settings.port:
         terminal.fail(f"health_port and port are both {settings.port}. Choose another port for one of them.")
     if settings.health_port:
-        _free_address(replace(settings, port=settings.health_port))
-    terminal.warn_of_strays()
+        _require_free_address(replace(settings, port=settings.health_port))
+    terminal.warn_of_unknown_variables()
     if doctor.lacks_tls(settings):
         terminal.warn(f"{settings.host} can be reached from outside without TLS: {doctor.TLS_ADVICE}")
 
 
-def url(settings: Settings) -> str:
+def server_url(settings: Settings) -> str:
     scheme = "https" if settings.tls_cert else "http"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"{scheme}://{host}:{settings.port}"
 
 
-class _Parent(MPServer):
+class _ParentServer(MPServer):
     """Granian's, which SIGHUP stops too, except under nohup: a closed terminal takes with it what runs there."""
 
-    stays = False
+    ignores_hangup = False
 
     def signal_handler_reload(self, *_: object, **__: object) -> None:
-        if not self.stays:
+        if not self.ignores_hangup:
             self.interrupt_signal = True
             self.main_loop_interrupt.set()
 
 
-class _Wakeful(threading.Event):
+class _PollingEvent(threading.Event):
     """Of two signals at once another thread may take both; Python hears of them when this one wakes."""
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -133,8 +133,8 @@ class _Wakeful(threading.Event):
 def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) -> None:
     """Serves until it is told to stop; says the greeting as soon as it answers."""
     multiprocessing.set_start_method("spawn", force=True)  # one way on every platform; no open file is inherited
-    address = _free_address(settings)
-    server = _Parent(
+    address = _require_free_address(settings)
+    server = _ParentServer(
         "gamekeeper",
         address=address,
         port=settings.port,
@@ -149,17 +149,17 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         backpressure=_limit_connections(settings),
         http1_settings=HTTP1Settings(
             header_read_timeout=settings.head_seconds * 1000,  # also how long a kept connection may idle
-            max_buffer_size=LARGEST_HEAD,
+            max_buffer_size=MAX_HEAD_BYTES,
         ),
         ssl_cert=Path(settings.tls_cert) if settings.tls_cert else None,
         ssl_key=Path(settings.tls_key) if settings.tls_key else None,
         ssl_protocol_min=SSLProtocols.tls12,
     )
-    server.main_loop_interrupt = _Wakeful()
-    server.stays = os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    threading.Thread(target=_greet, args=(address, settings.port, greeting), daemon=True).start()
+    server.main_loop_interrupt = _PollingEvent()
+    server.ignores_hangup = os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    threading.Thread(target=_print_when_ready, args=(address, settings.port, greeting), daemon=True).start()
     try:
-        server.serve(target_loader=partial(_in_worker, build, settings), wrap_loader=False)
+        server.serve(target_loader=partial(_load_in_worker, build, settings), wrap_loader=False)
     except SystemExit:
         if not server.interrupt_signal:  # Ctrl-C reaches the workers too: one that is quicker than us did not fail
             terminal.fail("A worker stopped and could not be started again; its last lines above say why.")
@@ -169,13 +169,13 @@ def build_app(settings: Settings) -> Asgi:
     return app.build(app.build_keeper(settings))
 
 
-def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
+def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     threading.Thread(target=_follow_parent, args=(settings.stop_seconds,), daemon=True).start()
     if os.name == "posix":
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent's to heed
-    log.adopt()
+    log.capture_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
-    _allow_files(settings.open_connections + OTHER_FILES)
+    _raise_file_limit(settings.open_connections + OTHER_FILES)
     return build(settings)
 
 
@@ -190,14 +190,14 @@ def _limit_connections(settings: Settings) -> int:
     import resource  # noqa: PLC0415 - there is none elsewhere
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    fit = max(1, files - LEAST_OTHER_FILES - 2 * settings.connections)  # the console's doctor has as many once more
+    fit = max(1, files - MIN_OTHER_FILES - 2 * settings.connections)  # the console's doctor has as many once more
     if files == resource.RLIM_INFINITY or fit >= wanted:
         return wanted
     terminal.warn(FEW_FILES.format(files=files, fit=fit, wanted=wanted))
     return fit
 
 
-def _allow_files(count: int) -> None:
+def _raise_file_limit(count: int) -> None:
     """Many systems begin with 1024 a process: too few for the connections it may keep."""
     if os.name != "posix":
         return
@@ -216,7 +216,7 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
     return await users.has_api_account(store), found, await store.find_cautions()
 
 
-def _free_address(settings: Settings) -> str:
+def _require_free_address(settings: Settings) -> str:
     """The address to listen on; granian shares its port with whoever else has it, so we look first."""
     try:
         family, _, _, _, place = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
@@ -225,18 +225,18 @@ def _free_address(settings: Settings) -> str:
             probe.bind(place)
             probe.listen()
     except OSError as error:
-        cure = LOW_PORT if isinstance(error, PermissionError) and settings.port < FREE_PORTS else OTHER_PORT
+        cure = LOW_PORT_HINT if isinstance(error, PermissionError) and settings.port < FIRST_FREE_PORT else PORT_HINT
         terminal.fail(f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. {cure}")
     return str(place[0])
 
 
-def _greet(address: str, port: int, greeting: str) -> None:
+def _print_when_ready(address: str, port: int, greeting: str) -> None:
     """A worker listens only when it can answer."""
     while True:
         try:
             socket.create_connection((address, port), timeout=1).close()
         except OSError:
-            time.sleep(LOOK_AGAIN_SECONDS)
+            time.sleep(PROBE_SECONDS)
         else:
             break
     click.echo(greeting)

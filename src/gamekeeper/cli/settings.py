@@ -16,12 +16,12 @@ def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - cli
 
     Variables that look like one and are none, because they are misspelt, are named on standard error.
     """
-    loaded = terminal.load(database)
+    loaded = terminal.load_settings(database)
     rows: list[tuple[str, str, str, str]] = []
     for each in fields(known.Settings):
-        source = "--database" if each.name == "database" and database else known.source(each.name)
-        rows.append((each.name, known.shown(loaded, each.name), source, str(each.metadata["help"])))
-    terminal.warn_of_strays()
+        source = "--database" if each.name == "database" and database else known.find_source(each.name)
+        rows.append((each.name, known.show_value(loaded, each.name), source, str(each.metadata["help"])))
+    terminal.warn_of_unknown_variables()
     if as_json:
         terminal.print_json([dict(zip(("name", "value", "source", "meaning"), row, strict=True)) for row in rows])
         return

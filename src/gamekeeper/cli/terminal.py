@@ -25,7 +25,7 @@ from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable, DiskFull, U
 from gamekeeper.store.migrate import SchemaMismatch, find_pending, load_migrations, migrate
 
 T = TypeVar("T")
-NEXT: Mapping[type[Refusal], str] = {
+HINTS: Mapping[type[Refusal], str] = {
     NoSuchUser: "`gamekeeper users list` shows who there is.",
     NoSuchToken: "`gamekeeper tokens list` shows which there are.",
     NoSuchMail: "`gamekeeper mail list` shows which there are.",
@@ -42,12 +42,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, 
 
 
 @contextlib.contextmanager
-def clear_failures() -> Generator[None]:
+def report_failures() -> Generator[None]:
     """What went wrong as one sentence on standard error, with exit code 1."""
     try:
         yield
     except Refusal as refusal:
-        fail(f"{refusal.message} {NEXT.get(type(refusal), '')}".strip())
+        fail(f"{refusal.message} {HINTS.get(type(refusal), '')}".strip())
     except ClaimTaken:
         fail("Another Gamekeeper is changing this database's schema; try again when it is done.")
     except DiskFull as full:
@@ -66,8 +66,8 @@ def fail(sentence: str) -> NoReturn:
     raise click.ClickException(sentence)
 
 
-def load(database: str | None, **given: object) -> Settings:
-    with clear_failures():
+def load_settings(database: str | None, **given: object) -> Settings:
+    with report_failures():
         return settings.load(os.environ, database=database, **given)
 
 
@@ -77,42 +77,42 @@ def require_output() -> None:
         raise click.UsageError("Standard output is closed, so the secret could not be shown. Nothing was changed.")
 
 
-def say(text: str) -> None:
+def print_error(text: str) -> None:
     """To whoever started us; where nobody can read it, that is no reason to stop."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
 
 def warn(sentence: str) -> None:
-    say(f"WARNING: {sentence}")
+    print_error(f"WARNING: {sentence}")
 
 
-def warn_of(found: Iterable[Finding]) -> None:
+def warn_of_errors(found: Iterable[Finding]) -> None:
     """Errors that the doctor would find, said to somebody who has not asked for the doctor."""
     for each in found:
         if each.level == ERROR:
             warn(each.message)
 
 
-def warn_of_strays() -> None:
-    for each in settings.strays():
+def warn_of_unknown_variables() -> None:
+    for each in settings.describe_unknown():
         warn(each)
 
 
-def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, final: bool = False) -> T:
+def run_with_keeper(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, final: bool = False) -> T:
     """Runs the work on an open keeper; what goes wrong with the database is said in one line.
 
     `final`: it has changed what the command is there to change, which a late Ctrl-C does not undo.
     """
-    return run(app.at_work(loaded, work, final=final))
+    return run(app.run_with_keeper(loaded, work, final=final))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    with clear_failures():
+    with report_failures():
         return asyncio.run(work)
 
 
-def on_database(
+def run_on_database(
     database: str | None,
     work: Callable[[Keeper], Coroutine[Any, Any, T]],
     *,
@@ -120,40 +120,40 @@ def on_database(
     final: bool = False,
 ) -> T:
     """Runs the work on a database whose schema is up to date; `first`: may be the first to touch an empty one."""
-    loaded = load(database)
+    loaded = load_settings(database)
 
     async def checked(keeper: Keeper) -> T:
         waiting = await find_pending(keeper.store)
         if first and len(waiting) == len(load_migrations()):
             await migrate(keeper.store)
         elif waiting:
-            command = f"gamekeeper migrate --database {shown_database(loaded)}"
+            command = f"gamekeeper migrate --database {show_database(loaded)}"
             raise SchemaMismatch(f"The database's schema is not up to date. Bring it there with: {command}")
         return await work(keeper)
 
     if not first:
         require_database(loaded)
-    return at_work(loaded, checked, final=final)
+    return run_with_keeper(loaded, checked, final=final)
 
 
 def require_database(loaded: Settings) -> None:
     """SQLite would make an empty one out of a mistyped name."""
-    with clear_failures():
+    with report_failures():
         file = app.database_file(loaded)
         missing = file and not file.exists()
         if file and missing:
             require_whole(file)
     if missing:
-        fail(f"There is no database {file}. Make one with: gamekeeper migrate --database {shown_database(loaded)}")
+        fail(f"There is no database {file}. Make one with: gamekeeper migrate --database {show_database(loaded)}")
 
 
-def intent() -> Intent:
+def new_intent() -> Intent:
     return Intent(request_id=f"cli-{secrets.token_hex(8)}")
 
 
-def shown_database(loaded: Settings) -> str:
+def show_database(loaded: Settings) -> str:
     """As it is typed on a command line, but for the password."""
-    return shlex.quote(settings.shown(loaded, "database"))
+    return shlex.quote(settings.show_value(loaded, "database"))
 
 
 def print_json(value: object) -> None:
@@ -170,17 +170,17 @@ async def print_json_list(values: AsyncIterable[object]) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    shown = [[plain(cell) for cell in row] for row in rows]
+    shown = [[escape(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*shown, strict=True)]
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         click.echo("  ".join(cells).rstrip())
 
 
-def plain(text: str) -> str:
+def escape(text: str) -> str:
     """Imported texts may have what moves a cursor: no terminal is to obey it."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
-def moment(milliseconds: int) -> str:
+def format_time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds // 1000, UTC).isoformat().replace("+00:00", "Z")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.users import changed
+from gamekeeper.cli.users import apply_change
 from gamekeeper.game import lookup
 from gamekeeper.game import tokens as rules
 from gamekeeper.game.changes import Decision
@@ -44,8 +44,8 @@ def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str |
         return user, await rules.issue_for_service(keeper, user, hours, read_only=read_only)
 
     terminal.require_output()
-    user, pair = terminal.on_database(database, make, final=True)
-    until = terminal.moment(pair.expires_at)
+    user, pair = terminal.run_on_database(database, make, final=True)
+    until = terminal.format_time(pair.expires_at)
     if as_json:
         found = {"id": pair.id, "user": user.name, "token": pair.access, "read_only": read_only, "expires_at": until}
         terminal.print_json(found)
@@ -68,11 +68,11 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
         user = await lookup.find_user(keeper.store, name) if name else None
         return await rows.read_list(keeper.store, user.id if user else None)
 
-    found = terminal.on_database(database, read)
+    found = terminal.run_on_database(database, read)
     if as_json:
-        terminal.print_json([_as_json_object(each) for each in found])
+        terminal.print_json([_to_json_object(each) for each in found])
         return
-    terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"), *map(_line, found)])
+    terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"), *map(_to_table_row, found)])
     if len(found) == rows.LIST_LIMIT:
         click.echo(f"These are the newest {rows.LIST_LIMIT}; name an account to see its own.", err=True)
 
@@ -88,41 +88,48 @@ def revoke(name: str, token_id: str | None, database: str | None) -> None:
         def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
             return rules.revoke_one(tx, name, token_id) if token_id is not None else rules.revoke_all(tx, name)
 
-        return await changed(keeper, decide)
+        return await apply_change(keeper, decide)
 
-    user = terminal.on_database(database, end, final=True)
+    user = terminal.run_on_database(database, end, final=True)
     what = "all tokens" if token_id is None else f"token {token_id}"
     click.echo(f"Revoked {what} of {user.name}.")
 
 
-def _as_json_object(token: rows.ListedToken) -> dict[str, object]:
+def _to_json_object(token: rows.ListedToken) -> dict[str, object]:
     return {
         "id": token.id,
         "user": token.user,
         "read_only": token.read_only,
-        "issued_at": terminal.moment(token.issued_at),
-        "access_expires": terminal.moment(token.access_expires),
-        "refresh_expires": terminal.moment(token.refresh_expires),
-        "revoked_at": terminal.moment(token.revoked_at) if token.revoked_at is not None else None,
-        "last_used": terminal.moment(token.last_used) if token.last_used is not None else None,
+        "issued_at": terminal.format_time(token.issued_at),
+        "access_expires": terminal.format_time(token.access_expires),
+        "refresh_expires": terminal.format_time(token.refresh_expires),
+        "revoked_at": terminal.format_time(token.revoked_at) if token.revoked_at is not None else None,
+        "last_used": terminal.format_time(token.last_used) if token.last_used is not None else None,
         "live": token.live,
     }
 
 
-def _line(token: rows.ListedToken) -> tuple[str, ...]:
-    used = "never" if token.last_used is None else terminal.moment(token.last_used)
-    return token.id, token.user, _access(token), terminal.moment(_expires(token)), used, _state(token)
+def _to_table_row(token: rows.ListedToken) -> tuple[str, ...]:
+    used = "never" if token.last_used is None else terminal.format_time(token.last_used)
+    return (
+        token.id,
+        token.user,
+        _describe_access(token),
+        terminal.format_time(_last_expiry(token)),
+        used,
+        _describe_state(token),
+    )
 
 
-def _access(token: rows.ListedToken) -> str:
+def _describe_access(token: rows.ListedToken) -> str:
     return "read only" if token.read_only else "full"
 
 
-def _expires(token: rows.ListedToken) -> int:
+def _last_expiry(token: rows.ListedToken) -> int:
     return max(token.access_expires, token.refresh_expires)
 
 
-def _state(token: rows.ListedToken) -> str:
+def _describe_state(token: rows.ListedToken) -> str:
     if token.revoked_at is not None:
         return "revoked"
     return "live" if token.live else "expired"

@@ -21,13 +21,13 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
-PAGE = 500
+PAGE_SIZE = 500
 CONTROL = "Cc"  # Unicode category: line ends, NUL, tab
 R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-class Standing(NamedTuple):
+class AccountStatus(NamedTuple):
     """An account, and what of it is in force."""
 
     user: User
@@ -35,7 +35,7 @@ class Standing(NamedTuple):
     ban: ImposedPenalty | None
 
 
-class Role(click.ParamType[str]):
+class RoleType(click.ParamType[str]):
     name = "role"
     known: Sequence[str] = (*accounts.ROLES,)
 
@@ -46,7 +46,7 @@ class Role(click.ParamType[str]):
         return found
 
 
-class Right(Role):
+class PermissionType(RoleType):
     """A role, or a power in the game."""
 
     name = "right"
@@ -78,7 +78,9 @@ def users() -> None:
 @click.argument("name")
 @click.option("--email", required=True, help="The account's address.")
 @click.option("--api", is_flag=True, help="May get tokens and call the API.")
-@click.option("--role", "roles", type=Role(), multiple=True, help="users.query, users.manage or game.link; repeatable.")
+@click.option(
+    "--role", "roles", type=RoleType(), multiple=True, help="users.query, users.manage or game.link; repeatable."
+)
 @click.option(
     "--power",
     "powers",
@@ -102,17 +104,19 @@ def add(
     held = Powers(api=api, **{power.lower(): True for power in powers})
     for role in roles:
         held = accounts.grant(held, role)
-    with terminal.clear_failures():
+    with terminal.report_failures():
         address = accounts.require_email(email, "--email")
-    password = choose_password(terminal.load(database), (name, email), from_stdin=from_stdin, generated=generated)
+    password = choose_password(
+        terminal.load_settings(database), (name, email), from_stdin=from_stdin, generated=generated
+    )
 
     async def register(keeper: Keeper) -> User:
         _require_name(name, keeper.settings)
         stored = await keeper.passwords.hash_password(hash_for_wire(password))
-        return await changed(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
+        return await apply_change(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
 
-    user = terminal.on_database(database, register, first=True, final=True)
-    click.echo(f"Added {user.name}, who has: {', '.join(abilities(user.powers)) or 'no powers'}.")
+    user = terminal.run_on_database(database, register, first=True, final=True)
+    click.echo(f"Added {user.name}, who has: {', '.join(list_permissions(user.powers)) or 'no powers'}.")
     if generated:
         click.echo(f"Password: {password}")
 
@@ -125,13 +129,13 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 
     async def write(keeper: Keeper) -> None:
         if as_json:
-            await terminal.print_json_list(as_json_object(standing) async for standing in _everybody(keeper))
+            await terminal.print_json_list(to_json_object(standing) async for standing in _read_accounts(keeper))
             return
-        async for user, _, _ in _everybody(keeper):
-            name, email = terminal.plain(user.name), terminal.plain(user.email)
-            click.echo(f"{name:<20}  {email:<32}  {', '.join(abilities(user.powers)) or '-'}")
+        async for user, _, _ in _read_accounts(keeper):
+            name, email = terminal.escape(user.name), terminal.escape(user.email)
+            click.echo(f"{name:<20}  {email:<32}  {', '.join(list_permissions(user.powers)) or '-'}")
 
-    terminal.on_database(database, write)
+    terminal.run_on_database(database, write)
 
 
 @users.command(epilog="Example: gamekeeper users show root")
@@ -141,19 +145,19 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Show one account; NAME is its name or its id."""
 
-    async def find(keeper: Keeper) -> Standing:
-        return (await _standings(keeper, [await lookup.find_user(keeper.store, name)]))[0]
+    async def find(keeper: Keeper) -> AccountStatus:
+        return (await _load_statuses(keeper, [await lookup.find_user(keeper.store, name)]))[0]
 
-    found = as_json_object(terminal.on_database(database, find))
+    found = to_json_object(terminal.run_on_database(database, find))
     if as_json:
         terminal.print_json(found)
         return
-    terminal.print_table([(field, _as_text(value)) for field, value in found.items()])
+    terminal.print_table([(field, _to_text(value)) for field, value in found.items()])
 
 
 @users.command(epilog="Example: gamekeeper users grant root users.manage")
 @click.argument("name")
-@click.argument("right", type=Right())
+@click.argument("right", type=PermissionType())
 @terminal.database_option
 def grant(name: str, right: str, database: str | None) -> None:
     """Give an account a role or a power in the game.
@@ -165,7 +169,7 @@ def grant(name: str, right: str, database: str | None) -> None:
 
 @users.command(epilog="Example: gamekeeper users revoke root users.manage")
 @click.argument("name")
-@click.argument("right", type=Right())
+@click.argument("right", type=PermissionType())
 @terminal.database_option
 def revoke(name: str, right: str, database: str | None) -> None:
     """Take a role or a power from an account; users.query takes users.manage with it."""
@@ -187,13 +191,13 @@ def api(name: str, state: str, database: str | None) -> None:
 @terminal.database_option
 def password(name: str, from_stdin: bool, generated: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Set an account's password; all of its tokens are revoked."""
-    plain = choose_password(terminal.load(database), (name,), from_stdin=from_stdin, generated=generated)
+    plain = choose_password(terminal.load_settings(database), (name,), from_stdin=from_stdin, generated=generated)
 
     async def set_password(keeper: Keeper) -> User:
         stored = await keeper.passwords.hash_password(hash_for_wire(plain))
-        return await changed(keeper, lambda tx: accounts.change_password(tx, name, stored, None))
+        return await apply_change(keeper, lambda tx: accounts.change_password(tx, name, stored, None))
 
-    user = terminal.on_database(database, set_password, final=True)
+    user = terminal.run_on_database(database, set_password, final=True)
     click.echo(f"Set the password of {user.name} and revoked the account's tokens.")
     if generated:
         click.echo(f"Password: {plain}")
@@ -226,7 +230,7 @@ def _ask_password(loaded: Settings, names: Sequence[str]) -> str:
         problem = new_passwords.find_problem(plain, loaded, names)
         if not problem:
             return plain
-        terminal.say(problem)
+        terminal.print_error(problem)
 
 
 def _read_password() -> str:
@@ -241,7 +245,7 @@ def _read_password() -> str:
     return plain
 
 
-async def changed(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -> R:
+async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -> R:
     """What the change resulted in: mostly the account as it is now."""
     results: list[R] = []
 
@@ -249,65 +253,65 @@ async def changed(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -
         results.append(result)
         return b""
 
-    await keeper.changes.apply(replace(terminal.intent(), dry_run=dry_run), decide, keep)
+    await keeper.changes.apply(replace(terminal.new_intent(), dry_run=dry_run), decide, keep)
     return results[-1]
 
 
-def abilities(powers: Powers) -> list[str]:
+def list_permissions(powers: Powers) -> list[str]:
     """What an account may do, in the words of this command line."""
-    return (["api"] if powers.api else []) + _roles(powers) + _in_game(powers)
+    return (["api"] if powers.api else []) + _list_roles(powers) + _list_powers(powers)
 
 
-def as_json_object(standing: Standing) -> dict[str, str | bool | list[str] | None]:
+def to_json_object(standing: AccountStatus) -> dict[str, str | bool | list[str] | None]:
     user, mute, ban = standing
     return {
         "id": user.id,
         "name": user.name,
         "email": user.email,
         "api": user.powers.api,
-        "roles": _roles(user.powers),
-        "powers": _in_game(user.powers),
-        "muted": _how_long(mute),
+        "roles": _list_roles(user.powers),
+        "powers": _list_powers(user.powers),
+        "muted": _describe_penalty(mute),
         "mute_reason": user.mute_reason,
-        "banned": _how_long(ban),
+        "banned": _describe_penalty(ban),
         "ban_reason": user.ban_reason,
-        "created_at": terminal.moment(user.created_at),
+        "created_at": terminal.format_time(user.created_at),
     }
 
 
-def _how_long(penalty: ImposedPenalty | None) -> str:
+def _describe_penalty(penalty: ImposedPenalty | None) -> str:
     if penalty is None:
         return "no"
-    return "for good" if penalty.ends_at is None else f"until {terminal.moment(penalty.ends_at)}"
+    return "for good" if penalty.ends_at is None else f"until {terminal.format_time(penalty.ends_at)}"
 
 
-def _as_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types a fact has
+def _to_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types a fact has
     if isinstance(value, bool):
         return "on" if value else "off"
     return (", ".join(value) if isinstance(value, list) else value) or "-"
 
 
-def _roles(powers: Powers) -> list[str]:
+def _list_roles(powers: Powers) -> list[str]:
     return [role for role, power in accounts.ROLES.items() if getattr(powers, power)]
 
 
-def _in_game(powers: Powers) -> list[str]:
+def _list_powers(powers: Powers) -> list[str]:
     return [power.title() for power in accounts.POWERS if getattr(powers, power)]
 
 
-async def _everybody(keeper: Keeper) -> AsyncGenerator[Standing]:
+async def _read_accounts(keeper: Keeper) -> AsyncGenerator[AccountStatus]:
     fold = ""
-    while page := await user_rows.read_after(keeper.store, fold, PAGE):
-        for standing in await _standings(keeper, [user for user, _ in page]):
+    while page := await user_rows.read_after(keeper.store, fold, PAGE_SIZE):
+        for standing in await _load_statuses(keeper, [user for user, _ in page]):
             yield standing
         fold = page[-1][1]
 
 
-async def _standings(keeper: Keeper, found: Sequence[User]) -> list[Standing]:
+async def _load_statuses(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
     ids = [user.id for user in found]
     mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
     bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
-    return [Standing(user, mutes.get(user.id), bans.get(user.id)) for user in found]
+    return [AccountStatus(user, mutes.get(user.id), bans.get(user.id)) for user in found]
 
 
 def _require_name(name: str, settings: Settings) -> None:
@@ -322,5 +326,5 @@ def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powe
         user = await lookup.lock_user(tx, name)
         return await accounts.change_powers(tx, user.id, new(user.powers))
 
-    user = terminal.on_database(database, lambda keeper: changed(keeper, decide), final=True)
-    click.echo(f"{user.name} now has: {', '.join(abilities(user.powers)) or 'nothing'}.")
+    user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    click.echo(f"{user.name} now has: {', '.join(list_permissions(user.powers)) or 'nothing'}.")

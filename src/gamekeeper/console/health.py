@@ -9,7 +9,7 @@ from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.settings import Settings, meaning
+from gamekeeper.settings import Settings, describe
 from gamekeeper.store import erasures, feed, mails, migrate
 
 PAGE = "/console/health"
@@ -83,7 +83,7 @@ async def facts(request: Request) -> list[Fact]:
 
 
 def retention(settings: Settings) -> list[Kept]:
-    return [Kept(name, getattr(settings, name), meaning(name)) for name in KEPT]
+    return [Kept(name, getattr(settings, name), describe(name)) for name in KEPT]
 
 
 def span(seconds: int) -> str:

@@ -6,8 +6,8 @@ import secrets
 _NAMESPACE = bytes.fromhex("6f1c0a528f0e5c3b9a572d7e4b1f9c60")
 _SYLLABLES = tuple(consonant + vowel for consonant in "bdghjlmnprstvwyz" for vowel in "aeiou")
 _LENGTH = 4
-MOST_NAMES = len(_SYLLABLES) ** _LENGTH
-_FAMILIES = MOST_NAMES // len(_SYLLABLES)
+MAX_NAMES = len(_SYLLABLES) ** _LENGTH
+_FAMILIES = MAX_NAMES // len(_SYLLABLES)
 STRIDE = 228_077  # shares no factor with the number of families: each comes once, neighbours are unlike
 
 

@@ -22,7 +22,7 @@ def _icon(name: str) -> str:
     return name.lower().replace(" ", "-") + ".png"
 
 
-def _named(kind: str, *names: str) -> tuple[NamedEntry, ...]:
+def _build_named(kind: str, *names: str) -> tuple[NamedEntry, ...]:
     return tuple(NamedEntry(stable_id(kind, name), name) for name in names)
 
 
@@ -50,17 +50,17 @@ POUCH = _piece("Herb Pouch", bag_slots=6)
 CHEST = _piece("Strongbox", bag_slots=24)
 PIECES = (KEY, *HELMETS, *ARMORS, *SHIELDS, *BOOTS, SWORD, STAFF, BOW, MACE, SPEAR, PACK, POUCH, CHEST)
 
-SPELLS = _named(
+SPELLS = _build_named(
     "spell",
     *("Ember Lance", "Frost Veil", "Stone Skin", "Mending Light", "Gust Step", "Thorn Snare"),
     *("Battle Cry", "Silent Tread", "Hawk Sight", "Chain Spark", "Dawn Ward", "Soul Anchor"),
 )
-MAPS = _named(
+MAPS = _build_named(
     "map",
     *("Harrowmere", "Gullhaven Docks", "The Amber Wood", "Saltmarsh Road"),
     *("Drowned Gate", "Highfell Pass", "Lantern Quarter", "Old Quarry"),
 )
-CLASS_NAMES = _named("class", "Warden", "Spellwright", "Outrider", "Bellkeeper", "Skirmisher")
+CLASS_NAMES = _build_named("class", "Warden", "Spellwright", "Outrider", "Bellkeeper", "Skirmisher")
 
 DRAGONS, REPUTATION, STREAK, FISHING = (
     CatalogueVariable(stable_id("variable", name), name, INTEGER)
@@ -79,7 +79,7 @@ CATALOGUE: dict[str, list[CatalogueEntry]] = {
 }
 
 
-class Class(NamedTuple):
+class DemoClass(NamedTuple):
     id: str
     health: tuple[int, int]  # at level 0, and more per level
     mana: tuple[int, int]
@@ -89,13 +89,15 @@ class Class(NamedTuple):
 
 
 CLASSES = (
-    Class(CLASS_NAMES[0].id, (120, 14), (20, 2), (14, 4, 16, 8, 8), SWORD, (SPELLS[6], SPELLS[2], SPELLS[10])),
-    Class(CLASS_NAMES[1].id, (70, 6), (90, 11), (4, 18, 6, 14, 8), STAFF, (SPELLS[0], SPELLS[1], SPELLS[9], SPELLS[4])),
-    Class(CLASS_NAMES[2].id, (90, 9), (40, 4), (15, 6, 8, 7, 14), BOW, (SPELLS[8], SPELLS[5], SPELLS[7])),
-    Class(
+    DemoClass(CLASS_NAMES[0].id, (120, 14), (20, 2), (14, 4, 16, 8, 8), SWORD, (SPELLS[6], SPELLS[2], SPELLS[10])),
+    DemoClass(
+        CLASS_NAMES[1].id, (70, 6), (90, 11), (4, 18, 6, 14, 8), STAFF, (SPELLS[0], SPELLS[1], SPELLS[9], SPELLS[4])
+    ),
+    DemoClass(CLASS_NAMES[2].id, (90, 9), (40, 4), (15, 6, 8, 7, 14), BOW, (SPELLS[8], SPELLS[5], SPELLS[7])),
+    DemoClass(
         CLASS_NAMES[3].id, (100, 10), (70, 8), (9, 13, 11, 12, 5), MACE, (SPELLS[3], SPELLS[10], SPELLS[2], SPELLS[6])
     ),
-    Class(CLASS_NAMES[4].id, (95, 10), (30, 3), (16, 3, 9, 6, 16), SPEAR, (SPELLS[7], SPELLS[4], SPELLS[6])),
+    DemoClass(CLASS_NAMES[4].id, (95, 10), (30, 3), (16, 3, 9, 6, 16), SPEAR, (SPELLS[7], SPELLS[4], SPELLS[6])),
 )
 
 API_ACCOUNT = "keeper"
@@ -137,7 +139,7 @@ BANNED = {"Leopold": "Collected the toll on a bridge that is not his."}
 FULLEST, BUSIEST, NEWCOMER = "Corvane", "Aldwyn", "Nim"
 DEAD, BANKING = "Ulfgar", "Brisela"
 WITH_A_PACK = ("Aldwyn", "Elowen", "Halvard", "Lysander", "Quenna", "Vashti", "Emrys", "Verity")
-REALMS = {
+GAME_SERVERS = {
     "realm-1": ("Aldwyn", "Brisela", "Elowen", "Halvard", "Jorunn", "Maelis", "Quenna"),
     "realm-2": ("Thessaly", "Vashti", "Yorick", "Emrys", "Sigrun"),
 }

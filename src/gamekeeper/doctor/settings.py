@@ -11,7 +11,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
-from gamekeeper.settings import BadSetting, Settings, strays
+from gamekeeper.settings import BadSetting, Settings, describe_unknown
 
 OTHERS_CAN_READ = 0o004
 GIB = 1 << 30
@@ -44,7 +44,7 @@ def check(keeper: Keeper) -> list[Finding]:
             check(settings)
         except BadSetting as problem:
             found.append(Finding(ERROR, "settings", str(problem)))
-    found += [Finding(NOTE, "settings", each) for each in strays()]
+    found += [Finding(NOTE, "settings", each) for each in describe_unknown()]
     if lacks_tls(settings):
         found.append(
             Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")

@@ -78,7 +78,7 @@ class Changes:
             done = await self._find_stored_answer(tx, intent)
             if done is not None:
                 return done
-            crash.here("after_key")
+            crash.crash_at("after_key")
             decision = await decide(tx)
             entries = await self._carry_out(tx, intent, decision)
             found = (
@@ -86,7 +86,7 @@ class Changes:
             )
             if intent.expected is not None and found != intent.expected:
                 raise ChangedMeanwhile
-            crash.here("after_effect")
+            crash.crash_at("after_effect")
             body = answer(decision.result)
             done = ApplyResult(body, entries=tuple(entries), state_fingerprint=found)
             if intent.dry_run:

@@ -110,7 +110,7 @@ class Metrics:
             "gamekeeper_writer_queue": figures.writer_queue,
             "gamekeeper_token_cache": self._callers.cached_tokens,
             "gamekeeper_hash_queue": self._keeper.passwords.queue_length,
-            "gamekeeper_log_dropped_total": log.dropped(),
+            "gamekeeper_log_dropped_total": log.count_dropped(),
             "gamekeeper_process_start_seconds": round(PROCESS_START),
             **_read_process_figures(),
         }

@@ -15,33 +15,33 @@ from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
 Note = Callable[[str], None]  # takes a reason to list a row for
-CLASHES = "its name is another's when case is ignored: kept, and found by its id or its exact spelling"
-UNADDRESSED = "its email is empty, no address, or another's: kept as text; nobody is found by it"
-NO_SALT = "its password has no salt or is no hash, so nobody can log in: set a new one"
+NAME_CLASH = "its name is another's when case is ignored: kept, and found by its id or its exact spelling"
+UNUSABLE_EMAIL = "its email is empty, no address, or another's: kept as text; nobody is found by it"
+BAD_HASH = "its password has no salt or is no hash, so nobody can log in: set a new one"
 _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII | re.IGNORECASE)
 # what most addresses look like; the others are looked at closely, which takes long
 _PLAIN_EMAIL = re.compile(
     r"[a-z0-9]+([._+-][a-z0-9]+){0,4}@([a-z0-9]{1,30}\.){1,4}[a-z]{2,12}", re.ASCII | re.IGNORECASE
 )
-_LONGEST_PLAIN = 60
+_PLAIN_EMAIL_LENGTH = 60
 
 
-class Read(NamedTuple):
+class ImportedUser(NamedTuple):
     user: User
     fold: str
     email_fold: str | None  # None: it is no address
 
 
-def user(row: Row, pattern: re.Pattern[str], note: Note) -> Read:
+def read_user(row: Row, pattern: re.Pattern[str], note: Note) -> ImportedUser:
     own_id, raw_name, raw_email, salt, password, power, registered = row
-    name = named(own_id, raw_name, pattern, note)
-    email = values.text(raw_email)
-    made = values.moment(registered) or 0
-    found = User(own_id, name, email, _password(salt, password, note), _powers(power, note), made, None, None)
-    return Read(found, fold(name), fold(email) if _is_email(email) else None)
+    name = read_name(own_id, raw_name, pattern, note)
+    email = values.clean_text(raw_email)
+    made = values.parse_time(registered) or 0
+    found = User(own_id, name, email, _read_password(salt, password, note), _read_powers(power, note), made, None, None)
+    return ImportedUser(found, fold(name), fold(email) if _is_email(email) else None)
 
 
-def named(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str:
+def read_name(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str:
     """Of an account or a character: as it is if it can be kept, and listed if it is none that we would give."""
     name = raw if isinstance(raw, str) else ""
     if not lookup.is_nameable(name):
@@ -56,59 +56,61 @@ def named(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str
     return name
 
 
-def imposed(rows: Iterable[Row]) -> ImposedPenalty | None:
+def read_penalty(rows: Iterable[Row]) -> ImposedPenalty | None:
     """The first ban or mute of an account: it has one at most. None: nobody can tell when it ends."""
     user_id, _, started, ends, reason, moderator = next(iter(rows))
     try:
-        until = values.end(ends)
+        until = values.parse_end(ends)
     except ValueError:
         return None
-    return ImposedPenalty(user_id, values.text(reason), values.text(moderator), values.moment(started) or 0, until)
+    return ImposedPenalty(
+        user_id, values.clean_text(reason), values.clean_text(moderator), values.parse_time(started) or 0, until
+    )
 
 
-def _password(salt: object, password: object, note: Note) -> str:
+def _read_password(salt: object, password: object, note: Note) -> str:
     usable = isinstance(salt, str) and salt.strip() and "\x00" not in salt  # PostgreSQL stores no NUL
     if not usable or not isinstance(password, str) or not _HASH.fullmatch(password):
-        note(NO_SALT)
+        note(BAD_HASH)
         return NO_PASSWORD
     return imported_hashes.format_imported(str(salt), password.upper())
 
 
-def _powers(raw: object, note: Note) -> Powers:
-    powers, problem = _read_powers(raw if isinstance(raw, str | bytes) else None)
+def _read_powers(raw: object, note: Note) -> Powers:
+    powers, problem = _parse_powers(raw if isinstance(raw, str | bytes) else None)
     if problem:
         note(problem)
     return powers
 
 
 @lru_cache(maxsize=256)
-def _read_powers(raw: str | bytes | None) -> tuple[Powers, str]:
-    found = values.decoded(raw)
+def _parse_powers(raw: str | bytes | None) -> tuple[Powers, str]:
+    found = values.decode_json(raw)
     if not isinstance(found, dict):
         return Powers(), "" if raw is None else "its powers cannot be read: it has none now"
     power = cast("dict[str, Any]", found)
     given = power.get("ApiRoles")
     roles = cast("dict[str, Any]", given if isinstance(given, dict) else {})
-    query = _true(roles.get("UserQuery")) or _true(power.get("PersonalInformation"))
-    manage = _true(roles.get("UserManage"))
+    query = _is_true(roles.get("UserQuery")) or _is_true(power.get("PersonalInformation"))
+    manage = _is_true(roles.get("UserManage"))
     powers = Powers(
-        editor=_true(power.get("Editor")),
-        ban=_true(power.get("Ban")),
-        kick=_true(power.get("Kick")),
-        mute=_true(power.get("Mute")),
-        api=_true(power.get("Api")),
+        editor=_is_true(power.get("Editor")),
+        ban=_is_true(power.get("Ban")),
+        kick=_is_true(power.get("Kick")),
+        mute=_is_true(power.get("Mute")),
+        api=_is_true(power.get("Api")),
         users_query=query,
         users_manage=manage and query,
     )
     return powers, "it had UserManage without UserQuery: it has neither now" if manage and not query else ""
 
 
-def _true(value: object) -> bool:
+def _is_true(value: object) -> bool:
     return value is True
 
 
 def _is_email(email: str) -> bool:
-    if len(email) <= _LONGEST_PLAIN and _PLAIN_EMAIL.fullmatch(email):
+    if len(email) <= _PLAIN_EMAIL_LENGTH and _PLAIN_EMAIL.fullmatch(email):
         return True
     try:
         accounts.require_email(email, "")

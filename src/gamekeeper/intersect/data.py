@@ -7,17 +7,17 @@ from hashlib import blake2b
 from pathlib import Path
 
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.intersect import eras
-from gamekeeper.intersect.eras import BadSource, Table
+from gamekeeper.intersect import schemas
 from gamekeeper.intersect.mysql_source import SCHEME, MysqlSource
-from gamekeeper.intersect.report import Count, Counts
+from gamekeeper.intersect.report import CountsByTable, RowCounts
+from gamekeeper.intersect.schemas import BadSource, SourceTable
 from gamekeeper.intersect.source import Source
 from gamekeeper.intersect.sqlite_source import SqliteSource
 
-SOME = 10_000
-UNCOUNTED = "__ef"  # what the game's own tools know of it
+IDS_PER_READ = 10_000
+MIGRATION_TABLE_PREFIX = "__ef"  # what the game's own tools know of it
 # the rows of each table belong to the rows of another
-OWNERS = {
+OWNER_TABLES = {
     "users": "users",
     "bans": "users",
     "mutes": "users",
@@ -33,18 +33,18 @@ OWNERS = {
 
 
 @dataclass(frozen=True)
-class Data:
+class SourceData:
     players: Source
     game: Source
-    tables: Mapping[str, Table]  # by our names for them
-    era: str
+    tables: Mapping[str, SourceTable]  # by our names for them
+    version: str
 
     def close(self) -> None:
         self.players.close()
         self.game.close()
 
-    def of(self, noun: str) -> Source:
-        return self.players if noun in OWNERS else self.game
+    def source_of(self, noun: str) -> Source:
+        return self.players if noun in OWNER_TABLES else self.game
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -55,53 +55,53 @@ class Data:
         """Of the ids of all that may be taken: where one is missing or new, it is another source."""
         digest = blake2b(digest_size=16)
         for noun, table in self.tables.items():
-            if noun in OWNERS and OWNERS[noun] == noun:
+            if noun in OWNER_TABLES and OWNER_TABLES[noun] == noun:
                 last = ZERO_GUID
-                while some := self.players.ids(table, last, SOME):
+                while some := self.players.read_ids(table, last, IDS_PER_READ):
                     digest.update("".join(some).encode())
                     last = some[-1]
-            elif noun not in OWNERS:
-                digest.update("".join(str(row[0]) for row in self.game.every(table)).encode())
-            digest.update(f"{noun} {self.of(noun).size(table.name)}\n".encode())
+            elif noun not in OWNER_TABLES:
+                digest.update("".join(str(row[0]) for row in self.game.read_table(table)).encode())
+            digest.update(f"{noun} {self.source_of(noun).count_all(table.name)}\n".encode())
         return digest.hexdigest()
 
-    def counts(self) -> Counts:
+    def count_rows(self) -> CountsByTable:
         """How many rows there are to begin with; those that have no place here are left at once."""
-        found = Counts()
+        found = CountsByTable()
         for noun, table in self.tables.items():
-            rows, filled = self.of(noun).count(table)
+            rows, filled = self.source_of(noun).count_rows(table)
             found[table.name].rows, found[table.name].empty = rows, rows - filled
         for source in (self.players, self.game):
-            for name in sorted(source.tables()):
-                if name not in found.of and not name.lower().startswith(UNCOUNTED):
-                    rows = source.size(name)
-                    found.of[name] = Count(rows=rows, left=rows)
+            for name in sorted(source.read_tables()):
+                if name not in found.tables and not name.lower().startswith(MIGRATION_TABLE_PREFIX):
+                    rows = source.count_all(name)
+                    found.tables[name] = RowCounts(rows=rows, left=rows)
         return found
 
 
-def opened(players: str, game: str) -> Data:
+def open_sources(players: str, game: str) -> SourceData:
     """Both, looked through, before anything is begun."""
-    first = _source(players)
+    first = _open_source(players)
     second = first
     try:
-        second = _source(game)
-        return _understood(first, second)
+        second = _open_source(game)
+        return _match_layouts(first, second)
     except BaseException:
         first.close()
         second.close()
         raise
 
 
-def _understood(players: Source, game: Source) -> Data:
-    there = players.tables()
-    tables = eras.layout(players.name, "player", eras.PLAYERS, there)
-    tables |= eras.layout(game.name, "game", eras.GAME, game.tables())
+def _match_layouts(players: Source, game: Source) -> SourceData:
+    there = players.read_tables()
+    tables = schemas.match_tables(players.name, "player", schemas.PLAYER_TABLES, there)
+    tables |= schemas.match_tables(game.name, "game", schemas.GAME_TABLES, game.read_tables())
     for noun in ("users", "players", "bags"):
-        players.order(tables[noun])
-    return Data(players, game, tables, eras.era(there, players.migrations()))
+        players.index_ids(tables[noun])
+    return SourceData(players, game, tables, schemas.detect_version(there, players.read_migrations()))
 
 
-def _source(given: str) -> Source:
+def _open_source(given: str) -> Source:
     if given.startswith(SCHEME):
         return MysqlSource(given)
     if "://" in given:

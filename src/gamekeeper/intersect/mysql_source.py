@@ -5,15 +5,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.intersect.eras import BadSource, Table
-from gamekeeper.intersect.source import Keys, Row, Source
+from gamekeeper.intersect.schemas import BadSource, SourceTable
+from gamekeeper.intersect.source import KeySql, Row, Source
 
 SCHEME = "mysql://"
-PORT = 3306
+DEFAULT_PORT = 3306
 CONNECT_SECONDS = 10
-SOME = 1000  # rows in one go
-GUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # in the one form that is in their order
-SNAPSHOT = (
+FETCH_ROWS = 1000  # rows in one go
+GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # in the one form that is in their order
+SNAPSHOT_STATEMENTS = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION TRANSACTION READ ONLY",
     "START TRANSACTION WITH CONSISTENT SNAPSHOT",
@@ -21,17 +21,17 @@ SNAPSHOT = (
 
 
 class MysqlSource(Source):
-    mark = "%s"
+    placeholder = "%s"
 
     def __init__(self, url: str) -> None:
         self.name = SCHEME
-        self._driver = _driver()
+        self._driver = _import_driver()
         try:
             parts = urlsplit(url)
             self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # without the password
             self._db = self._driver.connect(
                 host=parts.hostname or "localhost",
-                port=parts.port or PORT,
+                port=parts.port or DEFAULT_PORT,
                 user=unquote(parts.username or ""),
                 password=unquote(parts.password or ""),
                 database=unquote(parts.path[1:]),
@@ -41,56 +41,59 @@ class MysqlSource(Source):
             )
         except (self._driver.MySQLError, ValueError) as error:
             raise BadSource(
-                f"{self.name} cannot be reached: {_said(error)}. It is mysql://user:password@host/database; in a "
-                "password write / as %2F, ? as %3F, # as %23, [ as %5B and @ as %40."
+                f"Cannot connect to {self.name}: {_describe_error(error)}. The address must have the form "
+                "mysql://user:password@host/database. In a password write / as %2F, ? as %3F, # as %23, [ as %5B and "
+                "@ as %40."
             ) from error
-        for text in SNAPSHOT:
-            list(self.run(text))
+        for text in SNAPSHOT_STATEMENTS:
+            list(self.query(text))
 
-    def tables(self) -> dict[str, list[str]]:
+    def read_tables(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         text = (
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE() "
             "ORDER BY table_name, ordinal_position"
         )
-        for table, column in self.run(text):
+        for table, column in self.query(text):
             found.setdefault(table, []).append(column)
         return found
 
-    def order(self, table: Table) -> None:
+    def index_ids(self, table: SourceTable) -> None:
         """They are in order: the server compares guids as we do, without regard to case."""
 
-    def run(self, text: str, *given: object) -> Iterator[Row]:
+    def query(self, text: str, *given: object) -> Iterator[Row]:
         try:
             with self._db.cursor() as cursor:
                 cursor.execute(text, given or None)
-                while some := cursor.fetchmany(SOME):
+                while some := cursor.fetchmany(FETCH_ROWS):
                     yield from some
         except self._driver.MySQLError as error:
-            raise BadSource(f"{self.name} cannot be read: {_said(error)}. Nothing is changed there.") from error
+            raise BadSource(
+                f"{self.name} cannot be read: {_describe_error(error)}. Nothing is changed there."
+            ) from error
 
-    def all(self, text: str, *given: object) -> list[Row]:
-        return list(self.run(text, *given))
+    def query_all(self, text: str, *given: object) -> list[Row]:
+        return list(self.query(text, *given))
 
     def close(self) -> None:
         self._db.close()
 
-    def quoted(self, name: str) -> str:
+    def quote_name(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def keys(self, owners: Table, column: str) -> Keys:
-        key = self.quoted(owners.key)
-        place = f"(SELECT {key} FROM {self.quoted(owners.name)} WHERE {key} REGEXP '{GUID}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names that the schema has
-        return Keys(place, f"LOWER(k.{key})", f"t.{self.quoted(column)} = k.{key}")
+    def key_sql(self, owners: SourceTable, column: str) -> KeySql:
+        key, name = self.quote_name(owners.key), self.quote_name(owners.name)
+        table = f"(SELECT {key} FROM {name} WHERE {key} REGEXP '{GUID_REGEXP}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names that the schema has
+        return KeySql(table, f"LOWER(k.{key})", f"t.{self.quote_name(column)} = k.{key}")
 
-    def guid(self, expression: str) -> str:
-        return f"CASE WHEN {expression} REGEXP '{GUID}' THEN LOWER({expression}) END"
+    def guid_sql(self, expression: str) -> str:
+        return f"CASE WHEN {expression} REGEXP '{GUID_REGEXP}' THEN LOWER({expression}) END"
 
-    def forms(self, guid: str) -> Sequence[object]:
+    def guid_spellings(self, guid: str) -> Sequence[object]:
         return (guid,)
 
 
-def _driver() -> Any:  # noqa: ANN401 - the driver has no types
+def _import_driver() -> Any:  # noqa: ANN401 - the driver has no types
     """Only who needs it has it."""
     try:
         import pymysql  # noqa: PLC0415 - an extra
@@ -101,5 +104,5 @@ def _driver() -> Any:  # noqa: ANN401 - the driver has no types
     return pymysql
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return str(error.args[-1] if error.args else error).rstrip(".")

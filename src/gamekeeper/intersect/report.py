@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.intersect.eras import BadSource
+from gamekeeper.intersect.schemas import BadSource
 
 
-class Line(NamedTuple):
+class ReportEntry(NamedTuple):
     """A row that was not taken, or was but not as it is."""
 
     table: str
@@ -21,7 +21,7 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Count:
+class RowCounts:
     rows: int = 0
     empty: int = 0  # they stand for empty slots, which are not stored here
     taken: int = 0
@@ -34,30 +34,35 @@ class Count:
 
 
 @dataclass(slots=True)
-class Counts:
-    of: dict[str, Count] = field(default_factory=dict[str, Count])
+class CountsByTable:
+    tables: dict[str, RowCounts] = field(default_factory=dict[str, RowCounts])
 
-    def __getitem__(self, table: str) -> Count:
-        return self.of.setdefault(table, Count())
+    def __getitem__(self, table: str) -> RowCounts:
+        return self.tables.setdefault(table, RowCounts())
 
-    def plus(self, more: "Counts") -> "Counts":
-        names = {**self.of, **more.of}
-        return Counts({name: _sum(self.of.get(name, Count()), more.of.get(name, Count())) for name in names})
+    def add(self, more: "CountsByTable") -> "CountsByTable":
+        names = {**self.tables, **more.tables}
+        return CountsByTable(
+            {
+                name: _add_counts(self.tables.get(name, RowCounts()), more.tables.get(name, RowCounts()))
+                for name in names
+            }
+        )
 
-    def json(self) -> str:
-        return msgspec.json.encode(self.by_table()).decode()
+    def to_json(self) -> str:
+        return msgspec.json.encode(self.to_dict()).decode()
 
-    def by_table(self) -> dict[str, dict[str, int]]:
-        return {name: asdict(count) for name, count in self.of.items()}
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        return {name: asdict(count) for name, count in self.tables.items()}
 
     @staticmethod
-    def read(text: str) -> "Counts":
-        found = msgspec.json.decode(text, type=Mapping[str, Count])
-        return Counts(dict(found))
+    def from_json(text: str) -> "CountsByTable":
+        found = msgspec.json.decode(text, type=Mapping[str, RowCounts])
+        return CountsByTable(dict(found))
 
 
-def _sum(one: Count, other: Count) -> Count:
-    return Count(
+def _add_counts(one: RowCounts, other: RowCounts) -> RowCounts:
+    return RowCounts(
         one.rows + other.rows,
         one.empty + other.empty,
         one.taken + other.taken,
@@ -66,7 +71,7 @@ def _sum(one: Count, other: Count) -> Count:
     )
 
 
-class File:
+class ReportFile:
     """JSON Lines, after one that says of which source. No other file is ever written to.
 
     What is written goes after a place that is known, so that a second try writes the same bytes.
@@ -91,7 +96,7 @@ class File:
     def size(self) -> int:
         return self._file.seek(0, os.SEEK_END)
 
-    def write(self, after: int, lines: Iterable[Line]) -> int:
+    def write(self, after: int, lines: Iterable[ReportEntry]) -> int:
         """Cuts off whatever else is there; returns where it ends now."""
         self._file.seek(after)
         self._file.truncate()

@@ -10,103 +10,108 @@ from urllib.parse import quote
 
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import values
-from gamekeeper.intersect.eras import BadSource, Table
-from gamekeeper.intersect.source import Keys, Row, Source
+from gamekeeper.intersect.schemas import BadSource, SourceTable
+from gamekeeper.intersect.source import KeySql, Row, Source
 
 LOCK_SECONDS = 3
 CACHE_KIB = 64 * 1024
 
 
 class SqliteSource(Source):
-    mark = "?"
+    placeholder = "?"
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        self._ordered: set[str] = set()
+        self._indexed: set[str] = set()
         try:
-            self._db = _opened(path)
+            self._db = _open(path)
             self._check()
             self._db.execute("BEGIN")
         except sqlite3.Error as error:
-            raise _clear(path, error) from error
+            raise _explain_error(path, error) from error
 
-    def tables(self) -> dict[str, list[str]]:
-        names = self.run("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'")
+    def read_tables(self) -> dict[str, list[str]]:
+        names = self.query(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+        )
         return {
-            name: [row[0] for row in self.run("SELECT name FROM pragma_table_info(?)", name)] for (name,) in list(names)
+            name: [row[0] for row in self.query("SELECT name FROM pragma_table_info(?)", name)]
+            for (name,) in list(names)
         }
 
-    def order(self, table: Table) -> None:
+    def index_ids(self, table: SourceTable) -> None:
         """Their ids in every spelling: a file may have several, when its game was about to change them."""
-        if table.name in self._ordered:
+        if table.name in self._indexed:
             return
-        self._ordered.add(table.name)
-        place, key = self.keys(table, table.key).place, self.quoted(table.key)
-        self.all(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
-        own = f"SELECT {self.guid(key)} AS own FROM {self.quoted(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
-        self.all(
+        self._indexed.add(table.name)
+        place, key = self.key_sql(table, table.key).table, self.quote_name(table.key)
+        self.query_all(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
+        own = f"SELECT {self.guid_sql(key)} AS own FROM {self.quote_name(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
+        self.query_all(
             f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names that the schema has
             f"WHERE own <> '{ZERO_GUID}' ORDER BY own"
         )
 
-    def all(self, text: str, *given: object) -> list[Row]:
+    def query_all(self, text: str, *given: object) -> list[Row]:
         try:
             return self._db.execute(text, given).fetchall()
         except sqlite3.Error as error:
-            self._replace_text(error)
-            return self.all(text, *given)
+            self._replace_bad_text(error)
+            return self.query_all(text, *given)
 
-    def run(self, text: str, *given: object) -> Iterator[Row]:
+    def query(self, text: str, *given: object) -> Iterator[Row]:
         done = 0
         try:
             for row in self._db.execute(text, given):
                 yield row
                 done += 1
         except sqlite3.Error as error:
-            self._replace_text(error)
-            yield from islice(self.run(text, *given), done, None)  # nothing changes here: they come as before
+            self._replace_bad_text(error)
+            yield from islice(self.query(text, *given), done, None)  # nothing changes here: they come as before
 
-    def _replace_text(self, error: sqlite3.Error) -> None:
+    def _replace_bad_text(self, error: sqlite3.Error) -> None:
         """From now on whatever is not UTF-8 is replaced. Not before there is such text: it takes longer."""
-        if hasattr(error, "sqlite_errorcode") or self.replaces:  # SQLite itself does not look whether text is UTF-8
-            raise _clear(Path(self.name), error) from error
-        self.replaces = True
+        if hasattr(error, "sqlite_errorcode") or self.has_bad_text:  # SQLite itself does not look whether text is UTF-8
+            raise _explain_error(Path(self.name), error) from error
+        self.has_bad_text = True
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
 
     def close(self) -> None:
         self._db.close()
 
-    def quoted(self, name: str) -> str:
+    def quote_name(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
-    def keys(self, owners: Table, column: str) -> Keys:
-        return Keys(
-            f"temp.{self.quoted('ids of ' + owners.name)}", "k.id", f"t.{self.quoted(column)} IN (k.id, k.upper, k.raw)"
+    def key_sql(self, owners: SourceTable, column: str) -> KeySql:
+        return KeySql(
+            f"temp.{self.quote_name('ids of ' + owners.name)}",
+            "k.id",
+            f"t.{self.quote_name(column)} IN (k.id, k.upper, k.raw)",
         )
 
-    def guid(self, expression: str) -> str:
+    def guid_sql(self, expression: str) -> str:
         """Python is not asked about what it may not be able to read: text with anything but ASCII in it."""
         odd = f"typeof({expression}) = 'text' AND {expression} GLOB '*[^ -~]*'"
         return f"CASE WHEN {odd} THEN NULL ELSE guid({expression}) END"
 
-    def forms(self, guid: str) -> Sequence[object]:
-        return guid, guid.upper(), values.guid_bytes(guid)
+    def guid_spellings(self, guid: str) -> Sequence[object]:
+        return guid, guid.upper(), values.encode_guid(guid)
 
     def _check(self) -> None:
         """All of it: nothing is begun on a damaged file."""
-        self._db.create_function("guid", 1, values.guid, deterministic=True)
+        self._db.create_function("guid", 1, values.parse_guid, deterministic=True)
         self._db.create_function("guid_bytes", 1, _guid_bytes, deterministic=True)
         self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         found = [row[0] for row in self._db.execute("PRAGMA quick_check(1)")]
         if found != ["ok"]:
-            raise _damaged(self.name, str(found[0]))
+            raise _report_damage(self.name, str(found[0]))
 
 
 def _guid_bytes(guid: str | None) -> bytes | None:
-    return None if guid is None else values.guid_bytes(guid)
+    return None if guid is None else values.encode_guid(guid)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise BadSource(f"There is no file {path}. Intersect has its own in the folder resources.")
     options = "mode=ro"
@@ -119,18 +124,18 @@ def _opened(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=LOCK_SECONDS, check_same_thread=False)
 
 
-def _clear(path: Path, error: sqlite3.Error) -> BadSource:
+def _explain_error(path: Path, error: sqlite3.Error) -> BadSource:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
         return BadSource(f"{path} is not an SQLite database. Give playerdata.db and gamedata.db as the game has them.")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return BadSource(f"{path} is locked by another program. Stop the game's server, or copy the file.")
     if name.startswith("SQLITE_CORRUPT"):
-        return _damaged(str(path), str(error))
+        return _report_damage(str(path), str(error))
     return BadSource(f"{path} cannot be read: {error}. Can this user read it, and is its folder whole?")
 
 
-def _damaged(name: str, what: str) -> BadSource:
+def _report_damage(name: str, what: str) -> BadSource:
     return BadSource(
         f"{name} is damaged: {what.strip()}. Nothing was imported. Take a copy from before, or save what can be "
         f"saved with `sqlite3 {name} .recover | sqlite3 saved.db` and import that."

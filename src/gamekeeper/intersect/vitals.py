@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from gamekeeper.intersect import values
 
-VITALS = 2
-UNKNOWN_CLASS = 20  # the health and the mana of whoever has a class that is gone
-LEAST = (1, 0)
+VITAL_COUNT = 2
+UNKNOWN_CLASS_VITAL = 20  # the health and the mana of whoever has a class that is gone
+MIN_VITALS = (1, 0)
 NONE = (0, 0)
 
 
-class Class(NamedTuple):
+class ClassGrowth(NamedTuple):
     base: tuple[int, ...] = NONE
     increase: tuple[int, ...] = NONE
     by_percent: bool = False
@@ -23,26 +23,26 @@ class Class(NamedTuple):
     def vital(self, which: int, level: int) -> int:
         base, increase = self.base[which], self.increase[which]
         if self.by_percent:
-            return _grown(base, increase, level)
+            return _compound(base, increase, level)
         return base + increase * (level - 1)
 
-    def exp_for(self, level: int) -> int:
+    def exp_to_next(self, level: int) -> int:
         """How much it takes from this level to the next."""
         if level in self.overrides:
             return self.overrides[level]
-        return _grown(self.first_exp, self.exp_increase, level)
+        return _compound(self.first_exp, self.exp_increase, level)
 
 
-def _grown(base: int, percent: int, level: int) -> int:
+def _compound(base: int, percent: int, level: int) -> int:
     """By so much with every level after the first; no further than what can be stored."""
     try:
         grown = int(base * (1 + percent / 100) ** (level - 1))
     except OverflowError:
-        grown = values.MOST_LONG * base
-    return max(-values.MOST_LONG, min(grown, values.MOST_LONG))
+        grown = values.MAX_LONG * base
+    return max(-values.MAX_LONG, min(grown, values.MAX_LONG))
 
 
-class Worn(NamedTuple):
+class ItemBonus(NamedTuple):
     """What an item gives to whoever wears it."""
 
     given: tuple[int, ...] = NONE
@@ -50,29 +50,31 @@ class Worn(NamedTuple):
 
 
 class Vitals:
-    def __init__(self, classes: Mapping[str, Class], items: Mapping[str, Worn], max_level: int) -> None:
+    def __init__(self, classes: Mapping[str, ClassGrowth], items: Mapping[str, ItemBonus], max_level: int) -> None:
         self._classes = classes
         self._items = items
         self._max_level = max_level
         self._bare = lru_cache(maxsize=65_536)(self._base)
 
-    def most(self, class_id: str, level: int, worn: Iterable[str]) -> tuple[int, ...]:
+    def compute_max(self, class_id: str, level: int, worn: Iterable[str]) -> tuple[int, ...]:
         base = self._bare(class_id, level)
-        bonus = [0] * VITALS
+        bonus = [0] * VITAL_COUNT
         for item in worn:
-            given, percent = self._items.get(item, Worn())
-            for which in range(VITALS):
+            given, percent = self._items.get(item, ItemBonus())
+            for which in range(VITAL_COUNT):
                 bonus[which] += given[which] + int(percent[which] * base[which] / 100)
-        return tuple(min(max(base[which] + bonus[which], LEAST[which]), values.MOST) for which in range(VITALS))
+        return tuple(
+            min(max(base[which] + bonus[which], MIN_VITALS[which]), values.MAX_INT) for which in range(VITAL_COUNT)
+        )
 
-    def to_next_level(self, class_id: str, level: int) -> int:
+    def exp_to_next(self, class_id: str, level: int) -> int:
         known = self._classes.get(class_id)
         if level >= self._max_level:
             return -1
-        return known.exp_for(level) if known else 0
+        return known.exp_to_next(level) if known else 0
 
     def _base(self, class_id: str, level: int) -> tuple[int, ...]:
         known = self._classes.get(class_id)
         if known is None:
-            return (UNKNOWN_CLASS,) * VITALS
-        return tuple(known.vital(which, level) for which in range(VITALS))
+            return (UNKNOWN_CLASS_VITAL,) * VITAL_COUNT
+        return tuple(known.vital(which, level) for which in range(VITAL_COUNT))

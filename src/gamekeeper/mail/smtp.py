@@ -1,4 +1,4 @@
-"""One conversation with an SMTP server, and what came of it."""
+"""Deliver one mail to an SMTP server."""
 
 import asyncio
 import contextlib
@@ -12,66 +12,66 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import aiosmtplib
 
-from gamekeeper.mail.letter import one_line
-from gamekeeper.settings import BadSetting, Settings, shown, variable
+from gamekeeper.mail.messages import join_lines
+from gamekeeper.settings import BadSetting, Settings, show_value, variable
 
 PORTS = {"smtp": 25, "smtps": 465}
-STARTTLS = {"offered": None, "required": True, "never": False}  # as aiosmtplib has it
-LONGEST_SAID = 300
-PERMANENT = 5  # the first digit of a refusal for good
-GOODBYE_SECONDS = 0.3  # well within what a stop leaves us: the mail is sent, and must be noted as sent
+STARTTLS = {"offered": None, "required": True, "never": False}  # values of aiosmtplib's `start_tls`
+MAX_DETAIL = 300  # characters of an SMTP reply that are stored
+PERMANENT_CLASS = 5  # first digit of SMTP codes for permanent failures
+QUIT_SECONDS = 0.3  # short, so that the outcome is still recorded at shutdown
 
 
-class Failed(Exception):
-    """Not this time; `said` is for the operator's eyes, `brief` for the log: it names no person."""
+class MailFailure(Exception):
+    """Temporary delivery failure. `said` is shown to operators only; `brief` is for the log, without personal data."""
 
     def __init__(self, said: str, brief: str) -> None:
         super().__init__(brief)
         self.said, self.brief = said, brief
 
 
-class Refused(Failed):
-    """Never: trying again would be refused again."""
+class PermanentMailFailure(MailFailure):
+    """Permanent failure (SMTP 5xx): do not retry."""
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class SmtpServer:
     host: str
     port: int
     username: str | None
     password: str | None
-    tls: bool  # from the first byte
-    starttls: bool | None  # None: if it is offered
+    tls: bool  # implicit TLS (smtps)
+    starttls: bool | None  # None: use it if the server offers it
     context: ssl.SSLContext
     timeout: int
 
     @property
-    def longest(self) -> int:
-        """Seconds that a whole conversation may take."""
+    def total_timeout(self) -> int:
+        """Longest duration of one delivery, in seconds."""
         return 4 * self.timeout
 
 
-def server(settings: Settings) -> Server:
+def parse_server(settings: Settings) -> SmtpServer:
     try:
         url = urlsplit(settings.smtp_url)
         options, port = dict(parse_qsl(url.query)), url.port
     except ValueError:
-        _bad(settings, "its port is not a number from 1 to 65535")
+        _reject_url(settings, "its port must be a number from 1 to 65535")
     _check(settings, url, options)
-    return Server(
+    return SmtpServer(
         host=url.hostname or "",
         port=port or PORTS[url.scheme],
         username=unquote(url.username) if url.username else None,
         password=unquote(url.password or "") if url.username else None,
         tls=url.scheme == "smtps",
-        starttls=None if url.scheme == "smtps" else _starttls(url, options),
-        context=_context(settings, options.get("ca")),
+        starttls=None if url.scheme == "smtps" else _choose_starttls(url, options),
+        context=_load_context(settings, options.get("ca")),
         timeout=settings.smtp_timeout,
     )
 
 
-async def deliver(to: Server, message: EmailMessage, wanted: Callable[[], Awaitable[bool]], seconds: float) -> bool:
-    """Whether the server took the message; False when nobody wants it any more by the time it would listen."""
+async def deliver(to: SmtpServer, message: EmailMessage, wanted: Callable[[], Awaitable[bool]], seconds: float) -> bool:
+    """Send the message. Return False, without sending, if `wanted` says that it is no longer needed."""
     sender, recipient = (message[each].addresses[0] for each in ("From", "To"))
     client = aiosmtplib.SMTP(
         hostname=to.host,
@@ -82,76 +82,78 @@ async def deliver(to: Server, message: EmailMessage, wanted: Callable[[], Awaita
         start_tls=to.starttls,
         tls_context=to.context,
         timeout=to.timeout,
-        local_hostname=sender.domain,  # the default asks the resolver, which may hang
+        local_hostname=sender.domain,  # aiosmtplib's default does a DNS lookup, which may hang
     )
     try:
-        async with asyncio.timeout(min(seconds, to.longest)):
+        async with asyncio.timeout(min(seconds, to.total_timeout)):
             await client.connect()
             if not await wanted():
                 return False
             await client.send_message(message, sender=sender.addr_spec, recipients=[recipient.addr_spec])
-        with contextlib.suppress(Exception):  # the message is theirs already; a rude end changes nothing
-            await client.quit(timeout=GOODBYE_SECONDS)
-    except Exception as error:  # noqa: BLE001 - a server can fail in any way it likes, and no way may lose the mail
-        raise _failed(error) from None
+        with contextlib.suppress(Exception):  # already accepted; errors after that do not matter
+            await client.quit(timeout=QUIT_SECONDS)
+    except Exception as error:  # noqa: BLE001 - no failure of a server may lose the mail
+        raise _to_failure(error) from None
     finally:
         client.close()
     return True
 
 
-def _failed(error: Exception) -> Failed:
-    code, said = _answer(error)
+def _to_failure(error: Exception) -> MailFailure:
+    code, said = _read_reply(error)
     brief = f"{type(error).__name__}{f' {code}' if code else ''}"
-    text = one_line(f"{code} {said}" if code else f"{type(error).__name__}: {said}")[:LONGEST_SAID]
-    return Refused(text, brief) if _for_good(error) else Failed(text, brief)
+    text = join_lines(f"{code} {said}" if code else f"{type(error).__name__}: {said}")[:MAX_DETAIL]
+    return PermanentMailFailure(text, brief) if _is_permanent(error) else MailFailure(text, brief)
 
 
-def _answer(error: BaseException) -> tuple[int | None, str]:
-    """What the server said, with its number, or what happened instead."""
+def _read_reply(error: BaseException) -> tuple[int | None, str]:
+    """Return the SMTP reply's code and text, or None and a description of the error."""
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
         first = error.recipients[0]
         return first.code, first.message
     if isinstance(error, aiosmtplib.SMTPResponseException):
         return error.code, error.message
-    return None, str(error) or "it took too long"
+    return None, str(error) or "timed out"
 
 
-def _for_good(error: BaseException) -> bool:
-    """The person's address or the message is refused; a refused log-in or sender is for the operator to mend."""
+def _is_permanent(error: BaseException) -> bool:
+    """Whether the recipient or the message was rejected with 5xx. A rejected log-in or sender is retried:
+    the operator can correct the settings.
+    """
     while True:
         if isinstance(error, aiosmtplib.SMTPRecipientsRefused | aiosmtplib.SMTPDataError):
-            return (_answer(error)[0] or 0) // 100 == PERMANENT
+            return (_read_reply(error)[0] or 0) // 100 == PERMANENT_CLASS
         if error.__context__ is None:
             return False
-        error = error.__context__  # a server that hangs after it refused has refused all the same
+        error = error.__context__  # a timeout after a rejection is still a rejection
 
 
 def _check(settings: Settings, url: SplitResult, options: dict[str, str]) -> None:
     if url.scheme not in PORTS or not url.hostname or url.path.strip("/"):
-        _bad(settings, "it must be smtp://user:password@host:port or smtps://user:password@host:port")
+        _reject_url(settings, "it must be smtp://user:password@host:port or smtps://user:password@host:port")
     if set(options) - {"starttls", "ca"} or options.get("starttls", "offered") not in STARTTLS:
-        _bad(settings, "after the ? there can be starttls=offered, =required or =never, and ca=FILE")
+        _reject_url(settings, "the options after ? are starttls=offered, starttls=required, starttls=never and ca=FILE")
 
 
-def _starttls(url: SplitResult, options: dict[str, str]) -> bool | None:
-    """A password leaves this machine in the clear only where the operator says so."""
-    default = "required" if url.username and not _here(url.hostname or "") else "offered"
+def _choose_starttls(url: SplitResult, options: dict[str, str]) -> bool | None:
+    """Require STARTTLS by default if a password is sent to another machine."""
+    default = "required" if url.username and not _is_loopback(url.hostname or "") else "offered"
     return STARTTLS[options.get("starttls", default)]
 
 
-def _here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-def _context(settings: Settings, ca: str | None) -> ssl.SSLContext:
+def _load_context(settings: Settings, ca: str | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:
-        _bad(settings, f"the certificates in {ca} cannot be read: {error.strerror or error}")
+        _reject_url(settings, f"the certificates in {ca} cannot be read: {error.strerror or error}")
 
 
-def _bad(settings: Settings, problem: str) -> NoReturn:
-    raise BadSetting(f"{variable('smtp_url')} is '{shown(settings, 'smtp_url')}'; {problem}.") from None
+def _reject_url(settings: Settings, problem: str) -> NoReturn:
+    raise BadSetting(f"{variable('smtp_url')} is '{show_value(settings, 'smtp_url')}'; {problem}.") from None

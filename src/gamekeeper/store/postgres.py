@@ -288,11 +288,11 @@ class PostgresStore:
 
     async def _attempt(self, line: _Connection, work: Work[T], claim: int | None) -> T:
         try:
-            crash.here("before_begin")
+            crash.crash_at("before_begin")
             await self._begin(line, claim)
             result = await work(line)
             await line.flush()
-            crash.here("before_commit")
+            crash.crash_at("before_commit")
         except (asyncpg.QueryCanceledError, asyncpg.DiskFullError):
             raise
         except CONNECTION_ERRORS as error:
@@ -312,7 +312,7 @@ class PostgresStore:
             raise CommitUnknown(line.warnings[0])
         if done != "COMMIT":
             raise DatabaseUnavailable("The database rolled back the transaction.")
-        crash.here("after_commit")
+        crash.crash_at("after_commit")
 
     async def _begin(self, line: _Connection, claim: int | None) -> None:
         lock = "" if claim is None else f"; SELECT pg_advisory_xact_lock({claim:d})"

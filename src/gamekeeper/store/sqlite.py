@@ -283,7 +283,7 @@ class SqliteStore:
 
     def _commit_batch(self, batch: list[_WriteJob]) -> None:
         """Commit the batch in one transaction. If that fails, no caller was answered yet: retry each job alone."""
-        crash.here("before_begin")
+        crash.crash_at("before_begin")
         if not self._file.is_in_place():
             self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
             return
@@ -309,7 +309,7 @@ class SqliteStore:
         self._answer_jobs(batch, outcomes)
 
     def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
-        crash.here("after_commit")
+        crash.crash_at("after_commit")
         with contextlib.suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
 
@@ -326,7 +326,7 @@ class SqliteStore:
 
     def _commit_transaction(self) -> None:
         """Commit. After an I/O error the outcome is unknown: the written part may reappear after a crash."""
-        crash.here("before_commit")
+        crash.crash_at("before_commit")
         try:
             self._writer_db.execute("COMMIT")
         except sqlite3.OperationalError as error:

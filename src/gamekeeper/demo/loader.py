@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from gamekeeper.demo import characters, world
+from gamekeeper.demo import sample_players, world
 from gamekeeper.demo.names import numbered_id, stable_id
 from gamekeeper.game import accounts, catalogue, passwords, tokens
 from gamekeeper.game.bulk_loads import pause_gc
@@ -28,9 +28,9 @@ from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
 
-BATCH = 10_000
+BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
-BY_DEMO = Intent(request_id="demo")
+DEMO_INTENT = Intent(request_id="demo")
 
 
 class NotADemo(Exception):
@@ -38,25 +38,25 @@ class NotADemo(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class DemoAccess:
     """What opens the demo: only its caller ever knows these."""
 
     account: str
     password: str
-    sent: str  # the password as clients send it
+    wire_password: str  # the password as clients send it
     token: str
-    everybody: bool  # whether the players' accounts have this password too
+    opens_players: bool  # whether the players' accounts have this password too
 
 
-async def fill(keeper: Keeper, password: str) -> Access:
+async def fill(keeper: Keeper, password: str) -> DemoAccess:
     """The demo world, if it is not there yet, and an API account with this password."""
     sent = passwords.hash_for_wire(password)
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
     await _set_password(keeper, sent)
-    api, player = [await _account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
+    api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
     pair = await tokens.issue_for_service(keeper, api, TOKEN_HOURS, read_only=False)
-    return Access(api.name, password, sent, pair.access, await keeper.passwords.is_right(sent, player.password))
+    return DemoAccess(api.name, password, sent, pair.access, await keeper.passwords.is_right(sent, player.password))
 
 
 async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], None]) -> None:
@@ -65,8 +65,8 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
     What a load that broke off left undone, the next one does: players, indexes, lists.
     """
     with pause_gc():
-        for first in range(0, wanted, BATCH):
-            numbers = range(first, min(first + BATCH, wanted))
+        for first in range(0, wanted, BATCH_SIZE):
+            numbers = range(first, min(first + BATCH_SIZE, wanted))
             await _load_batch(keeper, numbers)
             advance(len(numbers))
     await indexes.create_missing(keeper.store)
@@ -75,9 +75,9 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
-        await keeper.changes.apply(BY_DEMO, partial(_load, numbers=numbers), lambda _: b"")
+        await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # a key that is taken is another error on each engine: whether it is one is looked up
-        taken = await players.find_taken_name(keeper.store, [_claims(number) for number in numbers])
+        taken = await players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
         if taken is None:
             raise
         raise NotADemo(
@@ -87,29 +87,29 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
         ) from None
 
 
-def _claims(number: int) -> players.NameClaims:
+def _build_claims(number: int) -> players.NameClaims:
     """What one of the many wants for itself."""
-    player, _ = characters.numbered([number])[0]
-    user = characters.numbered_account(player)
+    player, _ = sample_players.numbered_players([number])[0]
+    user = sample_players.build_numbered_account(player)
     return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
 
 async def _load(tx: Reading, numbers: range) -> Decision[None]:
     """Accounts come in the order of their numbers and are never deleted: without the first there is none of them."""
     untouched = await users.find_by_id(tx, numbered_id("user", numbers.start)) is None
-    new = characters.numbered(numbers if untouched else await _missing(tx, numbers))
+    new = sample_players.numbered_players(numbers if untouched else await _find_missing(tx, numbers))
     if not new:
         return Decision([], None)
     owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
     now = await clock.now(tx)
-    made = [characters.numbered_account(player) for player, _ in new if player.user_id not in owned]
+    made = [sample_players.build_numbered_account(player) for player, _ in new if player.user_id not in owned]
     owners = [account._replace(created_at=now) for account in made]
     unindexed = [DROP_INDEXES] if untouched and not numbers.start else []
     loaded_users = [UsersLoaded(owners)] if owners else []
     return Decision([PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), RESUME_LISTS], None)
 
 
-async def _missing(tx: Reading, numbers: range) -> list[int]:
+async def _find_missing(tx: Reading, numbers: range) -> list[int]:
     ids = {number: numbered_id("player", number) for number in numbers}
     there = await presence.find_known_players(tx, ids.values())
     return [number for number, player_id in ids.items() if player_id not in there]
@@ -128,31 +128,39 @@ async def _create(keeper: Keeper, sent: str) -> None:
         changes: list[Change | Unlogged] = []
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
-        return Decision([*changes, *_inhabitants(hashes)], None)
+        return Decision([*changes, *_build_accounts(hashes)], None)
 
-    await keeper.changes.apply(BY_DEMO, decide, lambda _: b"")
+    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 
 
-def _inhabitants(hashes: dict[str, str]) -> list[Change]:
+def _build_accounts(hashes: dict[str, str]) -> list[Change]:
     powers = {world.API_ACCOUNT: world.API_POWERS}
     inhabitants = [
-        characters.account(stable_id("user", name), name, password, powers.get(name, world.NO_POWERS))
+        sample_players.build_account(stable_id("user", name), name, password, powers.get(name, world.NO_POWERS))
         for name, password in hashes.items()
     ]
     return [
         *(UserRegistered(user) for user in inhabitants),
-        *(UserMuted(user, _for_good(world.MUTED[user.name])) for user in inhabitants if user.name in world.MUTED),
-        *(UserBanned(user, _for_good(world.BANNED[user.name])) for user in inhabitants if user.name in world.BANNED),
-        *(PlayerCreated(player, belongings) for player, belongings in characters.named()),
+        *(
+            UserMuted(user, _permanent_penalty(world.MUTED[user.name]))
+            for user in inhabitants
+            if user.name in world.MUTED
+        ),
+        *(
+            UserBanned(user, _permanent_penalty(world.BANNED[user.name]))
+            for user in inhabitants
+            if user.name in world.BANNED
+        ),
+        *(PlayerCreated(player, belongings) for player, belongings in sample_players.named_players()),
     ]
 
 
-def _for_good(reason: str) -> Penalty:
+def _permanent_penalty(reason: str) -> Penalty:
     return Penalty(reason, world.API_ACCOUNT, None)
 
 
 async def _set_password(keeper: Keeper, sent: str) -> None:
-    api = await _account(keeper, world.API_ACCOUNT)
+    api = await _load_account(keeper, world.API_ACCOUNT)
     if await keeper.passwords.is_right(sent, api.password):
         return  # a new password would end the tokens of the old one
     stored = await keeper.passwords.hash_password(sent)
@@ -160,10 +168,10 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
     async def decide(tx: Reading) -> Decision[users.User]:
         return await accounts.change_password(tx, api.id, stored, proven=None)
 
-    await keeper.changes.apply(BY_DEMO, decide, lambda _: b"")
+    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 
 
-async def _account(keeper: Keeper, name: str) -> users.User:
+async def _load_account(keeper: Keeper, name: str) -> users.User:
     found = await users.find_by_id(keeper.store, stable_id("user", name))
     if found is None:
         raise NotADemo(f"The demo's account {name} is gone. Start afresh with another --data DIR or --database URL.")

@@ -16,8 +16,8 @@ from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEn
 from gamekeeper.store.users import Powers, User
 
 T = TypeVar("T")
-Character = tuple[Player, PlayerState]
-Spots = dict[SlotAddress, Stack]
+FullPlayer = tuple[Player, PlayerState]
+Slots = dict[SlotAddress, Stack]
 
 SEED = "gamekeeper"
 HIGHEST_LEVEL = 60
@@ -41,7 +41,7 @@ class Dice(Protocol):
     def choice(self, seq: Sequence[T], /) -> T: ...
 
 
-class Digits:
+class HashDice:
     """Dice for one of the many: the digits of a hash. `Random` takes longer to seed than a whole character here."""
 
     def __init__(self, number: int) -> None:
@@ -63,7 +63,7 @@ class Digits:
         return seq[thrown]
 
 
-class Sample(NamedTuple):
+class DemoSample(NamedTuple):
     """One of each to try things on."""
 
     player: Player
@@ -74,62 +74,64 @@ class Sample(NamedTuple):
     account: str  # the player's
 
 
-def named() -> list[Character]:
+def named_players() -> list[FullPlayer]:
     owners = [(name, account) for account, names in world.ACCOUNTS.items() for name in names]
-    return [_named(number, name, account) for number, (name, account) in enumerate(owners)]
+    return [_build_named(number, name, account) for number, (name, account) in enumerate(owners)]
 
 
-def account(user_id: str, name: str, password: str, powers: Powers) -> User:
+def build_account(user_id: str, name: str, password: str, powers: Powers) -> User:
     return User(user_id, name, f"{name.lower()}@example.test", password, powers, 0, None, None)
 
 
-def numbered(numbers: Iterable[int]) -> list[Character]:
+def numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
     """Some of the many, each with an account of the same name."""
-    return [_numbered(Digits(number), number) for number in numbers]
+    return [_build_numbered(HashDice(number), number) for number in numbers]
 
 
-def numbered_account(player: Player) -> User:
-    return account(player.user_id, player.name, NO_PASSWORD, world.NO_POWERS)
+def build_numbered_account(player: Player) -> User:
+    return build_account(player.user_id, player.name, NO_PASSWORD, world.NO_POWERS)
 
 
-def sample() -> Sample:
-    player, belongings = next(each for each in named() if each[0].name == world.BUSIEST)
+def build_sample() -> DemoSample:
+    player, belongings = next(each for each in named_players() if each[0].name == world.BUSIEST)
     unknown = next(spell for spell in world.SPELLS if spell.id not in belongings.spells.values())
     owner = next(name for name, theirs in world.ACCOUNTS.items() if player.name in theirs)
-    return Sample(player, world.DRAUGHT, unknown, world.DRAGONS, _pack_of(player.name), owner)
+    return DemoSample(player, world.DRAUGHT, unknown, world.DRAGONS, _pack_id(player.name), owner)
 
 
-def _dice(what: str) -> Random:
+def _seed_dice(what: str) -> Random:
     return Random(f"{SEED} {what}")  # noqa: S311 - seeded on purpose: two demos are equal
 
 
-def _named(number: int, name: str, account: str) -> Character:
-    dice = _dice(name)
+def _build_named(number: int, name: str, account: str) -> FullPlayer:
+    dice = _seed_dice(name)
     level = BUSIEST_LEVEL if name == world.BUSIEST else 1 + round((HIGHEST_LEVEL - 1) * dice.random() ** 1.5)
     created_at = FIRST_DAY + (number * 36 + dice.randrange(36)) * HOUR_MS
-    who = Who(stable_id("player", name), stable_id("user", account), name, created_at)
+    who = Identity(stable_id("player", name), stable_id("user", account), name, created_at)
     kind = dice.choice(world.CLASSES)
     if name == world.NEWCOMER:
-        return _grown(dice, who, 1, kind, ()), PlayerState()
+        return _build_player(dice, who, 1, kind, ()), PlayerState()
     worn = [dice.choice(world.HELMETS), dice.choice(world.ARMORS), kind.weapon]
     worn += [dice.choice(world.SHIELDS), dice.choice(world.BOOTS)] if level > HIGHEST_LEVEL // 4 else []
-    player = _grown(dice, who, level, kind, worn)
+    player = _build_player(dice, who, level, kind, worn)
     return player, PlayerState(
-        slots=_slots(dice, name, level, worn),
-        bags=_bags(name, level),
+        slots=_fill_slots(dice, name, level, worn),
+        bags=_bag_sizes(name, level),
         spells={slot: spell.id for slot, spell in enumerate(kind.spells[: 1 + level // 10])},
-        variables=_variables(dice, level),
+        variables=_random_variables(dice, level),
     )
 
 
-class Who(NamedTuple):
+class Identity(NamedTuple):
     id: str
     user_id: str
     name: str
     created_at: int
 
 
-def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[CatalogueItem]) -> Player:
+def _build_player(
+    dice: Dice, who: Identity, level: int, kind: world.DemoClass, worn: Sequence[CatalogueItem]
+) -> Player:
     health, mana = (start + gain * level for start, gain in (kind.health, kind.mana))
     needed = 50 * level * level
     exp = dice.randrange(needed)
@@ -164,67 +166,67 @@ def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[C
     )
 
 
-def _slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueItem]) -> Spots:
-    slots = {(INVENTORY, slot): Stack(item.id, 1, None, _buffs(dice)) for slot, item in enumerate(worn)}
+def _fill_slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueItem]) -> Slots:
+    slots = {(INVENTORY, slot): Stack(item.id, 1, None, _random_buffs(dice)) for slot, item in enumerate(worn)}
     if name == world.FULLEST:
-        return _crammed(dice, INVENTORY, SIZES.inventory) | _crammed(dice, BANK, SIZES.bank) | slots
-    slots |= _stacks(dice, INVENTORY, len(worn), dice.randint(4, 18))
-    slots |= _stacks(dice, BANK, 1, dice.randint(5, 60))
+        return _full_stacks(dice, INVENTORY, SIZES.inventory) | _full_stacks(dice, BANK, SIZES.bank) | slots
+    slots |= _random_stacks(dice, INVENTORY, len(worn), dice.randint(4, 18))
+    slots |= _random_stacks(dice, BANK, 1, dice.randint(5, 60))
     if level >= STRONGBOX_LEVEL:
-        strongbox = _strongbox_of(name)
+        strongbox = _strongbox_id(name)
         slots[BANK, 0] = Stack(world.CHEST.id, 1, strongbox)
-        slots |= _stacks(dice, strongbox, 0, 16)
+        slots |= _random_stacks(dice, strongbox, 0, 16)
     if name in world.WITH_A_PACK:
-        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _pack_of(name))
-        slots |= _stacks(dice, _pack_of(name), 0, 5)
+        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _pack_id(name))
+        slots |= _random_stacks(dice, _pack_id(name), 0, 5)
     if name == world.BUSIEST:
-        pouch = _pouch_of(name)
-        slots[_pack_of(name), 6] = Stack(world.POUCH.id, 1, pouch)
+        pouch = _pouch_id(name)
+        slots[_pack_id(name), 6] = Stack(world.POUCH.id, 1, pouch)
         slots |= {(pouch, 0): Stack(world.HERB.id, 40), (pouch, 1): Stack(world.KEY.id, 1)}
     return slots
 
 
-def _bags(name: str, level: int) -> dict[str, int]:
-    bags = {_strongbox_of(name): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
+def _bag_sizes(name: str, level: int) -> dict[str, int]:
+    bags = {_strongbox_id(name): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
     if name == world.FULLEST:
         return {}
     if name in world.WITH_A_PACK:
-        bags[_pack_of(name)] = world.PACK.bag_slots
+        bags[_pack_id(name)] = world.PACK.bag_slots
     if name == world.BUSIEST:
-        bags[_pouch_of(name)] = world.POUCH.bag_slots
+        bags[_pouch_id(name)] = world.POUCH.bag_slots
     return bags
 
 
-def _pack_of(name: str) -> str:
+def _pack_id(name: str) -> str:
     return stable_id("bag", f"{name}'s pack")
 
 
-def _strongbox_of(name: str) -> str:
+def _strongbox_id(name: str) -> str:
     return stable_id("bag", f"{name}'s strongbox")
 
 
-def _pouch_of(name: str) -> str:
+def _pouch_id(name: str) -> str:
     return stable_id("bag", f"{name}'s pouch")
 
 
-def _stacks(dice: Random, place: str, first: int, count: int) -> Spots:
+def _random_stacks(dice: Random, place: str, first: int, count: int) -> Slots:
     """Money first, then whatever comes; every slot holds what its item allows."""
     wares = [world.COIN, *(dice.choice(world.STACKS[1:]) for _ in range(count - 1))]
     most = [item.max_stack or 5000 for item in wares]
     return {(place, first + number): Stack(item.id, dice.randint(1, most[number])) for number, item in enumerate(wares)}
 
 
-def _crammed(dice: Random, place: str, size: int) -> Spots:
+def _full_stacks(dice: Random, place: str, size: int) -> Slots:
     wares = [item for item in world.STACKS if item.max_stack]
     chosen = [dice.choice(wares) for _ in range(size)]
     return {(place, slot): Stack(item.id, item.max_stack or 1) for slot, item in enumerate(chosen)}
 
 
-def _buffs(dice: Random) -> tuple[int, ...]:
+def _random_buffs(dice: Random) -> tuple[int, ...]:
     return tuple(max(0, dice.randint(-3, 4)) for _ in range(5))
 
 
-def _variables(dice: Random, level: int) -> dict[str, int | bool]:
+def _random_variables(dice: Random, level: int) -> dict[str, int | bool]:
     return {
         world.DRAGONS.id: level // 8,
         world.REPUTATION.id: dice.randint(-100, 900),
@@ -236,12 +238,12 @@ def _variables(dice: Random, level: int) -> dict[str, int | bool]:
     }
 
 
-def _numbered(dice: Dice, number: int) -> Character:
+def _build_numbered(dice: Dice, number: int) -> FullPlayer:
     level = 1 + int(HIGHEST_LEVEL * dice.random() ** 3)
     kind = dice.choice(world.CLASSES)
     created_at = FIRST_DAY + dice.randrange(LAST_DAY - FIRST_DAY)
-    who = Who(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
-    player = _grown(dice, who, level, kind, ())
+    who = Identity(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
+    player = _build_player(dice, who, level, kind, ())
     return player, PlayerState(
         slots={
             (INVENTORY, 0): Stack(world.COIN.id, 1 + dice.randrange(200 * level)),

@@ -12,35 +12,35 @@ from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.game.rows import BOOLEAN, INTEGER
 from gamekeeper.game.variables import find_type
 from gamekeeper.intersect import values
-from gamekeeper.intersect.accounts import named
-from gamekeeper.intersect.catalogue import NOT_KEPT
-from gamekeeper.intersect.report import Count, Counts, Line
+from gamekeeper.intersect.accounts import read_name
+from gamekeeper.intersect.catalogue import UNSUPPORTED_VARIABLE
+from gamekeeper.intersect.report import CountsByTable, ReportEntry, RowCounts
 from gamekeeper.intersect.source import Row
-from gamekeeper.intersect.values import shown
-from gamekeeper.intersect.vitals import VITALS, Vitals
+from gamekeeper.intersect.values import show_id
+from gamekeeper.intersect.vitals import VITAL_COUNT, Vitals
 from gamekeeper.settings import Settings
 
 BOOLEAN_TYPE, INTEGER_TYPE = 1, 2
-DIRECTIONS = 3
-MOST_WORN = 20
-MOST_USUAL = 50_000
+MAX_DIRECTION = 3
+MAX_EQUIPMENT = 20
+MAX_CACHED_STACKS = 50_000
 NO_VALUE = "it has no value, or none that can be read"
-MISMATCHED = {
+TYPE_MISMATCH = {
     BOOLEAN: "its value is a Boolean and its variable an Integer",
     INTEGER: "its value is an Integer and its variable a Boolean",
 }
 
 
-Character = tuple[Player, PlayerState]
+FullPlayer = tuple[Player, PlayerState]
 
 
-class Bag(NamedTuple):
-    said: object  # its size, as it stands there
+class RawBag(NamedTuple):
+    size: object  # its size, as it stands there
     rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
+class RawPlayer:
     """What a character has, as it was read."""
 
     player: Row
@@ -52,7 +52,7 @@ class Raw:
 
 
 @dataclass(slots=True)
-class Reader:
+class PlayerReader:
     """Reads characters one after the other; what is odd about their rows is listed."""
 
     tables: Mapping[str, str]  # what they are called there
@@ -61,126 +61,130 @@ class Reader:
     items: set[str]  # the catalogue's
     spells: set[str]  # the catalogue's
     types: Mapping[str, str]  # of the catalogue's variables
-    bags: Mapping[str, Bag]
-    usual: dict[tuple[object, object, object], Stack] = field(  # what slots held before, by item, quantity and stats
-        default_factory=dict[tuple[object, object, object], Stack]
+    bags: Mapping[str, RawBag]
+    stack_cache: dict[tuple[object, object, object], Stack] = (
+        field(  # what slots held before, by item, quantity and stats
+            default_factory=dict[tuple[object, object, object], Stack]
+        )
     )
-    used: set[str] = field(default_factory=set[str])  # bags that lie in some slot already
-    counts: Counts = field(default_factory=Counts)
-    lines: list[Line] = field(default_factory=list[Line])
-    guids: values.Guids = field(default_factory=values.Guids)
+    used_bags: set[str] = field(default_factory=set[str])  # bags that lie in some slot already
+    counts: CountsByTable = field(default_factory=CountsByTable)
+    entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    guids: values.GuidCache = field(default_factory=values.GuidCache)
 
-    def read(self, raw: Raw, pattern: re.Pattern[str]) -> Character:
+    def read(self, raw: RawPlayer, pattern: re.Pattern[str]) -> FullPlayer:
         slots: dict[SlotAddress, Stack] = {}
         sizes: dict[str, int] = {}
         waiting: list[str] = []
-        self._place(slots, INVENTORY, "inventory", raw.inventory, waiting)
-        self._place(slots, BANK, "bank", raw.bank, waiting)
+        self._read_slots(slots, INVENTORY, "inventory", raw.inventory, waiting)
+        self._read_slots(slots, BANK, "bank", raw.bank, waiting)
         for bag_id in waiting:  # it grows while bags are found in bags
             said, rows = self.bags[bag_id]
-            size = values.size(said)
+            size = values.clamp_bag_size(said)
             if size != said:
                 self.note("bags", bag_id, f"its size is {said!r}: {size} now")
-            self._place(slots, bag_id, "bag_slots", rows, waiting)
+            self._read_slots(slots, bag_id, "bag_slots", rows, waiting)
             sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
             self._count("bags").taken += 1
-        variables = self._variables(raw)
-        return self._player(raw.player, slots, pattern), PlayerState(slots, sizes, self._spells(raw.spells), variables)
+        variables = self._read_variables(raw)
+        return self._read_player(raw.player, slots, pattern), PlayerState(
+            slots, sizes, self._read_spells(raw.spells), variables
+        )
 
-    def leave(self, noun: str, row_id: object, reason: str) -> None:
+    def skip(self, noun: str, row_id: object, reason: str) -> None:
         """A row that is not taken."""
         self._count(noun).left += 1
-        self.lines.append(Line(self.tables[noun], shown(row_id), reason))
+        self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason))
 
     def note(self, noun: str, row_id: object, reason: str) -> None:
         """A row that is taken, but not as it is, or where nobody expects it."""
-        self.lines.append(Line(self.tables[noun], shown(row_id), reason, taken=True))
+        self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason, taken=True))
 
-    def _count(self, noun: str) -> Count:
+    def _count(self, noun: str) -> RowCounts:
         return self.counts[self.tables[noun]]
 
     # --- slots -----------------------------------------------------------------------------------------------------
 
-    def _place(
+    def _read_slots(
         self, slots: dict[SlotAddress, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]
     ) -> None:
         """The usual row goes by quickly: there are some dozens of them for every character, and few kinds of them."""
-        usual, most = self.usual, self._size(place)
+        usual, most = self.stack_cache, self._last_slot(place)
         before = len(slots)
         for row in rows:
             _, _, slot, item, quantity, bag, properties = row
             spot = (place, slot)
             stack = usual.get((item, quantity, properties)) if bag is None else None
             if stack is None or spot in slots or slot.__class__ is not int or not 0 <= slot <= most:
-                stack = self._odd(slots, spot, noun, row, waiting)
+                stack = self._read_slot(slots, spot, noun, row, waiting)
             if stack:
                 slots[spot] = stack
         self._count(noun).taken += len(slots) - before
 
-    def _odd(
+    def _read_slot(
         self, slots: dict[SlotAddress, Stack], spot: SlotAddress, noun: str, row: Row, waiting: list[str]
     ) -> Stack | None:
         """None when there is no way to keep it; whatever else is odd is noted."""
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
-        notes, item_id, count = len(self.lines), self.guids[item], values.number(quantity, 0)
-        if item_id is None or count is None or self._slot(slot, self._size(place)) is None:
-            self.leave(noun, row_id, f"impossible values: slot {slot!r}, item {shown(item)}, quantity {quantity!r}")
+        notes, item_id, count = len(self.entries), self.guids[item], values.parse_number(quantity, 0)
+        if item_id is None or count is None or self._parse_slot(slot, self._last_slot(place)) is None:
+            self.skip(noun, row_id, f"impossible values: slot {slot!r}, item {show_id(item)}, quantity {quantity!r}")
             return None
         if spot in slots:
-            self.leave(noun, row_id, f"slot {slot} is taken by another row")
+            self.skip(noun, row_id, f"slot {slot} is taken by another row")
             return None
         if self.items and item_id not in self.items:
             self.note(noun, row_id, f"its item {item_id} is not in the game data: kept")
         if count == 0:
             self.note(noun, row_id, "its quantity is 0: kept as 1, which it counts as there")
-        if slot > self._size(place):
+        if slot > self._last_slot(place):
             beyond = (
                 f"the setting {place}_slots: kept" if place in (INVENTORY, BANK) else "its bag, which is larger now"
             )
             self.note(noun, row_id, f"slot {slot} is beyond {beyond}")
-        buffs = values.buffs(properties)
+        buffs = values.parse_buffs(properties)
         if buffs is None:
             self.note(noun, row_id, "its stats cannot be read: kept without them")
-        stack = Stack(item_id, count or 1, self._bag(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
-        if bag is None and len(self.lines) == notes and len(self.usual) < MOST_USUAL:
-            self.usual[item, quantity, properties] = stack  # nothing is odd about it
+        stack = Stack(item_id, count or 1, self._read_bag_id(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
+        if bag is None and len(self.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
+            self.stack_cache[item, quantity, properties] = stack  # nothing is odd about it
         return stack
 
-    def _bag(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
+    def _read_bag_id(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
         bag_id = None if raw is None else self.guids[raw]
         if bag_id == ZERO_GUID or raw is None:
             return None
         if bag_id is None or bag_id not in self.bags:
-            self.note(noun, row_id, f"its bag {shown(raw)} is not there: kept without it")
+            self.note(noun, row_id, f"its bag {show_id(raw)} is not there: kept without it")
             return None
-        if bag_id in self.used:
+        if bag_id in self.used_bags:
             self.note(noun, row_id, f"its bag {bag_id} lies in another slot, or in itself: kept without it")
             return None
-        self.used.add(bag_id)
+        self.used_bags.add(bag_id)
         waiting.append(bag_id)
         return bag_id
 
-    def _size(self, place: str) -> int:
+    def _last_slot(self, place: str) -> int:
         """The last slot of a place."""
         if place == INVENTORY:
             return self.settings.inventory_slots - 1
-        return self.settings.bank_slots - 1 if place == BANK else values.size(self.bags[place].said) - 1
+        return self.settings.bank_slots - 1 if place == BANK else values.clamp_bag_size(self.bags[place].size) - 1
 
-    def _slot(self, raw: object, last: int) -> int | None:
+    def _parse_slot(self, raw: object, last: int) -> int | None:
         """Some beyond the last are kept; one without measure would make every answer about its place as long."""
-        return values.number(raw, 0, max(last, values.MOST_SLOTS - 1))
+        return values.parse_number(raw, 0, max(last, values.MAX_SLOTS - 1))
 
     # --- spells and variables --------------------------------------------------------------------------------------
 
-    def _spells(self, rows: Iterable[Row]) -> dict[int, str]:
+    def _read_spells(self, rows: Iterable[Row]) -> dict[int, str]:
         known: dict[int, str] = {}
         for _, row_id, slot, raw in rows:
             spell_id = self.guids[raw]
-            if spell_id is None or self._slot(slot, self.settings.spell_slots - 1) is None:
-                self.leave("spells", row_id, f"impossible values: slot {slot!r}, spell {shown(raw)}")
+            if spell_id is None or self._parse_slot(slot, self.settings.spell_slots - 1) is None:
+                self.skip("spells", row_id, f"impossible values: slot {slot!r}, spell {show_id(raw)}")
             elif slot in known:
-                self.leave("spells", row_id, f"slot {slot} is taken by another row")
+                self.skip("spells", row_id, f"slot {slot} is taken by another row")
             else:
                 known[slot] = spell_id
                 if self.spells and spell_id not in self.spells:
@@ -191,18 +195,18 @@ class Reader:
             self._count("spells").taken += len(known)
         return known
 
-    def _variables(self, raw: Raw) -> dict[str, int | bool]:
+    def _read_variables(self, raw: RawPlayer) -> dict[str, int | bool]:
         found: dict[str, int | bool] = {}
         for noun, rows in (("variables", raw.variables), ("switches", raw.switches)):
             for _, row_id, raw_id, raw_value in rows:
                 variable_id = self.guids[raw_id]
-                value = values.flag(raw_value) if noun == "switches" else value_of(raw_value)
+                value = values.parse_flag(raw_value) if noun == "switches" else parse_variable(raw_value)
                 if variable_id is None or variable_id in found:
-                    self.leave(noun, row_id, "its variable's id is no guid, or there twice")
+                    self.skip(noun, row_id, "its variable's id is no guid, or there twice")
                 elif value is None:
-                    self.leave(noun, row_id, NOT_KEPT if _has_value(raw_value) else NO_VALUE)
+                    self.skip(noun, row_id, UNSUPPORTED_VARIABLE if _has_value(raw_value) else NO_VALUE)
                 elif self.types.get(variable_id, find_type(value)) != find_type(value):
-                    self.leave(noun, row_id, MISMATCHED[find_type(value)])
+                    self.skip(noun, row_id, TYPE_MISMATCH[find_type(value)])
                 else:
                     found[variable_id] = value
                     self._count(noun).taken += 1
@@ -212,63 +216,66 @@ class Reader:
 
     # --- the record ------------------------------------------------------------------------------------------------
 
-    def _player(self, row: Row, slots: Mapping[SlotAddress, Stack], pattern: re.Pattern[str]) -> Player:
+    def _read_player(self, row: Row, slots: Mapping[SlotAddress, Stack], pattern: re.Pattern[str]) -> Player:
         own_id, user_id, raw_name, map_id, x, y, z, direction, sprite, face, level, exp = row[:12]
         class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:]
 
         def note(reason: str) -> None:
             self.note("players", own_id, reason)
 
-        level = self._number(own_id, "Level", level, 1, 1)
+        level = self._read_number(own_id, "Level", level, 1, 1)
         kind = self.guids[class_id] or ZERO_GUID
-        worn = self._equipment(own_id, equipment, slots)
+        worn = self._read_equipment(own_id, equipment, slots)
+        worn_items = [slots[INVENTORY, slot].item_id for slot in worn if slot >= 0]
         self._count("players").taken += 1
         return Player(
             id=own_id,
             user_id=self.guids[user_id] or ZERO_GUID,
-            name=named(own_id, raw_name, pattern, note),
-            max_vitals=self.vitals.most(kind, level, [slots[INVENTORY, slot].item_id for slot in worn if slot >= 0]),
+            name=read_name(own_id, raw_name, pattern, note),
+            max_vitals=self.vitals.compute_max(kind, level, worn_items),
             level=level,
-            exp=self._number(own_id, "Exp", exp, 0, 0, values.MOST_LONG),
-            experience_to_next_level=self.vitals.to_next_level(kind, level),
+            exp=self._read_number(own_id, "Exp", exp, 0, 0, values.MAX_LONG),
+            experience_to_next_level=self.vitals.exp_to_next(kind, level),
             class_id=kind,
-            gender=self._number(own_id, "Gender", gender, 0, 0, 1),
-            vitals=self._numbers(own_id, "Vitals", vitals, VITALS),
-            base_stats=self._numbers(own_id, "BaseStats", base, values.STATS),
-            stat_point_allocations=self._numbers(own_id, "StatPointAllocations", allocated, values.STATS),
-            stat_points=self._number(own_id, "StatPoints", points, 0, -values.MOST),
+            gender=self._read_number(own_id, "Gender", gender, 0, 0, 1),
+            vitals=self._read_numbers(own_id, "Vitals", vitals, VITAL_COUNT),
+            base_stats=self._read_numbers(own_id, "BaseStats", base, values.STAT_COUNT),
+            stat_point_allocations=self._read_numbers(own_id, "StatPointAllocations", allocated, values.STAT_COUNT),
+            stat_points=self._read_number(own_id, "StatPoints", points, 0, -values.MAX_INT),
             equipment=worn,
             map_id=self.guids[map_id] or ZERO_GUID,
-            x=self._number(own_id, "X", x, 0, -values.MOST),
-            y=self._number(own_id, "Y", y, 0, -values.MOST),
-            z=self._number(own_id, "Z", z, 0, -values.MOST),
-            dir=self._number(own_id, "Dir", direction, 0, 0, DIRECTIONS),
-            sprite=values.text(sprite),
-            face=values.text(face),
-            created_at=values.moment(created) or 0,
-            play_time_seconds=values.number(played, 0, values.MOST_LONG) or 0,
-            last_online=values.moment(online),
+            x=self._read_number(own_id, "X", x, 0, -values.MAX_INT),
+            y=self._read_number(own_id, "Y", y, 0, -values.MAX_INT),
+            z=self._read_number(own_id, "Z", z, 0, -values.MAX_INT),
+            dir=self._read_number(own_id, "Dir", direction, 0, 0, MAX_DIRECTION),
+            sprite=values.clean_text(sprite),
+            face=values.clean_text(face),
+            created_at=values.parse_time(created) or 0,
+            play_time_seconds=values.parse_number(played, 0, values.MAX_LONG) or 0,
+            last_online=values.parse_time(online),
         )
 
-    def _number(self, own_id: str, name: str, raw: object, usual: int, least: int, most: int = values.MOST) -> int:
-        found = values.number(raw, least, most)
+    def _read_number(
+        self, own_id: str, name: str, raw: object, usual: int, least: int, most: int = values.MAX_INT
+    ) -> int:
+        found = values.parse_number(raw, least, most)
         if found is None:
             self.note("players", own_id, f"its {name} is {raw!r}: {usual} now")
         return usual if found is None else found
 
-    def _numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
-        found = values.numbers(raw, count)
+    def _read_numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+        found = values.parse_numbers(raw, count)
         if found is None:
             self.note("players", own_id, f"its {name} cannot be read: all 0 now")
         return found or (0,) * count
 
-    def _equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+    def _read_equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
         count = len(NOTHING_EQUIPPED)
-        found = values.numbers(raw, count, -1)
+        found = values.parse_numbers(raw, count, -1)
         if found is None:
             self.note("players", own_id, "its Equipment cannot be read: it wears nothing now")
             return NOTHING_EQUIPPED
-        if any(slot >= 0 for slot in (values.numbers(raw, MOST_WORN, -1) or ())[count:]):
+        if any(slot >= 0 for slot in (values.parse_numbers(raw, MAX_EQUIPMENT, -1) or ())[count:]):
             self.note("players", own_id, f"it wears more than {count} things: what is beyond lies in its inventory")
         worn = tuple(slot if slot >= 0 and (INVENTORY, slot) in slots else -1 for slot in found)
         if any(slot >= 0 and slot != kept for slot, kept in zip(found, worn, strict=True)):
@@ -276,9 +283,9 @@ class Reader:
         return worn
 
 
-def value_of(raw: object) -> int | bool | None:
+def parse_variable(raw: object) -> int | bool | None:
     """A variable's value; None when it is of a type that is not ours. Before 2019-06 it was a plain number."""
-    found = raw if isinstance(raw, int) else values.decoded(raw)
+    found = raw if isinstance(raw, int) else values.decode_json(raw)
     if isinstance(found, dict):
         value = cast("dict[str, Any]", found)
         kind, found = value.get("Type"), value.get("Value")
@@ -288,9 +295,9 @@ def value_of(raw: object) -> int | bool | None:
             return None
     if isinstance(found, bool):
         return found
-    return found if isinstance(found, int) and -values.MOST_LONG <= found <= values.MOST_LONG else None
+    return found if isinstance(found, int) and -values.MAX_LONG <= found <= values.MAX_LONG else None
 
 
 def _has_value(raw: object) -> bool:
-    found = values.decoded(raw)
+    found = values.decode_json(raw)
     return (cast("dict[str, Any]", found).get("Value") if isinstance(found, dict) else found) is not None

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 
 
-class Seen:
+class KeySet:
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # a file without a name
         self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")

@@ -5,7 +5,7 @@ from functools import partial
 
 from gamekeeper import app
 from gamekeeper.demo.names import stable_id
-from gamekeeper.demo.world import REALMS
+from gamekeeper.demo.world import GAME_SERVERS
 from gamekeeper.game import presence
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.keeper import Keeper
@@ -16,7 +16,7 @@ from gamekeeper.store.engine import Reading
 
 LEASE_SECONDS = 6
 RENEW_SECONDS = 2.0
-BY_REALMS = Intent(request_id="demo", over_link=True)
+LINK_INTENT = Intent(request_id="demo", over_link=True)
 
 
 def build(settings: Settings) -> Asgi:
@@ -27,12 +27,12 @@ def build(settings: Settings) -> Asgi:
 
 async def keep_online(keeper: Keeper) -> None:
     """Renews the leases. Only an empty realm is filled: a character that somebody moved or took off stays so."""
-    for realm, names in REALMS.items():
+    for realm, names in GAME_SERVERS.items():
         beat = partial(presence.heartbeat, server=realm, lease_ms=LEASE_SECONDS * 1000)
-        done = await keeper.changes.apply(BY_REALMS, beat, lambda state: b"%d" % state[1])
+        done = await keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
         if done.answer == b"0":
             ids = [stable_id("player", name) for name in names]
-            await keeper.changes.apply(BY_REALMS, partial(_join, realm=realm, ids=ids), lambda _: b"")
+            await keeper.changes.apply(LINK_INTENT, partial(_join, realm=realm, ids=ids), lambda _: b"")
 
 
 async def _join(tx: Reading, realm: str, ids: Sequence[str]) -> Decision[int]:

@@ -1,4 +1,4 @@
-"""What is in a mail: the templates, an operator's or ours, filled in for one account."""
+"""Content of the mails: the templates (the operator's own or the default ones), filled in for one account."""
 
 import html
 import re
@@ -18,10 +18,10 @@ from email_validator import EmailNotValidError, validate_email
 from gamekeeper.game.credentials import CODE_LIFE_MS
 from gamekeeper.settings import BadSetting, Settings, variable
 
-OURS = Path(__file__).parent / "templates"
+DEFAULT_TEMPLATES = Path(__file__).parent / "templates"
 SUBJECT, TEXT, HTML = "reset.subject", "reset.txt", "reset.html"
-WORDS = ("game", "name", "code", "minutes", "link")
-CARRYING = {"code", "link"}  # a body without either would be of no use
+PLACEHOLDERS = ("game", "name", "code", "minutes", "link")
+REQUIRED_ANY = {"code", "link"}  # each body needs at least one of these
 _LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -30,8 +30,8 @@ class BadAddress(Exception):
     """No mail can be sent to this address."""
 
 
-class Facts(NamedTuple):
-    """What a mail says, and to whom."""
+class ResetMail(NamedTuple):
+    """Values of one password reset mail."""
 
     mail_id: str
     name: str
@@ -41,30 +41,30 @@ class Facts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
-    """Writes them; read once, so that a template spoilt later cannot stop a mail."""
+class MailTemplates:
+    """Mail templates with the settings they need. Loaded once at start, so that a later edit cannot break a mail."""
 
     game: str
     sender: Address
     reset_url: str
     templates: Mapping[str, string.Template]
 
-    def reset(self, facts: Facts) -> EmailMessage:
-        """The same message, with the same Message-ID, however often it is written."""
+    def build_reset(self, facts: ResetMail) -> EmailMessage:
+        """Build the mail. A retry builds the same message with the same Message-ID."""
         words = self._words(facts)
         message = EmailMessage()
-        message["Subject"] = one_line(self._filled(SUBJECT, words, str))
+        message["Subject"] = join_lines(self._filled(SUBJECT, words, str))
         message["From"] = self.sender
-        message["To"] = deliverable(facts.address)
+        message["To"] = parse_address(facts.address)
         message["Date"] = format_datetime(datetime.fromtimestamp(facts.queued_at // 1000, UTC))
         message["Message-ID"] = f"<{facts.mail_id}@{self.sender.domain}>"
-        message["Auto-Submitted"] = "auto-generated"  # so that no out-of-office note answers it
+        message["Auto-Submitted"] = "auto-generated"  # prevents automatic replies
         message.set_content(self._filled(TEXT, words, str))
         message.add_alternative(self._filled(HTML, words, html.escape), subtype="html")
         return message
 
-    def _words(self, facts: Facts) -> dict[str, str]:
-        name, code = one_line(facts.name), facts.code
+    def _words(self, facts: ResetMail) -> dict[str, str]:
+        name, code = join_lines(facts.name), facts.code
         link = self.reset_url.replace("{name}", quote(name, safe="")).replace("{code}", quote(code, safe=""))
         minutes = str(CODE_LIFE_MS // 60_000)
         return {"game": self.game, "name": name, "code": code, "minutes": minutes, "link": link}
@@ -73,75 +73,75 @@ class Letters:
         return self.templates[template].substitute({word: escape(value) for word, value in words.items()})
 
 
-def letters(settings: Settings) -> Letters:
+def load_templates(settings: Settings) -> MailTemplates:
     """All that can be wrong with the settings about letters is said here."""
     url = settings.reset_url
     if url and (not _LINK.fullmatch(url) or set(re.findall(r"\{(.*?)\}", url)) - {"name"} != {"code"}):
         wanted = "an address with {code}, and maybe {name}, in it, such as https://example.org/reset?code={code}"
         raise BadSetting(f"{variable('reset_url')} is '{url}'; it must be {wanted}.")
-    templates = {name: _template(settings, name) for name in (SUBJECT, TEXT, HTML)}
-    return Letters(one_line(settings.game_name), _sender(settings), url, templates)
+    templates = {name: _load_template(settings, name) for name in (SUBJECT, TEXT, HTML)}
+    return MailTemplates(join_lines(settings.game_name), _parse_sender(settings), url, templates)
 
 
-def one_line(text: str) -> str:
-    """Fit for a header: no line ends, no control characters."""
+def join_lines(text: str) -> str:
+    """Make text safe for a mail header: one line, without control characters."""
     return " ".join(_UNPRINTABLE.sub(" ", text).split())
 
 
-def deliverable(address: str, name: str = "") -> Address:
-    """As a server takes it; imported accounts can have any text for an address, or none."""
+def parse_address(address: str, name: str = "") -> Address:
+    """Parse and check a mail address. Imported accounts can have any text, or none, as their address."""
     try:
         found = validate_email(address, check_deliverability=False, globally_deliverable=False)
     except EmailNotValidError as error:
-        raise BadAddress(f"The address is not one that mail can be sent to: {error}") from None
+        raise BadAddress(f"The mail address is not valid: {error}") from None
     return Address(name, found.local_part, found.ascii_domain)
 
 
-def _sender(settings: Settings) -> Address:
+def _parse_sender(settings: Settings) -> Address:
     if not settings.mail_from:
         raise BadSetting(
-            f"{variable('smtp_url')} is set and {variable('mail_from')} is not; set it to the address mails are from."
+            f"{variable('smtp_url')} is set but {variable('mail_from')} is not. Set it to the sender of the mails."
         )
     name, address = parseaddr(settings.mail_from)
     if _UNPRINTABLE.search(settings.mail_from):
         address = ""
     try:
-        return deliverable(address, one_line(name or settings.game_name))
+        return parse_address(address, join_lines(name or settings.game_name))
     except BadAddress:
         seen = settings.mail_from
-        raise BadSetting(f"{variable('mail_from')} is '{seen}'; it must be an address, or Name <address>.") from None
+        raise BadSetting(f"{variable('mail_from')} is '{seen}'; it must be an address or Name <address>.") from None
 
 
-def _template(settings: Settings, name: str) -> string.Template:
+def _load_template(settings: Settings, name: str) -> string.Template:
     folder = settings.mail_templates
     if folder and not Path(folder).is_dir():
-        raise BadSetting(f"{variable('mail_templates')} is '{folder}'; there is no such folder.")
-    own = Path(folder) / name if folder else OURS / name
-    path = own if own.exists() else OURS / name
+        raise BadSetting(f"{variable('mail_templates')} is '{folder}'; this folder does not exist.")
+    own = Path(folder) / name if folder else DEFAULT_TEMPLATES / name
+    path = own if own.exists() else DEFAULT_TEMPLATES / name
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"The mail template {path} cannot be read: {error}. It must be a file in UTF-8.") from None
-    template = string.Template(text if settings.reset_url else _without_link(text))
-    problem = _problem(template, name)
+    template = string.Template(text if settings.reset_url else _remove_link_lines(text))
+    problem = _find_problem(template, name)
     if problem:
         raise BadSetting(f"The mail template {path} {problem}.")
     return template
 
 
-def _without_link(text: str) -> str:
-    """Where there is no link to show, the lines that would show it are left out, with the gap they leave."""
+def _remove_link_lines(text: str) -> str:
+    """Remove template lines that contain $link, and the blank lines around them: reset_url is not set."""
     kept = [line for line in text.splitlines(keepends=True) if not re.search(r"\$(link\b|\{link\})", line)]
     return re.sub(r"\n{3,}", "\n\n", "".join(kept))
 
 
-def _problem(template: string.Template, name: str) -> str | None:
+def _find_problem(template: string.Template, name: str) -> str | None:
     if not template.is_valid():
-        return "has a $ that starts no word; write $$ for a dollar sign"
+        return "has a $ without a placeholder name; write $$ for a dollar sign"
     words = set(template.get_identifiers())
-    unknown = sorted(words - set(WORDS))
+    unknown = sorted(words - set(PLACEHOLDERS))
     if unknown:
-        return f"has ${unknown[0]}, which we do not know; there are {', '.join(f'${word}' for word in WORDS)}"
-    if name != SUBJECT and not words & CARRYING:
-        return "has neither $code nor, with a reset_url, $link: nobody could use the mail"
+        return f"has the unknown placeholder ${unknown[0]}; use {', '.join(f'${word}' for word in PLACEHOLDERS)}"
+    if name != SUBJECT and not words & REQUIRED_ANY:
+        return "has neither $code nor (with the setting reset_url) $link, so the mail would be useless"
     return None if template.template.strip() else "is empty"

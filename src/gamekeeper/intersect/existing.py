@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
-from gamekeeper.intersect.seen import Seen
+from gamekeeper.intersect.key_set import KeySet
 from gamekeeper.store import catalogue, items, ledger, players, presence, users
 from gamekeeper.store.engine import Reading
 
@@ -21,12 +21,12 @@ _FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[s
 }
 
 
-class There:
+class ExistingKeys:
     async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
         asked = list(keys)
         return await _FIND[kind](tx, asked) if tx and asked else set()
 
-    async def entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> set[str]:
+    async def find_entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> set[str]:
         """And whoever else would put some waits."""
         if tx is None:
             return set()
@@ -37,11 +37,11 @@ class There:
         """They are in the database as soon as this is committed: nothing to keep in mind."""
 
 
-class Rehearsed(There):
+class DryRunKeys(ExistingKeys):
     """A dry run's: what it would have brought in is not there, and counts as if it were."""
 
     def __init__(self) -> None:
-        self._seen = Seen()
+        self._seen = KeySet()
 
     async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
         asked = list(keys)

@@ -1,0 +1,134 @@
+"""The course of an import: in batches, each one transaction that also says how far it has come.
+
+It can be killed at any time, and the next run goes on where this one stopped.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from gamekeeper.game.bulk_loads import save_progress
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.effects import Change, Unlogged
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.intersect import values
+from gamekeeper.intersect.data import OWNER_TABLES, SourceData
+from gamekeeper.intersect.existing import ExistingKeys
+from gamekeeper.intersect.key_set import KeySet
+from gamekeeper.intersect.report import CountsByTable, ReportEntry, ReportFile
+from gamekeeper.intersect.schemas import BadSource
+from gamekeeper.intersect.source import Row
+from gamekeeper.settings import Settings
+from gamekeeper.store import imports
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.imports import DONE_STAGE, ImportState
+
+BATCH_SIZE = 2_500  # accounts or characters in one transaction
+IMPORT_INTENT = Intent(request_id="import-intersect")
+
+OnProgress = Callable[[str, int, int | None], None]  # what is gone through, how many of it are done, of how many
+
+
+class Batch(NamedTuple):
+    """What a batch comes to."""
+
+    changes: Sequence[Change | Unlogged]
+    counts: CountsByTable
+    entries: Iterable[ReportEntry]  # counted when they are written, at the latest
+
+
+@dataclass(slots=True)
+class ImportRun:
+    data: SourceData
+    settings: Settings
+    keeper: Keeper | None  # None: a dry run, and there is no database
+    existing: ExistingKeys
+    report_file: ReportFile
+    on_progress: OnProgress
+    dry_run: bool
+    source: str = ""
+    report_path: str = ""  # the file, as the database knows it
+    stage: str = ""
+    last_id: str = ZERO_GUID
+    report_bytes: int = 0  # bytes of the file
+    counts: CountsByTable = field(default_factory=CountsByTable)
+    resumed: bool = False  # in an earlier run
+    had_work: bool = True  # whether there was anything to do
+    bags_counted: KeySet = field(default_factory=KeySet)  # bags of characters that were there before
+    not_utf8: list[ReportEntry] = field(
+        default_factory=list[ReportEntry]
+    )  # rows of the next step with text that is not UTF-8
+
+    async def resume(self) -> bool:
+        """Takes up what another run left; False: it left nothing to do."""
+        self.source, self.report_path = self.data.fingerprint, values.clean_text(str(self.report_file.path))
+        state = await imports.find(self.keeper.store, self.source) if self.keeper else None
+        if state is None:
+            self.counts = self.data.count_rows()
+            return True
+        self.resumed = True
+        self.stage, self.last_id, self.counts = state.stage, state.last, CountsByTable.from_json(state.counts)
+        self.report_bytes = state.listed
+        if state.stage != DONE_STAGE:
+            self._require_report(state.report)
+        self.report_path = state.report
+        return state.stage != DONE_STAGE
+
+    def _require_report(self, begun: str) -> None:
+        """What was listed in the earlier run is not lost."""
+        if self.report_path != begun:
+            raise BadSource(f"This import was begun with another report, which goes on. Give --report {begun}")
+        if self.report_file.size() < self.report_bytes:
+            raise BadSource(
+                f"{begun} is gone or was cut since this import was begun: it has the rows that were listed by then. "
+                "Bring it back, or import into an empty database."
+            )
+
+    def enter_stage(self, stage: str) -> None:
+        if stage != self.stage:
+            self.stage, self.last_id = stage, ZERO_GUID
+
+    async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
+        """One transaction. It may be tried more than once; what the last try came to holds."""
+        after = self.counts, self.report_bytes
+
+        async def decide(tx: Reading | None) -> Decision[None]:
+            nonlocal after
+            turned = await turn(tx)
+            listed = self.report_file.write(self.report_bytes, chain(self.not_utf8, turned.entries))
+            counts = self.counts.add(turned.counts)
+            after = counts, listed
+            state = ImportState(self.source, self.stage, last, self.report_path, listed, counts.to_json())
+            return Decision([*turned.changes, save_progress(state)], None)
+
+        if self.keeper and not self.dry_run:
+            await self.keeper.changes.apply(IMPORT_INTENT, decide, lambda _: b"")
+        else:
+            await decide(self.keeper.store if self.keeper else None)
+        self.counts, self.report_bytes = after
+        self.last_id = last
+        self.not_utf8.clear()
+
+    async def process_batches(self, noun: str, work: Callable[[list[str]], Awaitable[None]]) -> None:
+        """All of a table's ids, from where it stopped."""
+        table = self.data.tables[noun]
+        total, done = self.counts[table.name].rows, 0
+        while ids := self.data.players.read_ids(table, self.last_id, BATCH_SIZE):
+            await work(ids)
+            done += len(ids)
+            self.on_progress(table.name, done, total)
+
+    def read_rows(self, noun: str, ids: Sequence[str]) -> dict[str, list[Row]]:
+        """What those with these ids, which follow each other, have in a table."""
+        tables = self.data.tables
+        if noun not in tables:
+            return {}
+        found = self.data.players.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
+        if self.data.players.has_bad_text:
+            own = 0 if OWNER_TABLES[noun] == noun else 1  # where its id stands
+            odd = (values.show_id(row[own]) for row in found if values.has_replacement(row))
+            self.not_utf8 += [ReportEntry(tables[noun].name, row_id, values.NOT_UTF8, taken=True) for row_id in odd]
+        return {key: list(rows) for key, rows in groupby(found, itemgetter(0))}

@@ -1,0 +1,339 @@
+"""An Intersect server's data into ours: the catalogue, then accounts, then characters, then what nobody owns."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from gamekeeper.game.bulk_loads import pause_gc
+from gamekeeper.game.effects import (
+    DROP_INDEXES,
+    PAUSE_LISTS,
+    RESUME_LISTS,
+    CataloguePut,
+    Change,
+    PlayersLoaded,
+    Unlogged,
+    UsersLoaded,
+)
+from gamekeeper.game.inventory import Stack
+from gamekeeper.game.lookup import ZERO_GUID, fold
+from gamekeeper.intersect import accounts, catalogue, values
+from gamekeeper.intersect.accounts import NAME_CLASH, UNUSABLE_EMAIL
+from gamekeeper.intersect.catalogue import GameData
+from gamekeeper.intersect.data import OWNER_TABLES
+from gamekeeper.intersect.existing import (
+    BAG,
+    DELETED_PLAYER,
+    DELETED_USER,
+    EMAIL,
+    PLAYER,
+    PLAYER_NAME,
+    USER,
+    USER_NAME,
+)
+from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag, RawPlayer
+from gamekeeper.intersect.report import CountsByTable, ReportEntry
+from gamekeeper.intersect.source import Row
+from gamekeeper.intersect.vitals import Vitals
+from gamekeeper.store import indexes, players, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.imports import DONE_STAGE
+from gamekeeper.store.moderation import ImposedPenalty
+
+OWNED_TABLES = ("inventory", "bank", "spells", "variables", "switches")
+SLOT_TABLES = ("inventory", "bank", "bag_slots")  # what may hold a bag
+DUPLICATE_ID = "its id is another row's"
+DELETED_HERE = "it was deleted here"
+NO_ACCOUNT = "its account is not there"
+PLAYER_SKIPPED = "its character was not taken"
+NO_OWNER = "whoever it belongs to is not there, or its id is no guid or all zeros"
+NO_END = "nobody can tell when it ends: impose it anew if it is to last"
+UNUSED_BAG = "no slot of a character that is there holds it"
+UNSUPPORTED_TABLE = "Gamekeeper does not keep these"
+
+
+RowsByTable = Mapping[str, Mapping[str, list[Row]]]  # rows by table, then by the id of their owner
+
+
+async def run(run: ImportRun) -> bool:
+    """Whether there was anything to do."""
+    if not await run.resume():
+        return False
+    game, store = _read_game_data(run), run.keeper.store if run.keeper else None
+    fresh = store is not None and not (await users.count(store) or await players.count(store))
+    stages: Mapping[str, Callable[[], Awaitable[None]]] = {
+        "catalogue": partial(_import_catalogue, run, game),
+        "users": partial(_import_users, run),
+        "players": partial(_import_players, run, game, fresh=fresh),
+        "bags": partial(_report_unused_bags, run),
+        "strays": partial(_report_orphans, run),
+    }
+    names = list(stages)
+    with pause_gc():
+        for stage in names[names.index(run.stage or names[0]) :]:
+            run.enter_stage(stage)
+            await stages[stage]()
+    run.enter_stage(DONE_STAGE)
+    await run.commit_batch(ZERO_GUID, _build_empty_batch)
+    if run.keeper and not run.dry_run:
+        await indexes.create_missing(run.keeper.store)
+        await run.keeper.lists.prepare()
+    return True
+
+
+async def _build_empty_batch(_: Reading | None) -> Batch:
+    return Batch((), CountsByTable(), ())
+
+
+# --- the catalogue -------------------------------------------------------------------------------------------------
+
+
+def _read_game_data(run: ImportRun) -> GameData:
+    game = GameData()
+    for noun in catalogue.KINDS:
+        if noun in run.data.tables:
+            table = run.data.tables[noun]
+            game.add(noun, table.name, run.data.game.read_table(table))
+    return game
+
+
+async def _import_catalogue(run: ImportRun, game: GameData) -> None:
+    async def turn(tx: Reading | None) -> Batch:
+        counts, changes = CountsByTable(), list[Change]()
+        for noun, entries in game.entries.items():
+            kind, count = catalogue.KINDS[noun], counts[run.data.names[noun]]
+            there = await run.existing.find_entries(tx, kind, entries)
+            new = [entry for each, entry in entries.items() if each not in there]
+            count.taken, count.there = len(new), len(entries) - len(new)
+            changes += [CataloguePut(kind, [], new)] if new else []
+        for line in game.report_entries:
+            counts[line.table].left += not line.taken
+        known = set(run.data.names.values())
+        unkept = [name for name, count in run.counts.tables.items() if name not in known and count.rows]
+        return Batch(
+            changes, counts, [*game.report_entries, *(ReportEntry(name, "", UNSUPPORTED_TABLE) for name in unkept)]
+        )
+
+    await run.commit_batch(ZERO_GUID, turn)
+
+
+# --- accounts ------------------------------------------------------------------------------------------------------
+
+
+async def _import_users(run: ImportRun) -> None:
+    pattern = re.compile(run.settings.name_pattern)
+
+    async def work(ids: list[str]) -> None:
+        read = {noun: run.read_rows(noun, ids) for noun in ("users", "bans", "mutes")}
+        await run.commit_batch(ids[-1], partial(_build_user_batch, run, pattern, read))
+
+    await run.process_batches("users", work)
+
+
+async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: RowsByTable, tx: Reading | None) -> Batch:
+    names, there, counts, lines = run.data.names, run.existing, CountsByTable(), list[ReportEntry]()
+    known = await there.find(tx, USER, read["users"])
+    gone = await there.find(tx, DELETED_USER, read["users"].keys() - known)
+    new: list[accounts.ImportedUser] = []
+    for own_id, rows in read["users"].items():
+        if own_id in gone:
+            _skip_rows(counts, lines, names["users"], [(own_id, DELETED_HERE)])
+        elif own_id not in known:
+            new.append(accounts.read_user(rows[0], pattern, partial(_add_note, lines, names["users"], own_id)))
+        _skip_rows(counts, lines, names["users"], [(own_id, DUPLICATE_ID) for _ in rows[1:]])
+    counts[names["users"]].taken, counts[names["users"]].there = len(new), len(known)
+    clashing = await _find_clashes(run, tx, USER_NAME, [(each.user.id, each.fold) for each in new])
+    addressed = [(each.user.id, each.email_fold) for each in new if each.email_fold is not None]
+    unaddressed = {each.user.id for each in new if each.email_fold is None}
+    unaddressed |= await _find_clashes(run, tx, EMAIL, addressed)
+    lines += [ReportEntry(names["users"], each, NAME_CLASH, taken=True) for each in sorted(clashing)]
+    lines += [ReportEntry(names["users"], each, UNUSABLE_EMAIL, taken=True) for each in sorted(unaddressed)]
+    bans, mutes = (_read_penalties(names[noun], read[noun], known, gone, counts, lines) for noun in ("bans", "mutes"))
+    there.note(USER, [each.user.id for each in new])
+    loaded = UsersLoaded([each.user for each in new], clashing, unaddressed, bans, mutes)
+    return Batch([PAUSE_LISTS, loaded, RESUME_LISTS] if new else [], counts, lines)
+
+
+async def _find_clashes(run: ImportRun, tx: Reading | None, kind: str, wanted: Sequence[tuple[str, str]]) -> set[str]:
+    """Ids of those who want what somebody else has; the first of them gets it."""
+    taken = await run.existing.find(tx, kind, [each for _, each in wanted])
+    clashing: set[str] = set()
+    for own_id, each in wanted:
+        if each in taken:
+            clashing.add(own_id)
+        taken.add(each)
+    run.existing.note(kind, [each for _, each in wanted])
+    return clashing
+
+
+def _read_penalties(
+    table: str,
+    read: Mapping[str, list[Row]],
+    known: set[str],
+    gone: set[str],
+    counts: CountsByTable,
+    lines: list[ReportEntry],
+) -> list[ImposedPenalty]:
+    new = [rows for own_id, rows in read.items() if own_id not in known | gone]
+    found = [(rows[0], accounts.read_penalty(rows)) for rows in new]
+    taken = [each for _, each in found if each]
+    counts[table].taken, counts[table].there = len(taken), len(read.keys() & known)
+    _skip_rows(counts, lines, table, [(values.show_id(row[1]), NO_END) for row, each in found if not each])
+    _skip_rows(counts, lines, table, [(values.show_id(read[each][0][1]), NO_ACCOUNT) for each in read if each in gone])
+    for rows in read.values():
+        _skip_rows(counts, lines, table, [(values.show_id(row[1]), "its account has another") for row in rows[1:]])
+    return taken
+
+
+# --- characters ----------------------------------------------------------------------------------------------------
+
+
+async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> None:
+    vitals = Vitals(game.classes, game.bonuses, run.settings.max_level)
+    first = [DROP_INDEXES] if fresh else []  # somebody may look for those who are there
+    items, spells, types = game.ids("items"), game.ids("known_spells"), game.variable_types()
+    usual = dict[tuple[object, object, object], Stack]()
+
+    async def work(ids: list[str]) -> None:
+        read = {noun: run.read_rows(noun, ids) for noun in ("players", *OWNED_TABLES)}
+        bags = _read_bags(run, read)
+
+        async def turn(tx: Reading | None) -> Batch:
+            reader = PlayerReader(run.data.names, run.settings, vitals, items, spells, types, bags, usual)
+            return await _build_player_batch(run, reader, read, tx, first)
+
+        await run.commit_batch(ids[-1], turn)
+        first.clear()
+
+    await run.process_batches("players", work)
+
+
+def _read_bags(run: ImportRun, read: RowsByTable) -> dict[str, RawBag]:
+    """The bags in these slots, the bags in those, and so on."""
+    tables, source, found = run.data.tables, run.data.players, dict[str, RawBag]()
+    wanted = _find_bag_ids(row for noun in ("inventory", "bank") for rows in read[noun].values() for row in rows)
+    while wanted:
+        rows: dict[str, list[Row]] = {}
+        for row in source.read_rows_of(tables["bag_slots"], sorted(wanted)):
+            rows.setdefault(row[0], []).append(row)
+        sizes = dict(source.read_rows_of(tables["bags"], sorted(wanted)))
+        found |= {each: RawBag(sizes[each], rows.get(each, ())) for each in sizes}
+        wanted = _find_bag_ids(row for own in rows.values() for row in own) - found.keys()
+    return found
+
+
+def _find_bag_ids(rows: Iterable[Row]) -> set[str]:
+    named = {values.parse_guid(raw) for raw in {row[5] for row in rows}}
+    return {each for each in named if each and each != ZERO_GUID}
+
+
+async def _build_player_batch(
+    run: ImportRun,
+    reader: PlayerReader,
+    read: RowsByTable,
+    tx: Reading | None,
+    first: Sequence[Unlogged],
+) -> Batch:
+    there, names, counts, lines = run.existing, run.data.names, reader.counts, reader.entries
+    known = await there.find(tx, PLAYER, read["players"])
+    gone = await there.find(tx, DELETED_PLAYER, read["players"].keys() - known)
+    owners = {own_id: values.parse_guid(rows[0][1]) for own_id, rows in read["players"].items()}
+    accounts_there = await there.find(tx, USER, {each for each in owners.values() if each})
+    reader.used_bags |= await there.find(tx, BAG, reader.bags)
+    pattern = re.compile(run.settings.name_pattern)
+    new: list[FullPlayer] = []
+    for own_id, rows in read["players"].items():
+        _skip_rows(counts, lines, names["players"], [(own_id, DUPLICATE_ID) for _ in rows[1:]])
+        if own_id in known:
+            _count_existing(run, reader, read, own_id)
+        elif own_id in gone or owners[own_id] not in accounts_there:
+            reader.skip("players", own_id, DELETED_HERE if own_id in gone else NO_ACCOUNT)
+            _skip_items(reader, read, own_id)
+        else:
+            new.append(reader.read(RawPlayer(rows[0], *(read[noun].get(own_id, ()) for noun in OWNED_TABLES)), pattern))
+    clashing = await _find_clashes(run, tx, PLAYER_NAME, [(player.id, fold(player.name)) for player, _ in new])
+    lines += [ReportEntry(names["players"], each, NAME_CLASH, taken=True) for each in sorted(clashing)]
+    there.note(PLAYER, [player.id for player, _ in new])
+    there.note(BAG, reader.used_bags)
+    loaded = [PAUSE_LISTS, *first, PlayersLoaded(new, clashing), RESUME_LISTS] if new else []
+    return Batch(loaded, counts, lines)
+
+
+def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
+    """Its bags too: later on nobody else is looked for who has them."""
+    reader.counts[reader.tables["players"]].there += 1
+    rows = [(noun, row) for noun in OWNED_TABLES for row in read[noun].get(own_id, ())]
+    walked: set[str] = set()
+    for noun, row in rows:  # it grows while bags are found
+        reader.counts[reader.tables[noun]].there += 1
+        bag_id = values.parse_guid(row[5]) if noun in SLOT_TABLES else None
+        if bag_id and bag_id in reader.bags and bag_id not in walked:
+            walked.add(bag_id)
+            reader.counts[reader.tables["bags"]].there += 1
+            rows += [("bag_slots", each) for each in reader.bags[bag_id].rows]
+    run.bags_counted.add(BAG, walked)
+
+
+def _skip_items(reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
+    """All but its bags, which are looked at when it is known whose they all are."""
+    for noun in OWNED_TABLES:
+        for row in read[noun].get(own_id, ()):
+            reader.skip(noun, row[1], PLAYER_SKIPPED)
+
+
+# --- what nobody owns ----------------------------------------------------------------------------------------------
+
+
+async def _report_unused_bags(run: ImportRun) -> None:
+    async def work(ids: list[str]) -> None:
+        read = {noun: run.read_rows(noun, ids) for noun in ("bags", "bag_slots")}
+
+        async def turn(tx: Reading | None) -> Batch:
+            counts, lines = CountsByTable(), list[ReportEntry]()
+            found = await run.existing.find(tx, BAG, ids) | run.bags_counted.among(BAG, ids)
+            names = run.data.names
+            for own_id in ids:
+                if own_id not in found:
+                    _skip_rows(counts, lines, names["bags"], [(own_id, UNUSED_BAG)])
+                    slots = read["bag_slots"].get(own_id, ())
+                    _skip_rows(
+                        counts, lines, names["bag_slots"], [(values.show_id(row[1]), UNUSED_BAG) for row in slots]
+                    )
+                _skip_rows(
+                    counts, lines, names["bags"], [(own_id, DUPLICATE_ID) for _ in read["bags"].get(own_id, ())[1:]]
+                )
+            return Batch((), counts, lines)
+
+        await run.commit_batch(ids[-1], turn)
+
+    await run.process_batches("bags", work)
+
+
+async def _report_orphans(run: ImportRun) -> None:
+    """Rows that belong to nobody: looked for only where the sums say that there are some."""
+
+    async def turn(_: Reading | None) -> Batch:
+        counts = CountsByTable()
+        return Batch((), counts, _find_orphans(run, counts))
+
+    await run.commit_batch(ZERO_GUID, turn)
+
+
+def _find_orphans(run: ImportRun, counts: CountsByTable) -> Iterator[ReportEntry]:
+    """Counted while they are written: they may be many."""
+    tables = run.data.tables
+    for noun, owner in OWNER_TABLES.items():
+        if noun in tables and run.counts[tables[noun].name].unaccounted:
+            for row_id, key in run.data.players.read_orphans(tables[owner], tables[noun]):
+                counts[tables[noun].name].left += 1
+                yield ReportEntry(tables[noun].name, values.show_id(row_id), f"{NO_OWNER}: {values.show_id(key)}")
+
+
+def _skip_rows(counts: CountsByTable, lines: list[ReportEntry], table: str, rows: Sequence[tuple[str, str]]) -> None:
+    counts[table].left += len(rows)
+    lines += [ReportEntry(table, row_id, reason) for row_id, reason in rows]
+
+
+def _add_note(lines: list[ReportEntry], table: str, own_id: str, reason: str) -> None:
+    lines.append(ReportEntry(table, own_id, reason, taken=True))

@@ -1,0 +1,127 @@
+"""Which era of Intersect a database is of: what its tables and columns are called there."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+ColumnsByTable = Mapping[str, list[str]]  # those of a database, with their columns
+NET7_MIGRATION = "20230930000000_Net7Upgrade"
+
+
+class BadSource(Exception):
+    """What there is cannot be imported; the message says what to do."""
+
+
+class TableSpec(NamedTuple):
+    """A table as an import needs it; `|` stands between names that one thing had in different eras."""
+
+    names: str
+    key: str  # the column that says whose a row is
+    needed: str
+    more: str = ""  # not there in every era
+    blank: str = ""  # the column that is all zeros in an empty slot
+    may_miss: bool = False
+
+
+class SourceTable(NamedTuple):
+    name: str
+    key: str
+    columns: tuple[str | None, ...]  # the needed ones, then the others; None: not there
+    blank: str | None
+
+
+OWNER_COLUMN = "PlayerId|CharacterId"
+SLOT_COLUMNS = "Id Slot ItemId Quantity BagId StatBuffs|ItemProperties"
+PLAYER_TABLES: Mapping[str, TableSpec] = {
+    "users": TableSpec("Users", "Id", "Name Email Salt Password Power", "RegistrationDate"),
+    "bans": TableSpec("Bans", "PlayerId|UserId", "Id StartTime EndTime Reason Banner"),
+    "mutes": TableSpec("Mutes", "PlayerId|UserId", "Id StartTime EndTime Reason Muter"),
+    "players": TableSpec(
+        "Players|Characters",
+        "Id",
+        "UserId|AccountId Name MapId X Y Z Dir Sprite Face Level Exp ClassId Gender StatPoints Vitals BaseStats "
+        "StatPointAllocations Equipment",
+        "LastOnline CreationDate PlayTimeSeconds",
+    ),
+    "inventory": TableSpec("Player_Items|Character_Items", OWNER_COLUMN, SLOT_COLUMNS, blank="ItemId"),
+    "bank": TableSpec("Player_Bank|Character_Bank", OWNER_COLUMN, SLOT_COLUMNS, blank="ItemId"),
+    "spells": TableSpec("Player_Spells|Character_Spells", OWNER_COLUMN, "Id Slot SpellId", blank="SpellId"),
+    "variables": TableSpec("Player_Variables|Character_Variables", OWNER_COLUMN, "Id VariableId Value"),
+    "switches": TableSpec("Player_Switches|Character_Switches", OWNER_COLUMN, "Id SwitchId Value", may_miss=True),
+    "bags": TableSpec("Bags", "Id", "SlotCount"),
+    "bag_slots": TableSpec("Bag_Items", "ParentBagId", SLOT_COLUMNS, blank="ItemId"),
+}
+GAME_TABLES: Mapping[str, TableSpec] = {
+    "items": TableSpec(
+        "Items",
+        "Id",
+        "Name ItemType Stackable",
+        "Icon|Pic SlotCount MaxInventoryStack VitalsGiven PercentageVitalsGiven",
+    ),
+    "known_spells": TableSpec("Spells", "Id", "Name"),
+    "known_variables": TableSpec("PlayerVariables", "Id", "Name", "DataType|Type"),
+    "known_switches": TableSpec("PlayerSwitches", "Id", "Name", may_miss=True),
+    "classes": TableSpec(
+        "Classes",
+        "Id",
+        "Name BaseVitals VitalIncreases IncreasePercentage",
+        "BaseExp ExpIncrease ExperienceOverrides",
+    ),
+    "maps": TableSpec("Maps", "Id", "Name", may_miss=True),
+}
+TABLES_OF_OTHER_FILE = {"player": ("Items", "Classes"), "game": ("Users", "Bags")}  # what the other file would have
+
+
+def match_tables(
+    name: str, role: str, wanted: Mapping[str, TableSpec], there: ColumnsByTable
+) -> dict[str, SourceTable]:
+    """The tables by our names for them."""
+    known = {each.lower(): each for each in there}
+    first = next(iter(wanted.values()))
+    if not _find_first(first.names, known) and all(other.lower() in known for other in TABLES_OF_OTHER_FILE[role]):
+        raise BadSource(f"{name} is not the {role}data. Have --players and --game been swapped?")
+    if not any(_find_first(want.names, known) for want in wanted.values()):
+        raise BadSource(f"{name} is no {role}data of Intersect: it has none of its tables. Is it the right one?")
+    found = {noun: _match_table(name, want, known, there) for noun, want in wanted.items()}
+    return {noun: table for noun, table in found.items() if table}
+
+
+def detect_version(there: ColumnsByTable, migrations: set[str]) -> str:
+    """For people to read: what differs is looked up in the tables themselves."""
+    columns = {table.lower(): {each.lower() for each in names} for table, names in there.items()}
+    if "characters" in columns:
+        return "0.6, before March 2019"
+    if NET7_MIGRATION in migrations:
+        return "0.8"
+    if "itemproperties" in columns["player_items"]:
+        return "0.7.1"
+    return "0.7.0" if "registrationdate" in columns["users"] else "0.6"
+
+
+def _match_table(name: str, want: TableSpec, known: Mapping[str, str], there: ColumnsByTable) -> SourceTable | None:
+    table = _find_first(want.names, known)
+    if table is None:
+        if want.may_miss:
+            return None
+        raise BadSource(f"{name} has no table {_join_names(want.names)}. Is it whole, and Intersect's?")
+    columns = {each.lower(): each for each in there[table]}
+    names = [_require_column(name, table, each, columns) for each in f"{want.key} {want.needed}".split()]
+    more = [_find_first(each, columns) for each in want.more.split()]
+    return SourceTable(table, names[0], (*names[1:], *more), _find_first(want.blank, columns))
+
+
+def _require_column(name: str, table: str, names: str, columns: Mapping[str, str]) -> str:
+    found = _find_first(names, columns)
+    if found is None:
+        raise BadSource(
+            f"{name} has no column {_join_names(names)} in {table}, so it is of no era of Intersect that is known here "
+            "(0.6 to 0.8). Start the game's own server on it once: that brings it up to date."
+        )
+    return found
+
+
+def _find_first(names: str, known: Mapping[str, str]) -> str | None:
+    return next((known[each.lower()] for each in names.split("|") if each.lower() in known), None)
+
+
+def _join_names(names: str) -> str:
+    return names.replace("|", " or ")
