@@ -42,7 +42,7 @@ def test_the_newest_is_first_with_both_sides_and_a_way_back(world: World, root: 
     assert f"250 {TIMES_SIGN} Gold Coin 255 {TIMES_SIGN} Gold Coin" in page.text
     assert "<b>another</b>" in page.text
     assert "&lt;b&gt;another" in page.html
-    assert page.form(UNDO, "Undo").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
+    assert page.form(UNDO, f"Undo change {second}").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
 
 
 def test_what_is_taken_back_says_so_and_is_not_taken_back_again(world: World, root: Keeper) -> None:
@@ -261,7 +261,7 @@ def test_the_same_changes_as_json_up_to_a_limit(world: World, root: Keeper, monk
     assert answer.json["Next"] == made[1]
 
 
-@pytest.mark.parametrize(("piece", "pieces", "more"), [(2, 2, "There are more"), (2, 3, ""), (1, 10, "")])
+@pytest.mark.parametrize(("piece", "pieces", "more"), [(2, 2, "There are more changes."), (2, 3, ""), (1, 10, "")])
 def test_a_table_ends_by_saying_that_there_is_more(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, piece: int, pieces: int, more: str
 ) -> None:
@@ -271,7 +271,7 @@ def test_a_table_ends_by_saying_that_there_is_more(
     answer = root.get(root.page(f"{CHANGES}?reason=for+the+file").links["CSV"])
     _, *rows = csv.reader(io.StringIO(answer.raw.decode()))
     assert [row[0] for row in rows[:4]] == [str(each) for each in made[:0:-1]]
-    assert rows[4][0] == (f"{more}: export those before change {made[1]} too." if more else str(made[0]))
+    assert rows[4][0] == (f"{more} Export those before change {made[1]} too." if more else str(made[0]))
 
 
 def test_a_list_without_a_change_is_one(root: Keeper) -> None:

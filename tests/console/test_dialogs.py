@@ -351,7 +351,7 @@ def test_numbers_of_a_player_are_shown_in_words(root: Keeper) -> None:
     for each in (
         "Gender Female \u2014",
         "Vitals Health: 100, Mana: 40 \u2014",
-        "Maximum vitals Maximum health: 120, Maximum mana: 40 \u2014",
+        "Maximum vitals Health: 120, Mana: 40 \u2014",
         "Base stats Attack: 5, Ability power: 6, Defense: 7, Magic resist: 8, Speed: 9 \u2014",
         "Equipment Weapon: Sword \u2014",
         "Class Warrior \u2014",

@@ -76,6 +76,7 @@ PARTS = {  # fields that hold several values, with a label for each
     ),
     "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
 }
+SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}  # whose labels suffice in a list
 VALUES: Mapping[str, Mapping[int, str]] = {  # fields whose numbers stand for words in the game
     "gender": {0: gettext("Male"), 1: gettext("Female")},
     "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
@@ -173,8 +174,8 @@ async def _read_sides(keeper: Keeper, changes: Sequence[Recorded], *, is_preview
     keys = [(each.request_id, each.player_id or "") for each in changes]
     inventories: dict[tuple[str, str], tuple[dict[int, str | None], dict[int, str | None]]] = {}
     for key, (before, after) in zip(keys, traces, strict=True):
-        is_equipped = "equipment" in before.player and "equipment" in after.player
-        if is_preview and is_equipped:  # one change of a preview at most: there is one player whose equipment changes
+        changes_equipment = "equipment" in before.player and "equipment" in after.player
+        if is_preview and changes_equipment:  # at most once: a preview is about one player
             stored = await items.read_slots_of_place(keeper.store, key[1], INVENTORY)
             inventories[key] = (
                 {each.slot: each.item_id for each in stored},
@@ -242,7 +243,8 @@ def _pair_parts(
         for part in PARTS[name]:
             yield Difference(part, before.get(part, NOTHING), after.get(part, NOTHING))
     else:
-        texts = (", ".join(f"{part}: {text}" for part, text in side.items()) for side in (before, after))
+        short = dict(zip(PARTS[name], PARTS[SHORT_PARTS.get(name, name)], strict=True))
+        texts = (", ".join(f"{short[part]}: {text}" for part, text in side.items()) for side in (before, after))
         yield Difference(_label(name), *(text or NOTHING for text in texts))
 
 
