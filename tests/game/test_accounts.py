@@ -23,11 +23,11 @@ from world import World
         ("", None),
     ],
 )
-def test_roles_in_any_case_and_their_synonyms(given: str, role: str | None) -> None:
+def test_role_is_found_in_any_case_and_by_synonym(given: str, role: str | None) -> None:
     assert accounts.find_role(given) == role
 
 
-def test_managing_users_includes_reading_them() -> None:
+def test_users_manage_includes_users_query() -> None:
     held = accounts.grant(Powers(api=True), "users.manage")
     assert held == Powers(api=True, users_query=True, users_manage=True)
     assert accounts.revoke(held, "users.manage") == Powers(api=True, users_query=True)
@@ -35,19 +35,19 @@ def test_managing_users_includes_reading_them() -> None:
 
 
 @pytest.mark.parametrize("role", accounts.ROLES)
-def test_a_role_given_and_taken_leaves_nothing(role: str) -> None:
+def test_granting_and_revoking_a_role_restores_the_powers(role: str) -> None:
     given = accounts.grant(Powers(), role)
     assert getattr(given, accounts.ROLES[role])
     assert accounts.revoke(accounts.revoke(given, role), "users.query") == Powers()
 
 
-def test_the_database_holds_nobody_to_less(world: World) -> None:
+def test_database_refuses_manage_role_without_query_role(world: World) -> None:
     with pytest.raises(Exception, match=r"(?i)check"):
         world.sql("UPDATE users SET users_manage = (1 = 1) WHERE name = 'Ann'")
 
 
 @pytest.mark.parametrize("role", ["users_query", "users_manage"])
-def test_powers_follow_the_roles(world: World, role: str) -> None:
+def test_stored_powers_follow_the_roles(world: World, role: str) -> None:
     world.sql("UPDATE users SET users_query = (1 = 1), users_manage = $1 WHERE name = 'Ann'", role == "users_manage")
     shown = world.get("/api/v1/users/Ann").json["Power"]
     changed = world.post("/api/v1/users/Ann/manage/email/change", {"new": "ann@new.test"}).json["Power"]

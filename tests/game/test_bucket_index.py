@@ -83,7 +83,7 @@ def change(pair: Pair, keys: Sequence[Any]) -> Pair:
 @kinds
 @settings(deadline=None, max_examples=50)
 @given(data=st.data())
-def test_whatever_comes_and_goes_it_agrees_and_the_older_ones_stay_as_they_were(
+def test_index_agrees_with_sorted_list_and_old_indexes_stay_unchanged(
     lowest: object, some: st.SearchStrategy[Any], data: st.DataObject
 ) -> None:
     keys = sorted(data.draw(st.sets(some, max_size=60)))
@@ -99,7 +99,7 @@ def test_whatever_comes_and_goes_it_agrees_and_the_older_ones_stay_as_they_were(
 
 
 @kinds
-def test_an_empty_list(lowest: object, some: st.SearchStrategy[Any]) -> None:
+def test_empty_list_has_one_empty_bucket(lowest: object, some: st.SearchStrategy[Any]) -> None:
     empty = built(lowest, [])
     assert (empty.total, empty.merge_small().total, empty.find_crowded()) == (0, 0, [])
 
@@ -113,13 +113,13 @@ def test_an_empty_list(lowest: object, some: st.SearchStrategy[Any]) -> None:
     asked()
 
 
-def test_a_key_below_every_low_belongs_into_the_first_bucket() -> None:
+def test_key_below_every_start_belongs_into_first_bucket() -> None:
     late = BucketIndex([BucketBlock.from_counts(["m", "p"], [2, 1]), BucketBlock.from_counts(["t"], [4])])
     assert late.find_by_key("a") == Bucket("m", 0, 2)
     assert late.apply_steps([("a", 1), ("", 1)]).find_at_position(3) == Bucket("m", 0, 4)
 
 
-def test_empty_buckets_and_blocks_are_passed_over() -> None:
+def test_empty_buckets_and_blocks_are_skipped() -> None:
     gaps = BucketIndex(
         [
             BucketBlock.from_counts(["", "b"], [0, 2]),
@@ -134,7 +134,7 @@ def test_empty_buckets_and_blocks_are_passed_over() -> None:
     ]
 
 
-def test_keys_that_grow_divide_buckets_and_then_blocks() -> None:
+def test_growing_list_splits_buckets_and_then_blocks() -> None:
     pair = Pair(built("", []), [])
     for number in range(0, 400, 8):
         pair = change(pair, [f"same{each:04}" for each in range(number, number + 8)])
@@ -146,7 +146,7 @@ def test_keys_that_grow_divide_buckets_and_then_blocks() -> None:
     assert max(sizes) <= bucket_index.BLOCK_BUCKETS * 1.5
 
 
-def test_packing_leaves_no_two_neighbours_that_fit_into_one() -> None:
+def test_merge_leaves_no_two_neighbours_that_fit_into_one_bucket() -> None:
     keys = [f"{number:03}" for number in range(200)]
     pair = change(Pair(built("", keys), keys), [key for key in keys if not key.endswith(("3", "7"))])
     packed = pair.order.merge_small()
@@ -160,9 +160,7 @@ def test_packing_leaves_no_two_neighbours_that_fit_into_one() -> None:
 @kinds
 @settings(deadline=None, max_examples=50)
 @given(data=st.data())
-def test_no_bucket_is_known_by_a_key_that_is_gone(
-    lowest: object, some: st.SearchStrategy[Any], data: st.DataObject
-) -> None:
+def test_no_bucket_starts_at_a_removed_key(lowest: object, some: st.SearchStrategy[Any], data: st.DataObject) -> None:
     keys = sorted(data.draw(st.sets(some, max_size=60)) - {lowest})
     gone = data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
     pair = change(Pair(built(lowest, keys), keys), gone)
@@ -172,7 +170,7 @@ def test_no_bucket_is_known_by_a_key_that_is_gone(
     assert agrees(Pair(divide(Pair(left, pair.keys)), pair.keys), keys)
 
 
-def test_what_stayed_the_same_is_shared() -> None:
+def test_unchanged_blocks_are_shared() -> None:
     keys = [f"{number:03}" for number in range(100)]
     before = built("", keys)
     after = before.apply_steps([("0005", 1)])

@@ -30,7 +30,7 @@ async def nothing(_: Reading) -> Decision[None]:
     return Decision([], None)
 
 
-def test_an_answer_is_kept_for_its_caller_and_key(world: World) -> None:
+def test_answer_is_stored_for_its_caller_and_key(world: World) -> None:
     assert apply(world, KEYED) == ApplyResult(b'"first"', replayed=False)
     assert apply(world, KEYED, b'"second"') == ApplyResult(b'"first"', replayed=True)
     assert world.run(world.keeper.changes.replay(KEYED)) == ApplyResult(b'"first"', replayed=True)
@@ -42,7 +42,7 @@ def test_an_answer_is_kept_for_its_caller_and_key(world: World) -> None:
 @pytest.mark.parametrize(
     "intent", [Intent("r", actor_id=ROOT), Intent("r", key="k"), Intent("r", actor_id=ROOT, key="k", dry_run=True)]
 )
-def test_without_a_caller_or_a_key_or_for_trial_nothing_is_kept(world: World, intent: Intent) -> None:
+def test_answer_without_caller_or_key_or_of_dry_run_is_not_stored(world: World, intent: Intent) -> None:
     apply(world, KEYED)
     kept = rows(world, "idempotency_keys")
     assert apply(world, intent, b'"anew"') == ApplyResult(b'"anew"', replayed=False)
@@ -50,14 +50,14 @@ def test_without_a_caller_or_a_key_or_for_trial_nothing_is_kept(world: World, in
     assert rows(world, "idempotency_keys") == kept
 
 
-def test_whoever_says_only_who_they_are_asks_for_nothing_special() -> None:
+def test_intent_has_defaults_for_everything_but_the_request() -> None:
     plain = Intent(
         "r", None, None, over_link=False, reason=None, key=None, fingerprint="", dry_run=False, expected=None
     )
     assert Intent("r") == plain
 
 
-def test_where_the_answer_may_not_be_kept_another_is(world: World) -> None:
+def test_stored_result_replaces_an_answer_that_must_not_be_stored(world: World) -> None:
     async def decide(_: Reading) -> Decision[bytes]:
         return Decision([], b'"secret"', stored_result=b'"it was told"')
 
@@ -68,7 +68,7 @@ def test_where_the_answer_may_not_be_kept_another_is(world: World) -> None:
     assert told() == ApplyResult(b'"it was told"', replayed=True)
 
 
-def test_a_replay_writes_so_that_it_waits_for_the_standby_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_writes_a_row_so_that_it_waits_for_the_standby(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[tuple[str, str]] = []
     touch = keys.touch
 
@@ -84,9 +84,7 @@ def test_a_replay_writes_so_that_it_waits_for_the_standby_too(world: World, monk
     assert touched == [(ROOT, "k"), (ROOT, "k")]
 
 
-def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retry_during_the_first_request_is_refused_for_now(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """As PostgreSQL answers it after five seconds; SQLite has one writer, so nobody is ever under way beside it."""
     write = world.keeper.store.write
     asked: list[int | None] = []
@@ -106,7 +104,7 @@ def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
     assert asked == [None, changes._find_claim(KEYED)]  # noqa: SLF001 - as below  # pyright: ignore[reportPrivateUsage] - the same
 
 
-def test_a_dry_run_finds_what_only_the_database_would_refuse(world: World) -> None:
+def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
     async def effect(tx: Writing) -> None:
         tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)  # a key must not be NULL
 
@@ -117,7 +115,7 @@ def test_a_dry_run_finds_what_only_the_database_would_refuse(world: World) -> No
         world.run(world.keeper.changes.apply(Intent("r", ROOT, dry_run=True), decide, lambda _: b"null"))
 
 
-def test_the_same_key_for_something_else_is_refused(world: World) -> None:
+def test_key_of_another_request_is_refused(world: World) -> None:
     apply(world, KEYED)
     other = Intent("r2", actor_id=ROOT, key="k", fingerprint="g")
     with pytest.raises(IdempotencyKeyReused):
@@ -126,7 +124,7 @@ def test_the_same_key_for_something_else_is_refused(world: World) -> None:
         world.run(world.keeper.changes.replay(other))
 
 
-def test_what_is_untraced_is_done_without_a_ledger_row(world: World) -> None:
+def test_unlogged_effect_has_no_ledger_row(world: World) -> None:
     done: list[Writing] = []
 
     async def effect(tx: Writing) -> None:
@@ -142,7 +140,7 @@ def test_what_is_untraced_is_done_without_a_ledger_row(world: World) -> None:
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_a_change_has_its_effect_and_its_row_or_neither(world: World, dry_run: bool) -> None:  # noqa: FBT001 - a case
+def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run: bool) -> None:  # noqa: FBT001 - a case
     intent = Intent("r9", ROOT, None, over_link=False, reason="why", dry_run=dry_run)
     seen = len(world.ledger())
 
@@ -171,7 +169,7 @@ def giving(world: World, intent: Intent, undoes: int | None = None) -> ApplyResu
     return world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
 
 
-def test_what_was_looked_at_must_still_be_so(world: World) -> None:
+def test_state_that_differs_from_the_preview_is_refused(world: World) -> None:
     looked = changes.fingerprint_state(giving(world, Intent("r1", ROOT, dry_run=True)).entries)
     again = changes.fingerprint_state(giving(world, Intent("r2", ANN, reason="another", dry_run=True)).entries)
     assert again == looked
@@ -183,12 +181,12 @@ def test_what_was_looked_at_must_still_be_so(world: World) -> None:
     assert changes.fingerprint_state(giving(world, Intent("r5", ROOT, dry_run=True)).entries) != looked
 
 
-def test_a_row_says_what_it_undoes(world: World) -> None:
+def test_ledger_row_has_the_number_of_the_undone_change(world: World) -> None:
     giving(world, Intent("r1", ROOT), undoes=7)
     assert world.sql("SELECT undoes FROM ledger ORDER BY seq DESC LIMIT 1") == [(7,)]
 
 
-def test_an_answer_that_was_erased_is_not_told_and_nothing_is_done_again(world: World) -> None:
+def test_retry_after_erased_answer_is_refused_and_changes_nothing(world: World) -> None:
     giving(world, KEYED)
     world.sql("UPDATE idempotency_keys SET answer = CAST('{}' AS {document})")
     before = world.ledger()
@@ -197,16 +195,14 @@ def test_an_answer_that_was_erased_is_not_told_and_nothing_is_done_again(world: 
     assert world.ledger() == before
 
 
-def test_the_points_at_which_a_process_may_die_are_passed_in_order(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_crash_points_are_passed_in_order(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     passed: list[str] = []
     monkeypatch.setattr(crash, "crash_at", passed.append)
     giving(world, Intent("r1", ROOT))
     assert passed == list(crash.POINTS)
 
 
-def test_whoever_shares_a_key_shares_a_claim() -> None:
+def test_requests_with_the_same_key_have_the_same_claim() -> None:
     claim = changes._find_claim  # noqa: SLF001 - what PostgreSQL is asked to lock  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(KEYED) == claim(Intent("other", actor_id=ROOT, key="k", fingerprint="g", reason="why"))
     others = [claim(Intent("r", actor_id=ANN, key="k")), claim(Intent("r", actor_id=ROOT, key="l")), claim(KEYED)]
@@ -215,6 +211,6 @@ def test_whoever_shares_a_key_shares_a_claim() -> None:
     assert claim(Intent("r", actor_id=ROOT)) is claim(Intent("r", actor_id=ROOT, key="k", dry_run=True)) is None
 
 
-def test_claims_are_the_same_in_every_version_that_shares_a_database() -> None:
+def test_claim_numbers_are_the_same_in_every_version() -> None:
     claim = changes._find_claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(Intent("r", actor_id="a", key="k")) == 7642658976993211372

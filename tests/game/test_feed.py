@@ -91,7 +91,7 @@ def leaves_nothing_behind(world: World) -> bool:
 # --- what it costs -------------------------------------------------------------------------------------------------
 
 
-def test_fifty_pollers_cost_one_follower(world: World) -> None:
+def test_fifty_pollers_share_one_follower_task(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
 
@@ -109,7 +109,7 @@ def test_fifty_pollers_cost_one_follower(world: World) -> None:
     assert leaves_nothing_behind(world)
 
 
-def test_fifty_pollers_are_all_told(world: World) -> None:
+def test_fifty_pollers_all_get_the_change(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
 
@@ -123,7 +123,7 @@ def test_fifty_pollers_are_all_told(world: World) -> None:
     assert store.asked.count("own_transaction") <= 2
 
 
-def test_who_is_behind_is_told_without_a_new_horizon(world: World) -> None:
+def test_request_behind_the_watermark_needs_no_new_horizon(world: World) -> None:
     store, followed = watched(world)
     world.run(followed.read_changes(asked(0)))
     store.asked.clear()
@@ -131,7 +131,7 @@ def test_who_is_behind_is_told_without_a_new_horizon(world: World) -> None:
     assert store.asked == ["standing", "between", "standing"]  # whether it was trimmed meanwhile
 
 
-def test_a_request_looks_at_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_reads_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "WINDOW_CHANGES", 4)
     last, cursor, found = last_of(world), 0, list[int]()
     store, followed = watched(world)
@@ -144,7 +144,7 @@ def test_a_request_looks_at_a_bounded_part_of_the_ledger(world: World, monkeypat
     assert found == [row.seq for row in world.ledger() if row.player_id]
 
 
-def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
+def test_unused_numbers_are_never_cursors(world: World) -> None:
     """After a crash of the database they can be drawn again."""
     store, followed = watched(world)
     last = last_of(world)
@@ -159,7 +159,7 @@ def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
 
 
 @only_postgres
-def test_a_number_drawn_again_after_a_crash_is_told(world: World) -> None:
+def test_number_reused_after_a_crash_is_sent(world: World) -> None:
     """What a crash does to a number that was drawn, passed, and not on disk yet."""
     store, followed = watched(world)
     last = last_of(world)
@@ -173,7 +173,7 @@ def test_a_number_drawn_again_after_a_crash_is_told(world: World) -> None:
 # --- who leaves, and what goes away ----------------------------------------------------------------------------------
 
 
-def test_a_poll_that_is_cancelled_leaves_nothing_behind(world: World) -> None:
+def test_cancelled_poll_leaves_no_task_behind(world: World) -> None:
     followed = world.keeper.feed
 
     async def give_up() -> None:
@@ -185,7 +185,7 @@ def test_a_poll_that_is_cancelled_leaves_nothing_behind(world: World) -> None:
     assert leaves_nothing_behind(world)
 
 
-def test_a_stop_answers_everybody_at_once(world: World) -> None:
+def test_stop_answers_all_polls_at_once(world: World) -> None:
     last = last_of(world)
     followed = world.keeper.feed
 
@@ -200,7 +200,7 @@ def test_a_stop_answers_everybody_at_once(world: World) -> None:
     assert time.monotonic() - began < 30
 
 
-def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
+def test_poll_survives_a_database_outage_during_the_wait(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
 
@@ -238,7 +238,7 @@ async def end(db: Any, how: str) -> None:
 
 @only_postgres
 @pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
-def test_a_number_drawn_early_and_committed_late_is_not_skipped(world: World, how: str) -> None:
+def test_number_drawn_early_and_committed_late_is_not_skipped(world: World, how: str) -> None:
     last, followed = last_of(world), world.keeper.feed
 
     async def follow() -> tuple[FeedPage, FeedPage, FeedPage, int]:
@@ -259,7 +259,7 @@ def test_a_number_drawn_early_and_committed_late_is_not_skipped(world: World, ho
 
 
 @only_postgres
-def test_the_naive_question_does_skip_it(world: World) -> None:
+def test_query_without_horizon_skips_a_late_commit(world: World) -> None:
     last = last_of(world)
 
     async def follow() -> tuple[int, list[int]]:
@@ -278,7 +278,7 @@ async def feed_rows(world: World, after: int) -> list[Any]:
 
 
 @only_postgres
-def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) -> None:
+def test_open_transaction_does_not_prolong_a_poll(world: World) -> None:
     last, followed = last_of(world), world.keeper.feed
 
     async def follow(after: int | None) -> FeedPage | BaseException:
@@ -303,7 +303,7 @@ def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) ->
 
 
 @only_postgres
-def test_a_server_that_counts_from_further_back_does_not_hold_the_feed(world: World) -> None:
+def test_reused_transaction_numbers_do_not_block_the_feed(world: World) -> None:
     """What a crash of the database, or a failover, does to transaction numbers that were never written down."""
     store, followed = watched(world)
     last = last_of(world)

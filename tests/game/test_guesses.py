@@ -82,7 +82,7 @@ def limited(answer: Answer) -> int:
 # --- the limits ---------------------------------------------------------------------------------------------------
 
 
-def test_ten_wrong_passwords_and_then_not_even_the_right_one(world: World, hashed: list[str]) -> None:
+def test_after_ten_wrong_passwords_the_right_one_is_refused(world: World, hashed: list[str]) -> None:
     for _ in range(10):
         refused(guess(world), 400, "invalid_grant")
     assert 295 <= limited(guess(world)) <= 300
@@ -90,7 +90,7 @@ def test_ten_wrong_passwords_and_then_not_even_the_right_one(world: World, hashe
     assert len(hashed) == 10
 
 
-def test_the_owner_at_another_address_still_gets_in(world: World) -> None:
+def test_owner_at_another_address_can_log_in(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
     limited(guess(world, password=SENT))
     assert guess(world, password=SENT, address="10.0.0.2").status == 200
@@ -98,7 +98,7 @@ def test_the_owner_at_another_address_still_gets_in(world: World) -> None:
 
 
 @pytest.mark.parametrize("operation", PROVING)
-def test_the_same_over_the_api_per_account_and_caller(world: World, operation: str) -> None:
+def test_api_limits_guesses_per_account_and_caller(world: World, operation: str) -> None:
     for _ in range(10):
         refused(world.post(f"{USERS}/Ann/{operation}", PROVING[operation], by="Clerk"), 400, "wrong_password")
     limited(world.post(f"{USERS}/Ann/{operation}", PROVING[operation], by="Clerk"))
@@ -106,7 +106,7 @@ def test_the_same_over_the_api_per_account_and_caller(world: World, operation: s
     refused(world.post(f"{USERS}/Bob/{operation}", PROVING[operation], by="Clerk"), 400, "wrong_password")
 
 
-def test_one_website_serves_many_people(world: World) -> None:
+def test_one_caller_may_guess_at_many_accounts(world: World) -> None:
     """There is no low limit per caller alone."""
     for user in people.USER_IDS.values():
         earlier(world, user, caller_of("Clerk"), 9)
@@ -114,7 +114,7 @@ def test_one_website_serves_many_people(world: World) -> None:
         assert validate(world, SENT, user, by="Clerk").status == 200
 
 
-def test_fifty_per_account_over_all_callers(world: World) -> None:
+def test_account_limit_is_fifty_guesses_over_all_callers(world: World) -> None:
     for number in range(7):
         earlier(world, people.USER_IDS["Root"], f"10.0.1.{number}", 7)
     refused(guess(world), 400, "invalid_grant")
@@ -123,7 +123,7 @@ def test_fifty_per_account_over_all_callers(world: World) -> None:
     assert validate(world, SENT, "Ann").status == 200
 
 
-def test_the_limits_are_settings(make_world: Callable[..., World]) -> None:
+def test_limits_are_settings(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_caller=1, guesses_per_account=2)
     refused(guess(world), 400, "invalid_grant")
     limited(guess(world))
@@ -134,7 +134,9 @@ def test_the_limits_are_settings(make_world: Callable[..., World]) -> None:
 # --- from one address at many accounts ----------------------------------------------------------------------------
 
 
-def test_a_spray_from_one_address(make_world: Callable[..., World], hashed: list[str]) -> None:
+def test_guesses_at_many_accounts_from_one_address_are_limited(
+    make_world: Callable[..., World], hashed: list[str]
+) -> None:
     world = make_world(guesses_per_address=4)
     for name in ("Root", "Nobody", "Clerk", "Neverwas"):
         refused(guess(world, name), 400, "invalid_grant")
@@ -146,20 +148,20 @@ def test_a_spray_from_one_address(make_world: Callable[..., World], hashed: list
     assert guess(world, "Shop", SENT).status == 200
 
 
-def test_two_hundred_from_one_address_unless_told(world: World) -> None:
+def test_address_limit_is_two_hundred_by_default(world: World) -> None:
     for number in range(20):
         earlier(world, f"name:{number}", "10.0.0.1", 10)
     limited(guess(world, "Shop", SENT))
     assert guess(world, "Shop", SENT, "10.0.0.2").status == 200
 
 
-def test_right_passwords_from_one_address_are_no_spray(make_world: Callable[..., World]) -> None:
+def test_right_passwords_do_not_count_towards_the_address_limit(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_address=1)
     for name in ("Root", "Clerk", "Shop", "Root"):
         assert guess(world, name, SENT).status == 200
 
 
-def test_a_website_is_not_shut_out_by_its_players(make_world: Callable[..., World]) -> None:
+def test_website_is_not_limited_by_guesses_of_its_players(make_world: Callable[..., World]) -> None:
     """What is asked with a token is counted by caller and account: all its players have the site's one address."""
     world = make_world(guesses_per_address=2)
     for user in people.USER_IDS:
@@ -224,11 +226,11 @@ def test_neither_the_caller_nor_its_address_is_stored_in_clear(make_world: Calla
         ("somewhere", "somewhere"),
     ],
 )
-def test_whose_an_address_is(address: str, counted: str) -> None:
+def test_network_of_an_address(address: str, counted: str) -> None:
     assert guesses.find_network(address) == counted
 
 
-def test_one_subscriber_has_many_addresses(world: World) -> None:
+def test_addresses_of_one_network_are_counted_together(world: World) -> None:
     for number in range(10):
         refused(guess(world, address=f"2001:db8:1:2::{number}"), 400, "invalid_grant")
     limited(guess(world, address="2001:db8:1:2:ffff::1"))
@@ -244,21 +246,21 @@ def shut(world: World, user: str = "Root") -> None:
         earlier(world, people.USER_IDS[user], f"10.0.1.{number}", 10)
 
 
-def test_the_owners_own_address_still_gets_in_when_all_others_are_shut_out(world: World) -> None:
+def test_known_address_can_log_in_while_the_account_is_locked_for_others(world: World) -> None:
     assert guess(world, password=SENT, address="10.0.0.9").status == 200
     shut(world)
     limited(guess(world, password=SENT))
     assert guess(world, password=SENT, address="10.0.0.9").status == 200
 
 
-def test_the_owners_own_website_still_lets_them_in(world: World) -> None:
+def test_known_website_can_log_in_while_the_account_is_locked_for_others(world: World) -> None:
     assert validate(world, SENT, by="Clerk").status == 200
     shut(world, "Ann")
     limited(validate(world, SENT, by="Root"))
     assert validate(world, SENT, by="Clerk").status == 200
 
 
-def test_who_is_known_has_ten_guesses_like_anybody(world: World) -> None:
+def test_known_caller_has_ten_guesses(world: World) -> None:
     assert guess(world, password=SENT).status == 200
     shut(world)
     for _ in range(10):
@@ -266,7 +268,7 @@ def test_who_is_known_has_ten_guesses_like_anybody(world: World) -> None:
     limited(guess(world, password=SENT))
 
 
-def test_who_is_known_is_not_shut_out_by_a_spray_next_door(make_world: Callable[..., World]) -> None:
+def test_known_caller_is_not_limited_by_guesses_from_its_address(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_address=3)
     assert guess(world, password=SENT).status == 200
     for name in ("Nobody", "Clerk", "Shop"):
@@ -275,19 +277,19 @@ def test_who_is_known_is_not_shut_out_by_a_spray_next_door(make_world: Callable[
     assert guess(world, password=SENT).status == 200
 
 
-def test_being_known_is_for_one_account(world: World) -> None:
+def test_caller_is_known_to_one_account_only(world: World) -> None:
     assert guess(world, "Clerk", SENT).status == 200
     shut(world)
     limited(guess(world, password=SENT))
 
 
-def test_a_wrong_password_makes_nobody_known(world: World) -> None:
+def test_wrong_password_does_not_make_the_caller_known(world: World) -> None:
     guess(world)
     validate(world)
     assert not rows(world, "known_callers")
 
 
-def test_a_new_password_makes_strangers_of_all(world: World) -> None:
+def test_new_password_forgets_all_known_callers(world: World) -> None:
     assert guess(world, "Shop", SENT).status == 200
     assert guess(world, "Clerk", SENT).status == 200
     assert world.post(f"{USERS}/Shop/manage/password/change", {"new": WRONG}).status == 200
@@ -296,14 +298,14 @@ def test_a_new_password_makes_strangers_of_all(world: World) -> None:
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.1",)]  # the other account's
 
 
-def test_who_is_known_is_forgotten_after_thirty_days(world: World) -> None:
+def test_known_caller_is_forgotten_after_thirty_days(world: World) -> None:
     assert guess(world, password=SENT).status == 200
     world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS)
     shut(world)
     limited(guess(world, password=SENT))
 
 
-def test_who_logs_in_again_stays_known(world: World) -> None:
+def test_log_in_renews_the_known_caller(world: World) -> None:
     assert guess(world, password=SENT).status == 200
     world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS - 60_000)
     assert guess(world, password=SENT).status == 200
@@ -315,7 +317,7 @@ def test_who_logs_in_again_stays_known(world: World) -> None:
 # --- what counts --------------------------------------------------------------------------------------------------
 
 
-def test_the_right_password_gives_the_guess_back(world: World) -> None:
+def test_right_password_releases_the_guess(world: World) -> None:
     earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 9)
     for _ in range(5):
         assert validate(world, SENT).status == 200
@@ -323,13 +325,13 @@ def test_the_right_password_gives_the_guess_back(world: World) -> None:
     limited(validate(world, SENT))
 
 
-def test_a_log_in_gives_the_guess_back(world: World) -> None:
+def test_log_in_releases_the_guess(world: World) -> None:
     for user in ("Root", "Ann"):  # Ann's password is right although she has no API access
         guess(world, user, SENT)
     assert not rows(world, "guesses")
 
 
-def test_unknown_names_count_alike(world: World, hashed: list[str]) -> None:
+def test_guesses_at_unknown_names_are_limited_too(world: World, hashed: list[str]) -> None:
     answers = [guess(world, "Nobody") for _ in range(10)]
     assert {(answer.status, answer.code) for answer in answers} == {(400, "invalid_grant")}
     assert 295 <= limited(guess(world, "nOBODY")) <= 300
@@ -337,26 +339,26 @@ def test_unknown_names_count_alike(world: World, hashed: list[str]) -> None:
     assert len(hashed) == 11
 
 
-def test_a_name_is_not_kept_in_clear(world: World) -> None:
+def test_unknown_name_is_not_stored_in_clear(world: World) -> None:
     """People type their password into the wrong field."""
     guess(world, "hunter2")
     assert "hunter2" not in repr(rows(world, "guesses"))
 
 
 @pytest.mark.parametrize("operation", ["email/change", "password/change"])
-def test_a_dry_run_gets_no_free_guess(world: World, operation: str) -> None:
+def test_dry_run_counts_as_a_guess(world: World, operation: str) -> None:
     earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 8)
     for _ in range(2):
         refused(world.post(f"{USERS}/Ann/{operation}?dryRun=true", PROVING[operation]), 400, "wrong_password")
     limited(world.post(f"{USERS}/Ann/{operation}?dryRun=true", PROVING[operation]))
 
 
-def test_setting_a_password_without_knowing_it_is_not_limited(world: World) -> None:
+def test_setting_a_password_as_manager_is_not_limited(world: World) -> None:
     earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 10)
     assert world.post(f"{USERS}/Ann/manage/password/change", {"new": WRONG}).status == 200
 
 
-def test_malformed_requests_are_no_guesses(world: World) -> None:
+def test_malformed_requests_are_not_guesses(world: World) -> None:
     refused(validate(world, "secret"), 400, "bad_password")
     refused(guess(world, password="secret"), 400, "bad_password")
     refused(validate(world, user="Nobody"), 404, "no_such_user")
@@ -366,7 +368,7 @@ def test_malformed_requests_are_no_guesses(world: World) -> None:
 # --- the window ---------------------------------------------------------------------------------------------------
 
 
-def test_the_window_passes(world: World) -> None:
+def test_guesses_are_forgotten_after_the_window(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
     age(world, WINDOW - 30_000)
     assert 20 <= limited(guess(world, password=SENT)) <= 30
@@ -374,21 +376,21 @@ def test_the_window_passes(world: World) -> None:
     assert guess(world, password=SENT).status == 200
 
 
-def test_a_refused_guess_does_not_lengthen_the_wait(world: World) -> None:
+def test_refused_guess_does_not_lengthen_the_wait(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
     for _ in range(3):
         limited(guess(world))
     assert len(rows(world, "guesses")) == 10
 
 
-def test_the_wait_is_until_the_oldest_of_the_callers_is_forgotten(world: World) -> None:
+def test_wait_ends_when_the_callers_oldest_guess_is_forgotten(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
     age(world, WINDOW - 60_000)
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 9)
     assert 50 <= limited(guess(world)) <= 60
 
 
-def test_old_guesses_are_thrown_away(world: World) -> None:
+def test_old_guesses_are_deleted(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
     age(world, WINDOW + 1000)
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
@@ -396,7 +398,7 @@ def test_old_guesses_are_thrown_away(world: World) -> None:
     assert len(rows(world, "guesses")) == 1
 
 
-def test_those_who_were_known_are_thrown_away(world: World) -> None:
+def test_old_known_callers_are_deleted(world: World) -> None:
     for address in ("10.0.0.1", "10.0.0.2"):
         assert guess(world, password=SENT, address=address).status == 200
     world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_CALLER_MS + 1000)
@@ -407,7 +409,9 @@ def test_those_who_were_known_are_thrown_away(world: World) -> None:
 # --- at once ------------------------------------------------------------------------------------------------------
 
 
-def test_thirty_at_once_over_two_instances_hash_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
+def test_thirty_parallel_guesses_over_two_instances_check_ten(
+    make_world: Callable[..., World], hashed: list[str]
+) -> None:
     first, second = make_world(), make_world()
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
     answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 15])
@@ -415,7 +419,7 @@ def test_thirty_at_once_over_two_instances_hash_ten(make_world: Callable[..., Wo
     assert len(hashed) == 10
 
 
-def test_thirty_at_once_at_thirty_names_hash_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
+def test_thirty_parallel_guesses_at_thirty_names_check_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
     first, second = make_world(guesses_per_address=10), make_world(guesses_per_address=10)
     bodies = [{"grant_type": "password", "username": f"Name{number}", "password": WRONG} for number in range(30)]
     pairs = zip((first, second) * 15, bodies, strict=True)
@@ -424,7 +428,7 @@ def test_thirty_at_once_at_thirty_names_hash_ten(make_world: Callable[..., World
     assert len(hashed) == 10
 
 
-def test_thirty_at_once_over_the_api_hash_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
+def test_thirty_parallel_guesses_over_the_api_check_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
     first, second = make_world(), make_world()
     path = f"{USERS}/Ann/password/change?dryRun=true"
     body = PROVING["password/change"]
@@ -434,7 +438,7 @@ def test_thirty_at_once_over_the_api_hash_ten(make_world: Callable[..., World], 
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer: nobody waits for a claim
-def test_a_count_that_takes_too_long_is_an_overload(
+def test_count_that_takes_too_long_is_an_overload(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
@@ -458,7 +462,7 @@ def test_a_count_that_takes_too_long_is_an_overload(
     refused(world.run(one_counts_on_and_on()), 503, "overloaded")
 
 
-def test_with_a_full_queue_nobody_is_told_anything(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_queue_refuses_right_and_wrong_passwords_alike(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wrong ones are not counted then, so a right one that is remembered must not be let in either."""
     stored = world.run(world.keeper.passwords.hash_password(SENT))
     assert world.run(world.keeper.passwords.is_right(SENT, stored)) is True

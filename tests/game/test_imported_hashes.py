@@ -51,7 +51,7 @@ def wrapped(checking: Passwords, stored: str) -> str:
 # --- the forms -----------------------------------------------------------------------------------------------------
 
 
-def test_what_intersect_keeps_of_a_password() -> None:
+def test_hash_is_the_same_as_that_of_intersect() -> None:
     assert hash_for_wire("letmein").upper() == LETMEIN
     assert (
         imported_hashes.hash_as_intersect(LETMEIN, SALT)
@@ -62,18 +62,18 @@ def test_what_intersect_keeps_of_a_password() -> None:
 
 
 @pytest.mark.parametrize("salt", [SALT, "a$b", "a$$b$", "", "ä"])
-def test_any_salt_is_read_back(salt: str) -> None:
+def test_any_salt_can_be_parsed(salt: str) -> None:
     argon2 = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
     assert imported_hashes.parse(imported_hashes.format_imported(salt, SALTED)) == (salt, SALTED, False)
     assert imported_hashes.parse(imported_hashes.format_wrapped(salt, argon2)) == (salt, argon2, True)
 
 
 @pytest.mark.parametrize("stored", ["!", "", "$argon2id$v=19$m=1", "inter$sect", SALTED])
-def test_what_is_none_of_theirs(stored: str) -> None:
+def test_other_hashes_are_not_parsed(stored: str) -> None:
     assert imported_hashes.parse(stored) is None
 
 
-def test_known_by_hand(checking: Passwords) -> None:
+def test_known_vectors_match(checking: Passwords) -> None:
     imported = f"intersect${SALT}${SALTED}"
     sent = hash_for_wire("letmein")
     for stored in (imported, wrapped(checking, imported)):
@@ -85,14 +85,14 @@ def test_known_by_hand(checking: Passwords) -> None:
         assert SALTED not in found
 
 
-def test_wrapped_hides_what_they_kept(checking: Passwords) -> None:
+def test_wrapped_hash_does_not_contain_the_imported_one(checking: Passwords) -> None:
     stored = wrapped(checking, IMPORTED)
     assert stored.startswith(f"wrapped${SALT}$$argon2id$")
     assert imported_hashes.hash_as_intersect(SENT, SALT) not in stored
     assert extract_parameters(stored.removeprefix(f"wrapped${SALT}$")).memory_cost == 19 * 1024
 
 
-def test_wrapping_takes_nobodys_place() -> None:
+def test_wrapping_takes_no_place_in_the_queue() -> None:
     small = Passwords(queue=1)
     imported = imported_hashes.parse(IMPORTED)
     assert imported
@@ -110,7 +110,7 @@ def test_wrapping_takes_nobodys_place() -> None:
 
 
 @pytest.mark.parametrize("salt", ["", " ", "\t"])
-def test_a_blank_salt_matches_nothing(checking: Passwords, runs: list[str], salt: str) -> None:
+def test_blank_salt_matches_no_password(checking: Passwords, runs: list[str], salt: str) -> None:
     imported = imported_hashes.format_imported(salt, imported_hashes.hash_as_intersect(SENT, salt))
     forms = (imported, wrapped(checking, imported))
     runs.clear()
@@ -130,7 +130,7 @@ def test_a_blank_salt_matches_nothing(checking: Passwords, runs: list[str], salt
         f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT).lower()}",
     ],
 )
-def test_what_is_broken_matches_nothing(checking: Passwords, runs: list[str], stored: str) -> None:
+def test_broken_hash_matches_no_password(checking: Passwords, runs: list[str], stored: str) -> None:
     assert matched(checking, SENT, stored) is None
     assert runs == ["verify"]
 
@@ -138,7 +138,7 @@ def test_what_is_broken_matches_nothing(checking: Passwords, runs: list[str], st
 # --- the same effort ------------------------------------------------------------------------------------------------
 
 
-def test_right_wrong_and_unknown_take_the_same_runs(checking: Passwords, runs: list[str]) -> None:
+def test_right_wrong_and_unknown_passwords_take_the_same_argon2_runs(checking: Passwords, runs: list[str]) -> None:
     """A wrapped one that is right is made anew besides, once: who gave the right password may know."""
     under_argon2 = wrapped(checking, IMPORTED)
     for sent, stored, wanted in (
@@ -154,7 +154,7 @@ def test_right_wrong_and_unknown_take_the_same_runs(checking: Passwords, runs: l
         assert runs == wanted, stored
 
 
-def test_remembered_under_the_hash_that_is_kept(checking: Passwords, runs: list[str]) -> None:
+def test_checked_password_is_cached_under_the_new_hash(checking: Passwords, runs: list[str]) -> None:
     """Never under one that is to go: who holds that has still to be told of the better one."""
     found = matched(checking, SENT, IMPORTED)
     runs.clear()

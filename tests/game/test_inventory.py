@@ -86,7 +86,7 @@ def given_to(slots: inventory.Slots, item: CatalogueItem, quantity: int, *, over
 
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
-def test_giving_adds_just_what_was_given_and_breaks_nothing(
+def test_give_adds_exactly_the_quantity(
     slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
 ) -> None:
     before = dict(slots)
@@ -115,7 +115,7 @@ def space(slots: inventory.Slots, item: CatalogueItem, place: str) -> int:
 
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
-def test_it_is_refused_exactly_when_it_does_not_fit(
+def test_give_is_refused_exactly_when_the_items_do_not_fit(
     slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
 ) -> None:
     room = space(slots, item, INVENTORY) + (space(slots, item, BANK) if overflow else 0)
@@ -129,7 +129,7 @@ def test_it_is_refused_exactly_when_it_does_not_fit(
 
 
 @given(worlds(), st.sampled_from([COIN, ARROW]), quantities)
-def test_stacks_are_filled_in_slot_order_before_free_slots_are(
+def test_give_fills_stacks_in_slot_order_before_free_slots(
     slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(InventoryFull):
@@ -144,7 +144,7 @@ def test_stacks_are_filled_in_slot_order_before_free_slots_are(
         assert [slot for _, slot in new] == free[: len(new)]
 
 
-def test_what_was_a_bag_before_the_catalogue_changed_is_not_stacked_on() -> None:
+def test_give_does_not_stack_on_a_former_bag() -> None:
     slots = {(INVENTORY, 0): Stack("pouch", 1, BAG)}
     outcome = given_to(slots, POUCH._replace(stackable=True, bag_slots=0), 2, overflow=False)
     assert outcome.changed_slots == {(INVENTORY, 1): Stack("pouch", 2)}
@@ -158,7 +158,9 @@ def empty(slots: inventory.Slots, stack: Stack) -> bool:
 
 
 @given(worlds(), kinds, st.one_of(st.integers(1, 3), st.integers(1, 40)))
-def test_taking_takes_just_that_or_nothing(slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int) -> None:
+def test_take_removes_exactly_the_quantity_or_nothing(
+    slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
+) -> None:
     before = dict(slots)
     mine = [stack for (place, _), stack in slots.items() if place == INVENTORY and stack.item_id == item.id]
     held = sum(stack.quantity for stack in mine)
@@ -181,7 +183,7 @@ def test_taking_takes_just_that_or_nothing(slots: dict[SlotAddress, Stack], item
 
 
 @given(worlds(), st.sampled_from([COIN, ARROW, SWORD]), st.integers(1, 40))
-def test_the_lowest_slots_are_emptied_first(
+def test_take_empties_the_lowest_slots_first(
     slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(NotEnoughItems):
@@ -192,7 +194,7 @@ def test_the_lowest_slots_are_emptied_first(
 
 
 @given(worlds(), kinds, quantities)
-def test_taking_what_was_given_leaves_the_counts_as_they_were(
+def test_take_after_give_restores_the_counts(
     slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(InventoryFull):
@@ -206,7 +208,7 @@ def test_taking_what_was_given_leaves_the_counts_as_they_were(
 
 
 @given(worlds(), st.lists(st.tuples(st.booleans(), kinds, st.integers(1, 3), st.booleans()), max_size=12))
-def test_any_sequence_keeps_the_slots_sound_and_the_sums_exact(
+def test_any_sequence_keeps_slots_valid_and_sums_exact(
     slots: dict[SlotAddress, Stack], steps: list[tuple[bool, CatalogueItem, int, bool]]
 ) -> None:
     new_id, expected = ids(), sums(slots)
@@ -225,14 +227,14 @@ def test_any_sequence_keeps_the_slots_sound_and_the_sums_exact(
 # --- counts and caps -----------------------------------------------------------------------------------------------
 
 
-def test_counts_leave_out_what_lies_in_bags() -> None:
+def test_counts_exclude_items_in_bags() -> None:
     slots = {(INVENTORY, 0): Stack("coin", 2), (BANK, 1): Stack("coin", 3), (BAG, 0): Stack("coin", 4)}
     assert inventory.count_item(slots, "coin") == (2, 3)
     assert inventory.count_item(slots, "arrow") == (0, 0)
 
 
 @pytest.mark.parametrize(("item", "most"), [(COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1)])
-def test_the_cap_of_a_slot(item: CatalogueItem, most: int) -> None:
+def test_stack_limit_of_a_slot(item: CatalogueItem, most: int) -> None:
     assert inventory.find_stack_limit(item, ROOM) == most
 
 
@@ -406,14 +408,14 @@ class Newcomer:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # each example: a new character
 )
 @given(told=st.lists(steps, min_size=4, max_size=12))
-def test_the_ledger_replayed_from_empty_gives_exactly_the_tables(world: World, told: list[Step]) -> None:
+def test_replayed_ledger_equals_the_tables(world: World, told: list[Step]) -> None:
     newcomer = Newcomer(world)
     for step in told:
         assert newcomer.go(step).status < 500
     same(replayed(world), as_stored(world))
 
 
-def test_the_replay_is_not_empty(world: World) -> None:
+def test_replay_is_not_empty(world: World) -> None:
     """Everybody in people.py came in through the write path."""
     same(replayed(world), as_stored(world))
     stored = as_stored(world)
@@ -421,6 +423,6 @@ def test_the_replay_is_not_empty(world: World) -> None:
     assert (len(stored.variables), len(stored.records)) == (2, 3)
 
 
-def test_places_are_spelt_as_statements_and_databases_have_them(world: World) -> None:
+def test_place_names_in_the_database_are_inventory_and_bank(world: World) -> None:
     bags = {bag for _, bag in as_stored(world).bags}
     assert {place for _, place, _ in as_stored(world).slots} - bags == {"inventory", "bank"}

@@ -79,7 +79,7 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
-def test_good_from_the_first_minute_and_then_under_argon2(world: World, form: str) -> None:
+def test_first_log_in_replaces_the_imported_hash_by_argon2(world: World, form: str) -> None:
     bring_in(world, "Shop")
     if form == "wrapped":
         wrap(world)
@@ -99,7 +99,7 @@ def test_good_from_the_first_minute_and_then_under_argon2(world: World, form: st
     assert world.ledger() == ledger
 
 
-def test_whoever_may_not_log_in_can_still_prove_it(world: World) -> None:
+def test_account_without_api_access_can_still_check_its_password(world: World) -> None:
     bring_in(world, "Ann")
     refused(validate(world, "Ann", WRONG), 400, "wrong_password")
     assert kept(world)["Ann"] == IMPORTED
@@ -108,7 +108,7 @@ def test_whoever_may_not_log_in_can_still_prove_it(world: World) -> None:
 
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
-def test_many_at_once_on_two_instances(make_world: Callable[..., World], form: str) -> None:
+def test_parallel_log_ins_on_two_instances_all_succeed(make_world: Callable[..., World], form: str) -> None:
     """Each makes a hash of its own, one is kept, and all of them were right."""
     one, other = make_world(), make_world()
     bring_in(one, "Shop")
@@ -130,7 +130,7 @@ def test_many_at_once_on_two_instances(make_world: Callable[..., World], form: s
         (f"{USERS}/Shop/password/change", {"new": NEW, "authorization": SENT}),
     ],
 )
-def test_wrapped_while_it_is_checked(
+def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, str]
 ) -> None:
     bring_in(world, "Shop")
@@ -141,7 +141,7 @@ def test_wrapped_while_it_is_checked(
     assert validate(world, "Shop", NEW if "password/change" in path else SENT).status == 200
 
 
-def test_changed_while_it_is_checked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was imported opens nothing any more, and does not come back."""
     bring_in(world, "Shop")
     change = {"new": NEW}
@@ -153,7 +153,7 @@ def test_changed_while_it_is_checked(world: World, monkeypatch: pytest.MonkeyPat
     assert log_in(world, NEW).status == 200
 
 
-def test_gone_while_it_is_checked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_in_fails_when_the_account_is_deleted_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     bring_in(world, "Clerk")
     delete = Statement("delete", {"": "DELETE FROM users WHERE name = 'Clerk'"})
     before_it_is_told(world, monkeypatch, lambda: world.keeper.store.write(lambda tx: tx.returning(delete)))
@@ -164,7 +164,7 @@ def test_gone_while_it_is_checked(world: World, monkeypatch: pytest.MonkeyPatch)
 # --- in the background ----------------------------------------------------------------------------------------------
 
 
-def test_all_are_wrapped_and_nothing_else_changes(world: World) -> None:
+def test_job_wraps_all_hashes_and_changes_nothing_else(world: World) -> None:
     bring_in(world, "Ann", "Shop")
     before, ledger = kept(world), world.ledger()
     wrap(world)
@@ -178,7 +178,7 @@ def test_all_are_wrapped_and_nothing_else_changes(world: World) -> None:
 
 
 @pytest.mark.parametrize("rest", ["", "$", "$$", "ion"])
-def test_what_is_broken_is_wrapped_too(world: World, rest: str) -> None:
+def test_job_wraps_broken_hashes_too(world: World, rest: str) -> None:
     """Else it would be found again for ever."""
     bring_in(world, "Ann", stored=f"intersect{rest}")
     wrap(world)
@@ -186,7 +186,7 @@ def test_what_is_broken_is_wrapped_too(world: World, rest: str) -> None:
     refused(validate(world, "Ann"), 400, "wrong_password")
 
 
-def test_more_than_are_read_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_wraps_more_than_one_batch(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legacy, "BATCH_ACCOUNTS", 1)
     bring_in(world, *ACCOUNTS)
     wrap(world)
@@ -194,14 +194,14 @@ def test_more_than_are_read_at_once(world: World, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("start", [lookup.ZERO_GUID, people.USER_IDS["Bob"], "ffffffff-ffff-4fff-8fff-ffffffffffff"])
-def test_from_anywhere(world: World, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
+def test_job_wraps_all_from_any_start(world: World, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
     monkeypatch.setattr(lookup, "new_guid", lambda: start)
     bring_in(world, *ACCOUNTS)
     wrap(world)
     assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(world).values())
 
 
-def test_a_password_that_is_changed_meanwhile_stays_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_does_not_overwrite_a_password_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     bring_in(world, "Ann")
     real = world.keeper.passwords.wrap_imported
 
@@ -216,7 +216,7 @@ def test_a_password_that_is_changed_meanwhile_stays_changed(world: World, monkey
     assert validate(world, "Ann", NEW).status == 200
 
 
-def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
+def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World]) -> None:
     one, other = make_world(), make_world()
     bring_in(one, *ACCOUNTS)
 
@@ -228,7 +228,7 @@ def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
     assert log_in(other).status == 200
 
 
-def test_stopped_half_way_it_goes_on_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_job_continues_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     world, after_a_restart = make_world(), make_world()
     bring_in(world, *ACCOUNTS)
     real = world.keeper.passwords.wrap_imported
@@ -251,7 +251,7 @@ def test_stopped_half_way_it_goes_on_later(make_world: Callable[..., World], mon
     assert sorted(stored.partition("$")[0] for stored in kept(world).values()) == ["", "wrapped", "wrapped"]
 
 
-def test_who_logs_in_goes_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """While anybody waits none is even begun; afterwards all of them."""
     bring_in(world, *ACCOUNTS)
     passwords, go_on = world.keeper.passwords, threading.Event()
@@ -284,7 +284,7 @@ def test_who_logs_in_goes_first(world: World, monkeypatch: pytest.MonkeyPatch) -
     assert world.run(rows.count(world.keeper.store)) == 0
 
 
-def test_most_of_the_time_it_rests(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_pauses_three_quarters_of_the_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legacy, "REST_FACTOR", 3)
     bring_in(world, "Ann", "Bob")
     rests: list[float] = []
@@ -299,7 +299,7 @@ def test_most_of_the_time_it_rests(world: World, monkeypatch: pytest.MonkeyPatch
     assert rests == [1.5, 6.0]
 
 
-def test_a_serving_process_does_it(world: World) -> None:
+def test_serving_process_runs_the_job(world: World) -> None:
     bring_in(world, "Ann")
     upkeep = app.BackgroundJobs(world.keeper, Callers(world.keeper.store), ())
 
@@ -319,7 +319,7 @@ def noted(world: World) -> list[Finding]:
     return findings(world, "passwords")
 
 
-def test_the_doctor_counts_what_remains(world: World) -> None:
+def test_doctor_counts_the_remaining_hashes(world: World) -> None:
     assert noted(world) == []
     bring_in(world, "Ann", "Bob")
     [finding] = noted(world)
@@ -330,7 +330,7 @@ def test_the_doctor_counts_what_remains(world: World) -> None:
     assert noted(world) == []
 
 
-def test_the_pace_is_that_of_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measured_pace_is_that_of_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter([10.0, 10.05])
     monkeypatch.setattr(legacy, "REST_FACTOR", 3)
     monkeypatch.setattr(legacy, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
@@ -338,7 +338,7 @@ def test_the_pace_is_that_of_the_job(world: World, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
-def test_a_new_password_takes_its_place(world: World, form: str) -> None:
+def test_new_password_replaces_the_imported_hash(world: World, form: str) -> None:
     bring_in(world, "Ann", "Bob", "Shop")
     if form == "wrapped":
         wrap(world)
@@ -351,7 +351,7 @@ def test_a_new_password_takes_its_place(world: World, form: str) -> None:
         refused(validate(world, name), 400, "wrong_password")
 
 
-def test_backed_up_and_restored(world: World, empty_database: str, tmp_path: Path) -> None:
+def test_imported_hashes_survive_backup_and_restore(world: World, empty_database: str, tmp_path: Path) -> None:
     bring_in(world, "Ann")
     wrap(world)
     bring_in(world, "Bob")

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("small")
 # --- buckets, checkpoints, trimming ----------------------------------------------------------------------------------
 
 
-def test_crowded_buckets_are_divided(world: World) -> None:
+def test_crowded_buckets_are_split(world: World) -> None:
     add(world, range(60))
     assert max(sizes(world, RANK)) == 63
     tend(world)
@@ -43,7 +43,7 @@ def test_crowded_buckets_are_divided(world: World) -> None:
     assert agrees(world)
 
 
-def test_a_checkpoint_is_saved_packed_and_the_log_is_trimmed_up_to_the_one_before(world: World) -> None:
+def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None:
     rebuild(world)
     assert count_log_rows(world) == 0
     add(world, range(60))
@@ -61,7 +61,7 @@ def test_a_checkpoint_is_saved_packed_and_the_log_is_trimmed_up_to_the_one_befor
     assert agrees(world)
 
 
-def test_it_is_the_packed_counts_that_a_process_goes_on_with(world: World) -> None:
+def test_process_continues_with_the_merged_buckets(world: World) -> None:
     """Else buckets that everybody has left would stay in its memory for ever."""
     add(world, range(60))
     for _ in range(10):
@@ -71,14 +71,14 @@ def test_it_is_the_packed_counts_that_a_process_goes_on_with(world: World) -> No
     assert len(sizes(world, RANK)) < 40
 
 
-def test_few_changes_make_no_checkpoint(world: World) -> None:
+def test_few_log_entries_save_no_checkpoint(world: World) -> None:
     first = read_checkpoint(world).number
     add(world, range(5))
     tend(world)
     assert read_checkpoint(world).number == first
 
 
-def test_another_process_goes_on_after_one_checkpoint_and_reads_the_blocks_after_two(
+def test_process_reloads_the_blocks_after_two_checkpoints_not_after_one(
     make_world: MakeWorld, reloads: list[int]
 ) -> None:
     one, two = make_world(), make_world()
@@ -96,7 +96,7 @@ def test_another_process_goes_on_after_one_checkpoint_and_reads_the_blocks_after
     assert agrees(one)
 
 
-def test_a_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld, reloads: list[int]) -> None:
+def test_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld, reloads: list[int]) -> None:
     one = make_world()
     add(one, range(30))
     tend(one)
@@ -112,7 +112,7 @@ def test_a_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld,
     assert agrees(one)
 
 
-def test_two_processes_that_save_at_once_save_once(make_world: MakeWorld) -> None:
+def test_two_processes_save_one_checkpoint_at_once(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     add(one, range(30))
     before = read_checkpoint(one).number
@@ -133,7 +133,7 @@ only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @only_postgres
 @pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
 @pytest.mark.parametrize("checkpoint", [False, True])
-def test_what_commits_late_is_counted_when_it_is_there(make_world: MakeWorld, how: str, *, checkpoint: bool) -> None:
+def test_late_commit_is_counted(make_world: MakeWorld, how: str, *, checkpoint: bool) -> None:
     world = make_world()
     add(world, range(20))
 

@@ -33,7 +33,7 @@ from world import World
 pytestmark = pytest.mark.usefixtures("small")
 
 
-def test_a_bulk_load_is_counted_the_slow_way_until_the_lists_are_built_anew(
+def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
     make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, two = make_world(), make_world()
@@ -86,7 +86,7 @@ def interrupted(world: World, happens: Callable[[], Awaitable[object]]) -> Lists
     return Lists(store)
 
 
-def test_a_bulk_load_while_a_checkpoint_is_made_is_not_taken_for_counted(make_world: MakeWorld) -> None:
+def test_bulk_load_during_a_checkpoint_leaves_the_counts_incomplete(make_world: MakeWorld) -> None:
     world = make_world()
     add(world, range(30))
     world.run(interrupted(world, lambda: load(world, range(30, 80))).maintain())
@@ -95,13 +95,13 @@ def test_a_bulk_load_while_a_checkpoint_is_made_is_not_taken_for_counted(make_wo
     assert agrees(make_world())
 
 
-def test_a_bulk_load_while_the_lists_are_built_is_counted_too(world: World) -> None:
+def test_bulk_load_during_a_rebuild_is_counted(world: World) -> None:
     world.run(interrupted(world, lambda: load(world, range(30))).rebuild())
     assert read_checkpoint(world).whole
     assert agrees(world)
 
 
-def test_a_checkpoint_of_another_while_the_lists_are_built_costs_no_change(make_world: MakeWorld) -> None:
+def test_checkpoint_of_another_process_during_a_rebuild_loses_no_row(make_world: MakeWorld) -> None:
     world, other = make_world(), make_world()
 
     async def change_and_save() -> None:
@@ -115,7 +115,7 @@ def test_a_checkpoint_of_another_while_the_lists_are_built_costs_no_change(make_
         assert agrees(each)
 
 
-def test_changes_while_the_lists_of_a_restored_copy_are_built_are_kept(make_world: MakeWorld) -> None:
+def test_changes_during_the_rebuild_of_a_restored_copy_are_counted(make_world: MakeWorld) -> None:
     world = make_world()
     far = "900000000" if world.keeper.store.engine == "sqlite" else "900000000:900000000:"
     world.sql("UPDATE lists SET cluster = 'another', mark = $1", far)
@@ -125,7 +125,7 @@ def test_changes_while_the_lists_of_a_restored_copy_are_built_are_kept(make_worl
     assert agrees(make_world())
 
 
-def test_counts_with_another_servers_mark_are_not_believed(make_world: MakeWorld) -> None:
+def test_counts_of_another_database_server_are_not_used(make_world: MakeWorld) -> None:
     make_world().sql("UPDATE lists SET cluster = 'another'")
     world = make_world()
     assert view(world) is None
@@ -135,7 +135,7 @@ def test_counts_with_another_servers_mark_are_not_believed(make_world: MakeWorld
     assert agrees(world)
 
 
-def test_a_new_database_is_ready_without_rows(make_world: MakeWorld, reloads: list[int]) -> None:
+def test_list_without_rows_can_be_rebuilt_and_filled(make_world: MakeWorld, reloads: list[int]) -> None:
     world = make_world()
     world.sql("DELETE FROM players")
     rebuild(world)
@@ -145,7 +145,7 @@ def test_a_new_database_is_ready_without_rows(make_world: MakeWorld, reloads: li
     assert agrees(world)
 
 
-def test_another_life_of_the_server_begins_with_the_blocks(
+def test_restart_of_the_database_server_reloads_the_blocks(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, reloads: list[int]
 ) -> None:
     """A database that was set back: what was seen of it and never came to last must be forgotten."""

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("small")
 # --- pages and ranks -------------------------------------------------------------------------------------------------
 
 
-def test_pages_past_the_end_have_nobody_however_far(world: World) -> None:
+def test_pages_past_the_end_are_empty(world: World) -> None:
     add(world, range(30))
     for offset in (33, 34, 2**31, 2**63 - 1, 2**63, 2**70):
         for descending in (False, True):
@@ -46,7 +46,7 @@ def test_pages_past_the_end_have_nobody_however_far(world: World) -> None:
 
 
 @pytest.mark.parametrize("around", [0, 1, 5, 50])
-def test_the_rank_of_everybody_and_who_is_around(world: World, around: int) -> None:
+def test_rank_and_neighbours_of_every_player_are_right(world: World, around: int) -> None:
     add(world, range(30))
     rebuild(world)
     best_first = [row[0] for row in world.sql(IN_ORDER["rank"])][::-1]
@@ -61,7 +61,7 @@ def test_the_rank_of_everybody_and_who_is_around(world: World, around: int) -> N
         assert [(rank, each.id) for rank, each in found.around] == near
 
 
-def test_a_rank_follows_its_player(world: World) -> None:
+def test_rank_follows_changes_of_its_player(world: World) -> None:
     def rank(name: str) -> int:
         return world.run(world.keeper.lists.find_rank(name, 0)).rank
 
@@ -75,7 +75,7 @@ def test_a_rank_follows_its_player(world: World) -> None:
 # --- what changes rows -----------------------------------------------------------------------------------------------
 
 
-def test_every_kind_of_change_moves_the_lists_with_it(world: World) -> None:
+def test_every_kind_of_change_updates_the_lists(world: World) -> None:
     add(world, range(25))
     game_server.heartbeat(world)
     game_server.join(world, *[each.id for each in crowd(range(25))])
@@ -111,7 +111,7 @@ def test_every_kind_of_change_moves_the_lists_with_it(world: World) -> None:
     assert agrees(world)
 
 
-def test_accounts_that_come_change_their_name_and_go(world: World) -> None:
+def test_lists_follow_registered_renamed_and_deleted_accounts(world: World) -> None:
     body = {"username": "Nina", "password": SENT, "email": "nina@example.test"}
     rebuild(world)
     assert len(sizes(world, USERS)) == 2
@@ -131,7 +131,7 @@ async def eight_at_once(world: World) -> None:
     await asyncio.gather(*(world.keeper.lists.load_page(NAMES, 0, 5) for _ in range(8)))
 
 
-def test_nothing_names_an_account_that_went(make_world: MakeWorld, reloads: list[int]) -> None:
+def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld, reloads: list[int]) -> None:
     """Neither the log nor the counts, although it was the first of its bucket; others read them anew, and all agree."""
     one, other = make_world(), make_world()
     add(one, range(60))
@@ -164,7 +164,7 @@ def test_nothing_names_an_account_that_went(make_world: MakeWorld, reloads: list
     assert read_checkpoint(one).number == number  # once
 
 
-def test_a_deleted_row_takes_its_presence_out_of_the_list(world: World) -> None:
+def test_deleted_player_leaves_the_online_list(world: World) -> None:
     game_server.heartbeat(world)
     game_server.join(world, BOB.id, ZOE.id)
     assert page(world, ONLINE, 0, 5)[0] == 2
@@ -175,7 +175,7 @@ def test_a_deleted_row_takes_its_presence_out_of_the_list(world: World) -> None:
     assert page(world, ONLINE, 0, 5)[0] == 0
 
 
-def test_what_is_rolled_back_leaves_no_trace(world: World) -> None:
+def test_rollback_leaves_no_log_entry(world: World) -> None:
     assert agrees(world)
     before = count_log_rows(world)
     put = f"/api/link/v1/players/{BOB.id}?dryRun=true"

@@ -39,7 +39,7 @@ def largest(world: World) -> int:
     return max(max(block.counts) for block in view.orders["rank"].blocks) if view else -1
 
 
-def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
+def test_split_buckets_stay_split_during_reads(world: World) -> None:
     add(world, range(4 * bucket_index.SPLIT_ROWS))
     pages = [0]
 
@@ -79,7 +79,7 @@ def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], An
     monkeypatch.setattr(lookup, "find_rank_key", rank_key)
 
 
-def test_a_rank_is_of_one_moment(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rank_comes_from_one_snapshot(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = make_world(), make_world()
     add(one, range(20))
     total = one.run(one.keeper.lists.load_page(RANK, 0, 5))[0]
@@ -97,7 +97,7 @@ def test_a_rank_is_of_one_moment(make_world: MakeWorld, monkeypatch: pytest.Monk
     assert met == [after.total]
 
 
-def test_a_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
+def test_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = make_world(), make_world()
@@ -114,9 +114,7 @@ def test_a_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
     assert [rank for rank, _ in found.around] == [8, 9, 10, 12, 13, 14]
 
 
-def test_a_bucket_that_has_grown_meanwhile_is_counted_whole(
-    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bucket_that_grew_meanwhile_is_counted_whole(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = make_world(), make_world()
     add(one, range(20))
     one.run(one.keeper.lists.load_page(RANK, 0, 5))
@@ -125,7 +123,7 @@ def test_a_bucket_that_has_grown_meanwhile_is_counted_whole(
     assert one.run(one.keeper.lists.find_rank("P00010", 0)).rank == 12
 
 
-def test_a_copy_put_back_under_a_running_process_is_noticed(make_world: MakeWorld) -> None:
+def test_restored_copy_under_a_running_process_is_noticed(make_world: MakeWorld) -> None:
     world = make_world()
     add(world, range(10))
     world.run(world.keeper.lists.rebuild())
@@ -146,7 +144,7 @@ def test_a_copy_put_back_under_a_running_process_is_noticed(make_world: MakeWorl
     assert world.run(world.keeper.lists.count(NAMES)) == 13
 
 
-def test_an_older_checkpoint_than_the_views_is_not_gone_on_from(make_world: MakeWorld) -> None:
+def test_view_is_not_continued_from_an_older_checkpoint(make_world: MakeWorld) -> None:
     world = make_world()
     world.run(world.keeper.lists.rebuild())
     assert world.run(world.keeper.lists.count(NAMES)) == 3

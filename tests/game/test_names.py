@@ -30,5 +30,5 @@ def test_pattern_is_explained_in_words(pattern: str, words: str) -> None:
 @pytest.mark.parametrize(
     "pattern", [".{2,64}", "[^a]{2,3}", r"\w{2,3}", "[A-Za-zÀ-ÿ]{2,20}", "[A-Z][a-z]{2,9}", "[a-f]{2,3}"]
 )
-def test_other_patterns_are_not_shown(pattern: str) -> None:
+def test_other_patterns_are_not_explained(pattern: str) -> None:
     assert explain(pattern) == UNEXPLAINED

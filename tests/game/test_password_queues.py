@@ -88,7 +88,7 @@ def guessed_before(world: World, count: int) -> None:
 
 
 @pytest.mark.parametrize("wrong_before", [0, 9])
-def test_fifty_at_once_get_fifty_tokens_for_one_check(world: World, hashed: Checks, wrong_before: int) -> None:
+def test_fifty_parallel_log_ins_need_one_check(world: World, hashed: Checks, wrong_before: int) -> None:
     guessed_before(world, wrong_before)
     answers = at_once(world, [log_in(world) for _ in range(50)])
     assert statuses(answers) == [200] * 50
@@ -97,13 +97,13 @@ def test_fifty_at_once_get_fifty_tokens_for_one_check(world: World, hashed: Chec
     assert len(rows(world, "guesses")) == wrong_before
 
 
-def test_fifty_at_once_over_two_instances(make_world: Callable[..., World], hashed: Checks) -> None:
+def test_fifty_parallel_log_ins_over_two_instances_succeed(make_world: Callable[..., World], hashed: Checks) -> None:
     first, second = make_world(), make_world()
     assert statuses(at_once(first, [log_in(world) for world in (first, second) * 25])) == [200] * 50
     assert len(hashed) == 2
 
 
-def test_and_again_while_the_first_are_still_coming_in(world: World) -> None:
+def test_second_burst_during_the_first_succeeds(world: World) -> None:
     async def wave_after_wave() -> list[Answer]:
         coming: list[asyncio.Task[Answer]] = []
         for _ in range(10):
@@ -115,14 +115,14 @@ def test_and_again_while_the_first_are_still_coming_in(world: World) -> None:
     assert rows(world, "guesses") == []
 
 
-def test_fifty_of_one_websites_players_are_asked_about_at_once(world: World, hashed: Checks) -> None:
+def test_fifty_parallel_validations_by_a_website_need_one_check(world: World, hashed: Checks) -> None:
     path = "/api/v1/users/Ann/password/validate"
     answers = at_once(world, [world.send("POST", path, body={"password": SENT}, by="Clerk") for _ in range(50)])
     assert statuses(answers) == [200] * 50
     assert len(hashed) == 1
 
 
-def test_whoever_stands_behind_somebody_elses_guess_pays_like_anybody(world: World, hashed: Checks) -> None:
+def test_request_behind_another_password_uses_its_own_guess(world: World, hashed: Checks) -> None:
     """One guess is left. The owner's log-in in front of them tells those behind nothing that they did not pay for."""
     guessed_before(world, 9)
     line = (SENT, SENT, WRONG[0], SENT, *WRONG[1:])
@@ -132,14 +132,14 @@ def test_whoever_stands_behind_somebody_elses_guess_pays_like_anybody(world: Wor
     assert len(rows(world, "guesses")) == 10
 
 
-def test_the_same_wrong_password_counts_each_time(world: World, hashed: Checks) -> None:
+def test_same_wrong_password_counts_each_time(world: World, hashed: Checks) -> None:
     guessed_before(world, 7)
     answers = at_once(world, [log_in(world, WRONG[0]) for _ in range(8)])
     assert sorted(statuses(answers)) == [400] * 3 + [429] * 5
     assert len(hashed) == 3
 
 
-def test_what_was_found_holds_for_those_who_had_come_by_then(world: World) -> None:
+def test_result_is_reused_only_by_requests_that_were_already_waiting(world: World) -> None:
     """Who comes later is counted anew, however busy it is just then."""
     turns = world.keeper.password_queues
 
@@ -165,7 +165,7 @@ def test_what_was_found_holds_for_those_who_had_come_by_then(world: World) -> No
     assert world.run(crowd()) == [False, True, True, False]
 
 
-def test_one_line_leaves_half_of_the_places_to_others(make_world: Callable[..., World], hashed: Checks) -> None:
+def test_one_queue_takes_at_most_half_of_the_places(make_world: Callable[..., World], hashed: Checks) -> None:
     world = make_world(requests_in_flight=8)
     meanwhile = [log_in(world), world.send("GET", "/api/v1/players/Ann")]
     *served, turned_away, read = one_behind_the_other(world, hashed, [log_in(world) for _ in range(5)], meanwhile)
@@ -173,7 +173,7 @@ def test_one_line_leaves_half_of_the_places_to_others(make_world: Callable[..., 
     assert (turned_away.status, turned_away.headers["retry-after"]) == (503, "1")
 
 
-def test_who_hangs_up_holds_nobody_up(world: World) -> None:
+def test_cancelled_request_does_not_block_the_queue(world: World) -> None:
     async def crowd() -> list[int]:
         first, second, third = (asyncio.ensure_future(log_in(world)) for _ in range(3))
         await asyncio.sleep(0.01)

@@ -87,7 +87,7 @@ def log_in(world: World, user: str, password: str) -> int:
 # --- at rest ------------------------------------------------------------------------------------------------------
 
 
-def test_stored_under_argon2id_with_a_salt_of_its_own(world: World) -> None:
+def test_password_is_stored_as_argon2id_with_its_own_salt(world: World) -> None:
     for name in ("Twin1", "Twin2"):
         body = {"username": name, "password": SENT, "email": f"{name}@example.test"}
         assert world.post("/api/v1/users/register", body).status == 200
@@ -100,7 +100,7 @@ def test_stored_under_argon2id_with_a_salt_of_its_own(world: World) -> None:
         assert SENT not in text
 
 
-def test_what_may_come_over_the_wire() -> None:
+def test_only_sha256_in_hex_is_accepted() -> None:
     assert require_wire_hash(SENT.upper()) == SENT == hash_for_wire("correct horse battery staple")
     for bad in ("", "a" * 63, "a" * 65, "g" * 64, "１" * 64, SENT + "\n"):  # noqa: RUF001 - full-width digits on purpose
         with pytest.raises(BadPassword, match="Did not receive a valid password"):
@@ -110,7 +110,7 @@ def test_what_may_come_over_the_wire() -> None:
 # --- right and wrong ----------------------------------------------------------------------------------------------
 
 
-def test_right_and_wrong(checking: Passwords) -> None:
+def test_right_password_matches_and_wrong_one_does_not(checking: Passwords) -> None:
     async def look() -> list[bool]:
         stored = await checking.hash_password(SENT)
         return [await checking.is_right(sent, stored) for sent in (SENT, WRONG, SENT)]
@@ -119,14 +119,14 @@ def test_right_and_wrong(checking: Passwords) -> None:
 
 
 @pytest.mark.parametrize("stored", [None, "!"])  # spelt out: databases have it
-def test_no_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
+def test_unknown_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
     assert run(checking.is_right(SENT, stored)) is False
     assert len(checks.against) == 1
     assert extract_parameters(checks.against[0]).memory_cost == 19 * 1024
 
 
 @pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])
-def test_a_broken_hash_matches_nothing(checking: Passwords, stored: str) -> None:
+def test_broken_stored_hash_matches_no_password(checking: Passwords, stored: str) -> None:
     assert run(checking.is_right(SENT, stored)) is False
 
 
@@ -158,7 +158,9 @@ def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callab
 # --- remembered ---------------------------------------------------------------------------------------------------
 
 
-def test_remembered_for_a_minute(checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_password_is_cached_for_a_minute(
+    checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(passwords, "time", clock)
     stored = run(checking.hash_password(SENT))
@@ -168,7 +170,7 @@ def test_remembered_for_a_minute(checking: Passwords, checks: Checks, monkeypatc
         assert len(checks.against) == expected, now
 
 
-def test_only_what_was_right_is_remembered(checking: Passwords, checks: Checks) -> None:
+def test_only_right_passwords_are_cached(checking: Passwords, checks: Checks) -> None:
     stored = run(checking.hash_password(SENT))
     assert run(checking.is_right(SENT, stored))
     for number in range(2):
@@ -176,7 +178,7 @@ def test_only_what_was_right_is_remembered(checking: Passwords, checks: Checks) 
         assert len(checks.against) == 2 + number
 
 
-def test_remembered_under_the_stored_hash(checking: Passwords, checks: Checks) -> None:
+def test_cache_key_includes_the_stored_hash(checking: Passwords, checks: Checks) -> None:
     """Another account with the same password, or the same account later, has another hash: checked anew."""
     for expected in (1, 2):
         stored = run(checking.hash_password(SENT))
@@ -184,9 +186,7 @@ def test_remembered_under_the_stored_hash(checking: Passwords, checks: Checks) -
         assert len(checks.against) == expected
 
 
-def test_no_more_than_so_many_are_remembered(
-    checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_has_a_maximum_size(checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "CACHE_ENTRIES", 2)
     first, second, third = (run(checking.hash_password(SENT)) for _ in range(3))
     for stored, expected in ((first, 1), (second, 2), (first, 2), (third, 3), (third, 3), (first, 4)):
@@ -194,7 +194,7 @@ def test_no_more_than_so_many_are_remembered(
         assert len(checks.against) == expected
 
 
-def test_a_changed_password_ends_it(world: World) -> None:
+def test_changed_password_is_not_found_in_the_cache(world: World) -> None:
     validate = "/api/v1/users/Ann/password/validate"
     assert world.post(validate, {"password": SENT}).status == 200
     assert world.post("/api/v1/users/Ann/manage/password/change", {"new": WRONG}).status == 200
@@ -205,7 +205,7 @@ def test_a_changed_password_ends_it(world: World) -> None:
 # --- off the loop -------------------------------------------------------------------------------------------------
 
 
-def test_the_loop_keeps_turning(checking: Passwords, checks: Checks, go_on: threading.Event) -> None:
+def test_hashing_does_not_block_the_event_loop(checking: Passwords, checks: Checks, go_on: threading.Event) -> None:
     async def turns_meanwhile() -> None:
         stored = await checking.hash_password(SENT)
         under_way = asyncio.gather(*(checking.is_right(wrong * 64, stored) for wrong in "abc"))
@@ -220,7 +220,7 @@ def test_the_loop_keeps_turning(checking: Passwords, checks: Checks, go_on: thre
     assert threading.get_ident() not in checks.threads
 
 
-def test_a_full_queue_turns_away(checking: Passwords) -> None:
+def test_full_queue_is_an_overload(checking: Passwords) -> None:
     async def crowd() -> list[object]:
         crowding = (checking.hash_password(SENT) for _ in range(8))
         return list(await asyncio.gather(*crowding, return_exceptions=True))
@@ -230,7 +230,7 @@ def test_a_full_queue_turns_away(checking: Passwords) -> None:
     assert isinstance(run(checking.hash_password(SENT)), str)  # and afterwards there is room again
 
 
-def test_a_full_queue_turns_away_who_is_remembered_too(checking: Passwords, checks: Checks) -> None:
+def test_full_queue_refuses_cached_passwords_too(checking: Passwords, checks: Checks) -> None:
     async def crowd(stored: str) -> list[object]:
         sent = [WRONG, WRONG, WRONG, SENT]
         crowding = (checking.is_right(each, stored) for each in sent)
@@ -245,7 +245,7 @@ def test_a_full_queue_turns_away_who_is_remembered_too(checking: Passwords, chec
     assert len(checks.against) == 4
 
 
-def test_who_waits_is_counted_until_they_are_served(checking: Passwords) -> None:
+def test_queue_length_counts_waiting_checks(checking: Passwords) -> None:
     async def counts() -> list[int]:
         found = [checking.queue_length]
         crowding = asyncio.gather(*(checking.hash_password(SENT) for _ in range(2)))
@@ -258,7 +258,7 @@ def test_who_waits_is_counted_until_they_are_served(checking: Passwords) -> None
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(None, 1), (1, 1), (4, 3)])
-def test_one_core_is_left_to_everything_else(
+def test_one_core_is_not_used_for_hashing(
     checks: Checks, monkeypatch: pytest.MonkeyPatch, cores: int | None, threads: int
 ) -> None:
     monkeypatch.setattr(passwords.os, "cpu_count", lambda: cores)
@@ -275,7 +275,7 @@ def test_one_core_is_left_to_everything_else(
     assert len(checks.threads) == threads
 
 
-def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
+def test_close_cancels_waiting_checks_and_ends_the_threads(
     checks: Checks, go_on: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords.os, "cpu_count", lambda: 1)
@@ -296,13 +296,13 @@ def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
-def test_hashing_gives_way_to_requests(checking: Passwords, checks: Checks) -> None:
+def test_hashing_threads_have_low_priority(checking: Passwords, checks: Checks) -> None:
     assert not run(checking.is_right(WRONG, None))
     niceness = [os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) for thread in checks.at_work()]
     assert niceness == [10]
 
 
-def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], go_on: threading.Event) -> None:
+def test_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], go_on: threading.Event) -> None:
     world = make_world(hash_queue=1)
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
     places = [f"10.0.0.{number}" for number in range(6)]  # from one of them they would take turns
@@ -326,7 +326,7 @@ def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World
     assert len(rows(world, "guesses")) == len(answers) - len(away)
 
 
-def test_where_threads_have_no_priority_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hashing_works_where_threads_have_no_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     """On macOS a thread's number is no process's: asking to be nice would end the pool, and with it every log-in."""
 
     def nobody(*_: object) -> None:

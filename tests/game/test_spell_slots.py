@@ -14,7 +14,7 @@ known_spells = st.dictionaries(st.integers(0, SIZE - 1), st.text("abcdefgh", min
 
 
 @given(known_spells)
-def test_a_new_spell_takes_the_lowest_free_slot_or_there_is_none(known: dict[int, str]) -> None:
+def test_new_spell_takes_the_lowest_free_slot_or_is_refused(known: dict[int, str]) -> None:
     free = [slot for slot in range(SIZE) if slot not in known]
     if free:
         assert spells.find_free_slot(known, "new", SIZE) == free[0]
@@ -24,7 +24,7 @@ def test_a_new_spell_takes_the_lowest_free_slot_or_there_is_none(known: dict[int
 
 
 @given(known_spells)
-def test_a_known_spell_is_found_and_not_learnt_twice(known: dict[int, str]) -> None:
+def test_known_spell_is_found_and_cannot_be_learnt_twice(known: dict[int, str]) -> None:
     for slot, spell in known.items():
         assert spells.find_slot(known, spell) == slot
         with pytest.raises(SpellAlreadyKnown):
@@ -34,13 +34,13 @@ def test_a_known_spell_is_found_and_not_learnt_twice(known: dict[int, str]) -> N
 
 
 @given(known_spells)
-def test_what_is_taught_and_forgotten_again_leaves_the_spells_as_they_were(known: dict[int, str]) -> None:
+def test_teaching_and_forgetting_restores_the_spells(known: dict[int, str]) -> None:
     if len(known) < SIZE:
         taught = {**known, spells.find_free_slot(known, "new", SIZE): "new"}
         del taught[spells.find_slot(taught, "new")]
         assert taught == known
 
 
-def test_a_slot_beyond_the_size_does_not_make_room() -> None:
+def test_slot_beyond_the_size_does_not_make_room() -> None:
     with pytest.raises(NoFreeSpellSlot):
         spells.find_free_slot({0: "a", 7: "b"}, "new", 1)

@@ -47,14 +47,14 @@ def sha(text: str | None) -> str | None:
     return text and hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_an_access_token_is_long_and_never_the_same(world: World) -> None:
+def test_access_tokens_are_long_and_differ(world: World) -> None:
     texts = {log_in(world).access for _ in range(3)}
     assert len(texts) == 3
     assert all(re.fullmatch(r"gka_[A-Za-z0-9_-]{43}", text) for text in texts)
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_pair_lives_as_long_as_the_settings_say(make_world: Callable[..., World], read_only: bool) -> None:  # noqa: FBT001 - a case
+def test_lifetime_of_a_pair_comes_from_the_settings(make_world: Callable[..., World], read_only: bool) -> None:  # noqa: FBT001 - a case
     world = make_world(access_minutes=7, refresh_days=3)
     pair = log_in(world, read_only=read_only)
     row = stored(world, pair)
@@ -67,7 +67,7 @@ def test_a_pair_lives_as_long_as_the_settings_say(make_world: Callable[..., Worl
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_services_token_has_its_hours_and_no_refresh(world: World, read_only: bool) -> None:  # noqa: FBT001 - a case
+def test_service_token_has_its_hours_and_no_refresh_token(world: World, read_only: bool) -> None:  # noqa: FBT001 - a case
     pair = world.run(tokens.issue_for_service(world.keeper, user(world, "Root"), 5, read_only=read_only))
     row = stored(world, pair)
     assert (pair.refresh, row["refresh_hash"]) == (None, None)
@@ -78,7 +78,7 @@ def test_a_services_token_has_its_hours_and_no_refresh(world: World, read_only: 
     assert bool(row["read_only"]) is read_only
 
 
-def test_a_right_password_costs_no_guess_and_a_wrong_one_costs_one(world: World) -> None:
+def test_right_password_costs_no_guess_and_a_wrong_one_costs_one(world: World) -> None:
     log_in(world)
     assert rows(world, "guesses") == []
     for name in ("Root", "Nobody", "no name at all"):
@@ -88,19 +88,19 @@ def test_a_right_password_costs_no_guess_and_a_wrong_one_costs_one(world: World)
         assert len(rows(world, "guesses")) == before + 1
 
 
-def test_a_right_password_makes_the_address_known_to_the_account(world: World) -> None:
+def test_right_password_makes_the_address_known_to_the_account(world: World) -> None:
     log_in(world)
     assert world.sql("SELECT user_id, caller FROM known_callers") == [(people.USER_IDS["Root"], "192.0.2.1")]
 
 
-def test_without_api_access_there_is_no_pair_and_nothing_is_written(world: World) -> None:
+def test_account_without_api_access_gets_no_pair(world: World) -> None:
     kept = rows(world, "tokens")
     with pytest.raises(UnauthorizedClient, match="Ann"):
         log_in(world, "Ann")
     assert rows(world, "tokens") == kept
 
 
-def test_a_refreshed_pair_is_of_the_same_family_and_account(world: World) -> None:
+def test_refreshed_pair_has_the_same_family_and_account(world: World) -> None:
     first = log_in(world, read_only=True)
     second, told = refresh(world, first.refresh or "")
     assert second
@@ -111,7 +111,7 @@ def test_a_refreshed_pair_is_of_the_same_family_and_account(world: World) -> Non
     assert len({first.access, second.access, first.refresh, second.refresh, first.id, second.id}) == 6
 
 
-def test_the_grace_is_over_at_its_last_millisecond(world: World) -> None:
+def test_grace_period_ends_at_its_last_millisecond(world: World) -> None:
     pair = log_in(world)
     assert refresh(world, pair.refresh or "")[0]
     for more, good in ((25_000, True), (5_001, False)):
@@ -122,7 +122,7 @@ def test_the_grace_is_over_at_its_last_millisecond(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM tokens WHERE family_id = $1 AND revoked_at IS NULL", family)[0][0] == 0
 
 
-def test_a_refresh_after_api_access_was_taken_away_says_whose(world: World) -> None:
+def test_refresh_without_api_access_names_the_account(world: World) -> None:
     pair = log_in(world)
     world.sql("UPDATE users SET api = $1 WHERE id = $2", False, people.USER_IDS["Root"])
     with pytest.raises(UnauthorizedClient, match="Root"):
@@ -130,14 +130,14 @@ def test_a_refresh_after_api_access_was_taken_away_says_whose(world: World) -> N
 
 
 @pytest.mark.parametrize("token", ["", "no guid", people.NOBODY_ID])
-def test_what_is_no_refresh_token_revokes_nothing(world: World, token: str) -> None:
+def test_invalid_refresh_token_revokes_nothing(world: World, token: str) -> None:
     log_in(world)
     kept = rows(world, "tokens")
     assert refresh(world, token) == (None, 0)
     assert rows(world, "tokens") == kept
 
 
-def test_a_banned_account_gets_no_token_of_any_kind(world: World) -> None:
+def test_banned_account_gets_no_token_of_any_kind(world: World) -> None:
     pair, shop = log_in(world, "Shop"), user(world, "Shop")
     world.post("/api/v1/users/Shop/admin/ban", {"reason": "spam"})
     with pytest.raises(AccountBanned):
