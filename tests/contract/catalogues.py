@@ -1,4 +1,4 @@
-"""What a database says its schema is, so that two of them can be compared."""
+"""Read the schema of a database from its system catalogue, to compare two databases."""
 
 import re
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncpg
 
-Schema = Mapping[str, str]  # what there is → how it is made
+Schema = Mapping[str, str]  # name of a schema object: its definition
 POSTGRES = {
     "column": """
         SELECT table_name || '.' || column_name, concat_ws(' ', ordinal_position, data_type, is_nullable,
@@ -50,13 +50,13 @@ async def of_postgres(url: str) -> Schema:
 
 
 def differences(ours: Schema, theirs: Schema) -> list[str]:
-    """All that is in one and not, or otherwise, in the other; the list of migrations itself is no part of it."""
+    """Return objects that are missing or different in one of the schemas; the migrations table is ignored."""
     own = re.compile(r"^\w+ (migrations|sqlite_\w+migrations)")
     names = sorted(name for name in ours.keys() | theirs.keys() if not own.match(name))
     return [f"{name}: {ours.get(name)} / {theirs.get(name)}" for name in names if ours.get(name) != theirs.get(name)]
 
 
 def _plain(sql: str) -> str:
-    """Without comments and layout, which ALTER TABLE does not keep."""
+    """Remove comments and layout, which ALTER TABLE does not keep."""
     bare = " ".join(re.sub(r"--[^\n]*", " ", sql).split())
     return re.sub(r" ?([(),]) ?", r"\1", bare)

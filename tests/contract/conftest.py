@@ -1,4 +1,4 @@
-"""One world per engine for a whole file: for requests that must not change anything."""
+"""Fixtures: one world per engine for a whole file, for requests that must not change anything."""
 
 from collections.abc import Generator
 from typing import Any
@@ -24,7 +24,7 @@ def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
 
 @pytest.fixture
 def unchanged(shared_world: World) -> Generator[World]:
-    """The shared world; the test fails if it leaves anything changed behind."""
+    """Return the shared world, and fail the test if the database has changed."""
     before = state.fingerprint(shared_world)
     yield shared_world
     assert state.changed(before, state.fingerprint(shared_world)) == []

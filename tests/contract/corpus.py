@@ -1,7 +1,6 @@
-"""The corpus: all hostile requests, made by crossing tables of bad values with the places they can stand in.
+"""The corpus of hostile requests: every invalid value in every place where it can be sent.
 
-What is odd but fine is in odd.py, with the same care: it is answered, and, being a read or a dry run, changes nothing
-either.
+odd.py has unusual but valid requests: these are answered, and as reads or dry runs they change nothing either.
 """
 
 from hostile import Hostile

@@ -1,4 +1,4 @@
-"""One good request for every operation, made of its declared example: what the contract tests vary."""
+"""One valid request for every operation, made from its declared example; the contract tests vary it."""
 
 import re
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ OTHER_KEYS = {
     "asset": "docs.css",
     "type": "item",
     "objectId": people.COIN.id,
-    "seq": "16",  # Zoe was made: the last that populate does
+    "seq": "16",  # the change that created Zoe, the last one of the test data
     "mailId": MAIL_ID,
 }
-OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # whom an address is about, when not Ann
+OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # targets of operations that do not suit Ann
 MONAS_ID = people.guid(64)
 UNKNOWN_KEYS = {
     "lookupKey": "Nobody",
@@ -53,7 +53,7 @@ UNKNOWN_KEYS = {
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
-# the values of the declared examples, which are the demo world's → those of the tests' world
+# maps values of the declared examples, which belong to the demo world, to those of the test world
 HERE = {
     samples.DRAUGHT: people.COIN.id,
     samples.COIN: people.COIN.id,
@@ -67,12 +67,12 @@ HERE = {
 }
 
 
-# How many fields the request keeps of an example whose fields can all be left out; 0 for the shapes not named here.
+# Number of fields to keep of an example whose fields are all optional; 0 for shapes not listed here.
 KEPT_FIELDS: Mapping[object, int] = {wire.link.PutPlayer: 1, wire.powers.ChangePowers: 1, wire.tokens.LogIn: 3}
 
 
 def body_of(route: Operation) -> object:
-    """The declared example, with values of the tests' world and without the fields that could be left out."""
+    """Return the declared example with values of the test world and without optional fields."""
     if route.body is None:
         return None
     text = msgspec.json.encode(route.example_body).decode()
@@ -91,17 +91,17 @@ class Example(NamedTuple):
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """The fields of a body that is an object."""
+        """Return the fields of the body if it is an object."""
         return cast("Mapping[str, object]", self.body)
 
     @property
     def name(self) -> str:
-        """For people; without brackets, so that it can be part of a test's name."""
+        """Return a readable name without brackets, for test ids."""
         return f"{self.route.number or '+'} {self.route.method} {self.route.path}".replace("[", "{").replace("]", "}")
 
 
 def path_of(route: Route, keys: Mapping[str, str]) -> str:
-    """The route's path, its parameters filled in from the keys."""
+    """Return the route's path with its parameters filled in."""
     usual = (USER_KEYS if route.path.startswith("/api/v1/users") else PLAYER_KEYS) | OTHER_KEYS | dict(keys)
     usual |= {"lookupKey": OTHERS.get(route.path.rpartition("/")[2], usual["lookupKey"])} | dict(keys)
     return re.sub(r"\[(\w+)\]", lambda found: usual[found[1]], route.path)
@@ -121,15 +121,15 @@ def parameters(route: Route) -> list[str]:
 
 
 def tried(example: Example) -> str:
-    """The path of a request that changes nothing: a write becomes a dry run."""
+    """Return the path of a request that changes nothing: a write as a dry run."""
     return f"{example.path}?dryRun=true" if example.route.access is WRITE else example.path
 
 
 def furnish(world: World) -> None:
-    """What the examples speak of and people.py does not have.
+    """Add what the examples need and people.py does not have.
 
-    A live game server with a character of Mona's on it, a reset code in a mail, a token by its id, and Bob banned and
-    muted.
+    This is a game server with an online player of Mona's, a mail with a reset code, a token with a known id, and a ban
+    and a mute of Bob.
     """
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
     monas = {"Name": "Mona", "UserId": people.USER_IDS["Mona"], "CreationDate": "2026-01-31T12:00:00Z"}

@@ -1,4 +1,4 @@
-"""A hostile request, and which answers are right for it: a refusal that names what is at fault, and nothing changed."""
+"""A hostile request and its expected answer: a refusal that names the fault and changes nothing."""
 
 import json
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ class Hostile:
     group: str
     about: str
     method: str
-    path: bytes  # with its query
+    path: bytes  # including the query
     status: tuple[int, ...]
     body: bytes = b""
     headers: Mapping[bytes, bytes] = field(default_factory=dict[bytes, bytes])
-    names: str | None = None  # what the message must name
-    secrets: tuple[str, ...] = ()  # what no answer may repeat
-    chunked: bool = False  # sent without saying how long it is
+    names: str | None = None  # text that the message must contain
+    secrets: tuple[str, ...] = ()  # texts that the answer must not contain
+    chunked: bool = False  # whether to send without a Content-Length
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -33,7 +33,7 @@ class Hostile:
 
 
 def variant(example: Example, path: str, **more: object) -> Hostile:
-    """A good request, but for its path and what else is given."""
+    """Return the example's request with another path and other given parts."""
     body = b"" if example.body is None else json.dumps(example.body).encode()
     given: dict[str, object] = {"status": (404,), "body": body, "headers": JSON if body else {}, **more}
     return Hostile(method=example.route.method, path=path.encode(), **given)  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass

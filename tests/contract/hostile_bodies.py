@@ -1,4 +1,4 @@
-"""Hostile bodies, of every operation that takes one: broken, foreign, incomplete and too large."""
+"""Hostile bodies for every operation with a body: malformed, of a wrong type, incomplete and too large."""
 
 import json
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def sizes() -> Iterator[Hostile]:
     for example in shaped:
         over_link = handler_of(example.route) in OVER_LINK
         if over_link and handler_of(example.route) != "link.put_player":
-            continue  # 8 MiB are sent once
+            continue  # 8 MiB are sent to one operation only
         limit = LINK_LIMIT if over_link else LIMIT
         body = padded(json.dumps(example.body).encode(), limit + 1)
         about = f"{example.name}: {limit + 1} bytes"

@@ -1,4 +1,4 @@
-"""Hostile fields: tables of bad values, crossed with the places in bodies that they can stand in."""
+"""Hostile fields: every invalid value in every field of a body where it can be sent."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,18 +32,18 @@ from gamekeeper.http.bodies import optional_names
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value can stand: a field of a body, among the others that are right."""
+    """A field of a body that gets an invalid value, while the other fields are valid."""
 
     handler: str
     name: str
-    around: str = "%s"  # how the value stands in the field: inside a list, inside a record
+    around: str = "%s"  # text around the value, if it is nested in a list or record
 
     @property
     def example(self) -> Example:
         return BY_HANDLER[self.handler]
 
     def bad(self, values: Mapping[str, str]) -> Mapping[str, str]:
-        """Those that will not do here: null is as good as nothing where nothing is needed."""
+        """Return the invalid values for this field; null is valid for optional fields."""
         shape = self.example.route.body
         optional = shape is not None and issubclass(shape, Struct) and self.name in optional_names(shape)
         unneeded = {"null"} if optional and self.around == "%s" else set[str]()
@@ -60,7 +60,7 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
     return {about: value for about, value in values.items() if about != "null"}
 
 
-# --- the places they stand in ----------------------------------------------------------------------------------------
+# --- fields --------------------------------------------------------------------------------------------------------
 
 INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("items.give", "quantity"), NEVER_POSITIVE),
@@ -122,7 +122,7 @@ PASSWORDS = [
 ]
 
 
-# --- what stands there -----------------------------------------------------------------------------------------------
+# --- values --------------------------------------------------------------------------------------------------------
 
 
 def _put(group: str, place: Place, about: str, value: str, **more: object) -> Hostile:
@@ -142,7 +142,7 @@ def _put(group: str, place: Place, about: str, value: str, **more: object) -> Ho
 def numbers() -> Iterator[Hostile]:
     for place, bad in INTEGERS:
         for about, value in place.bad(bad).items():
-            unreadable = about in {"NaN", "Infinity", "minus Infinity"}  # not JSON: no field to name
+            unreadable = about in {"NaN", "Infinity", "minus Infinity"}  # not JSON, so the message names no field
             yield _put("numbers", place, about, value, names="JSON" if unreadable else place.name)
 
 

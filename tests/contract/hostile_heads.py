@@ -1,4 +1,4 @@
-"""Hostile heads of requests: keys in the path, queries, headers, methods and addresses, over all operations."""
+"""Hostile request heads for all operations: path parameters, queries, headers, methods and paths."""
 
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -11,7 +11,7 @@ import people
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 
-# --- keys in the path ------------------------------------------------------------------------------------------------
+# --- keys in the path ----------------------------------------------------------------------------------------------
 
 KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}
 
@@ -30,7 +30,7 @@ def keys() -> Iterator[Hostile]:
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
         for about, odd in ODD_NAMES.items():
             if "%" not in odd and len(odd) < 64 and name == "server" and odd.replace("-", "").isalnum():
-                continue  # a fine name for a server
+                continue  # valid as the name of a server
             method, body = ("GET", b"") if name == "kind" else ("POST", b'{"Players": []}')
             yield Hostile(
                 "keys", f"{name}: {about}", method, path.format(odd).encode(), (400, 404), body, JSON if body else {}
@@ -48,12 +48,13 @@ def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
         yield variant(example, path, group="keys", about=f"{example.name} {name}: {about}", status=(400,), names=name)
     for unknown in (ZERO, people.NOBODY_ID):
         path = path_of(example.route, {name: unknown})
-        creates = handler_of(example.route) == "link.put_player"  # an unknown id is a new character: without its name
+        # An unknown id would create a player, so its name is left out
+        creates = handler_of(example.route) == "link.put_player"
         status = (400,) if creates and unknown != ZERO else (400, 404)
         yield variant(example, path, group="keys", about=f"{example.name} {name}: {unknown}", status=status)
 
 
-# --- queries, headers, methods, addresses ----------------------------------------------------------------------------
+# --- queries, headers, methods, addresses --------------------------------------------------------------------------
 
 LISTS = ["players.by_name", "players.by_rank", "players.online", "users.by_name", "gameobjects.objects"]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
@@ -118,5 +119,5 @@ def methods() -> Iterator[Hostile]:
 def addresses() -> Iterator[Hostile]:
     for path in NOWHERE:
         for method in ("GET", "POST", "DELETE"):
-            # a reserved word in a parameter's place is a name: its address exists, for other methods
+            # A reserved word as a path parameter is a name: the path exists for other methods.
             yield Hostile("addresses", f"{method} {path[:60]}", method, path.encode(), (404, 405))

@@ -1,4 +1,4 @@
-"""Requests that are whole, and refused all the same: log-ins, and what a rule says no to."""
+"""Well-formed requests that are refused: failed log-ins and broken rules."""
 
 import json
 from collections.abc import Iterator, Mapping

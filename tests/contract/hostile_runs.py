@@ -1,4 +1,4 @@
-"""Sends hostile requests to a world's app, byte for byte, and says what is wrong with the answers."""
+"""Send hostile requests to the application byte for byte, and check the answers."""
 
 import json
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ async def _ask(world: World, scope: dict[str, Any], parts: list[bytes]) -> Answe
 
 
 def faults(case: Hostile, answer: Answer) -> list[str]:
-    """What is wrong with the answer to a hostile request; nothing, if all is well."""
+    """Return the faults of an answer to a hostile request; empty if it is right."""
     found: list[str] = []
     if answer.status not in case.status:
         found.append(f"status {answer.status}, not {case.status}: {answer.raw[:200]!r}")

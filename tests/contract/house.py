@@ -1,4 +1,4 @@
-"""The house rules, each as a function from sources to faults, so that a test can also feed it a fault."""
+"""The rules of the architecture as functions from source texts to faults, so that tests can seed faults."""
 
 import ast
 import io
@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "gamekeeper"
 CLIENT = ROOT / "clients" / "python" / "src" / "gamekeeper_client"
-Sources = Mapping[str, str]  # path inside the package (or the project) → text
+Sources = Mapping[str, str]  # path inside the package or project: source text
 
 
 def sources(folder: Path, pattern: str = "*.py") -> Sources:
@@ -38,7 +38,7 @@ def _found(given: Sources, but: Collection[str], look: Callable[[str], Iterable[
 
 
 def imports_beyond(given: Sources, allowed: Collection[str]) -> list[str]:
-    """Imports of anything else than the standard library and these packages."""
+    """List imports other than the standard library and the allowed packages."""
 
     def look(text: str) -> Iterator[tuple[ast.AST, str]]:
         for node in _nodes(text):
@@ -56,7 +56,7 @@ SQL = re.compile(
     r"\b(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s|TRUNCATE\s|"
     r"(CREATE|ALTER|DROP)\s+(TABLE|INDEX|VIEW|SEQUENCE|DATABASE|UNIQUE)\b)"
 )
-# the engines, what puts their statements together, and who reads the tables of another server, which have many shapes
+# Files with SQL in Python: the engines, the assembly of statements, and the importer, whose sources vary in schema.
 SPEAKERS = (
     "store/sqlite.py",
     "store/postgres.py",
@@ -67,7 +67,7 @@ SPEAKERS = (
     "intersect/key_set.py",
 )
 
-# these find out about a request what it does not say itself: its route, query, body and caller
+# These set the derived fields of a request: its route, query, body and caller.
 REQUEST_READERS = {"http/dispatcher.py", "console/sessions.py"}
 
 
@@ -116,7 +116,7 @@ def _statements(tree: ast.AST) -> list[str]:
 
 
 def wrong_transaction(given: Sources, writes: Callable[[str, str], bool]) -> list[str]:
-    """A store function takes `tx: Writing` when its statement writes, else `tx: Reading`."""
+    """List store functions with the wrong transaction type: `tx: Writing` if the statement writes, else `tx: Reading`."""
     faults: list[str] = []
     for path, text in given.items():
         noun = Path(path).stem
@@ -156,31 +156,31 @@ def _calls(tree: ast.AST, methods: Collection[str]) -> bool:
 
 MAY_WRITE = frozenset(
     {
-        "game/changes.py",  # the write path itself: ledger, keys
+        "game/changes.py",  # the write path itself: audit log and keys
         "game/effects.py",
         "game/account_effects.py",
         "game/tokens.py",
         "game/guesses.py",
-        "game/registrations.py",  # counts them
+        "game/registrations.py",  # counts registrations for the rate limit
         "game/credentials.py",
-        "game/legacy.py",  # a better hash of the same password is no change of the account
+        "game/legacy.py",  # rehashes a password, which is not a change of the account
         "game/presence.py",
-        "mail/outbox.py",  # a mail's tries are no change of anybody's
-        "game/lists.py",  # counts of what is there
-        "game/retention.py",  # tidies up
-        "game/erasure_jobs.py",  # goes on with what the change of an erasure began
-        "game/bulk_loads.py",  # how far an import has come; what it brings in are changes
-        "http/health.py",  # a row that nobody sees, to know whether rows can be written
-        "backup/filling.py",  # puts back what was written, into an empty database
+        "mail/outbox.py",  # delivery attempts are not changes
+        "game/lists.py",  # counts of the ordered lists
+        "game/retention.py",  # deletes old rows
+        "game/erasure_jobs.py",  # continues the change of an erasure
+        "game/bulk_loads.py",  # progress of an import; its data are changes
+        "http/health.py",  # writes a row to test whether the database accepts writes
+        "backup/filling.py",  # restores rows into an empty database
         "backup/restoring.py",
         "backup/importing.py",
-        "backup/moving.py",  # closes what was moved
+        "backup/moving.py",  # closes the source of a move
     }
 )
 
 
 def writing_functions(store: Sources) -> set[tuple[str, str]]:
-    """Noun and name of every store function that takes a writing transaction."""
+    """Return module and name of every store function with a writing transaction."""
     return {
         (Path(path).stem, function.name)
         for path, text in store.items()
@@ -207,7 +207,7 @@ def stray_writes(given: Sources, writing: Collection[tuple[str, str]], may: Coll
 
 
 def _store_modules(text: str) -> dict[str, str]:
-    """What the store's modules are called in a file."""
+    """Return the names under which a file imports store modules."""
     return {
         each.asname or each.name: each.name
         for node in _nodes(text)
@@ -252,7 +252,7 @@ def refusal_faults(kinds: Iterable[type[Any]], status: Callable[[type[Any]], int
     return faults
 
 
-# --- size, excuses ------------------------------------------------------------------------------------------
+# --- file size, lint exceptions ------------------------------------------------------------------------------------
 
 LONGEST_FILE = 400
 EXCUSE = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>.*)")
@@ -268,7 +268,7 @@ def too_long(given: Sources, excepted: Collection[str] = ()) -> list[str]:
 
 
 def unreasoned(given: Sources) -> list[str]:
-    """A rule that is switched off says which rule, and why."""
+    """List lint exceptions without a rule name or a reason."""
     faults: list[str] = []
     for path, text in given.items():
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

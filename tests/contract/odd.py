@@ -1,4 +1,4 @@
-"""Odd but fine: requests that must be answered as if they were plain, with what nobody may smuggle in ignored."""
+"""Unusual but valid requests: answered like the plain ones, with forbidden extra fields ignored."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -49,12 +49,12 @@ bodied = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 
 
 class Odd(NamedTuple):
-    case: Hostile  # expected to be answered with 200
-    plain: Hostile | None  # whose answer it must have; None: only that it is answered
+    case: Hostile  # the unusual request, which must get a 200
+    plain: Hostile | None  # the plain request with the same answer; None: answers are not compared
 
 
 def smuggled_into(example: Example) -> dict[str, object]:
-    """All that the operation does not take; on our own, where unknown fields are rejected, what it ignores."""
+    """Return fields that the operation does not accept; for our own operations, those that it ignores."""
     takes = example.route.body
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
@@ -63,7 +63,7 @@ def smuggled_into(example: Example) -> dict[str, object]:
     return {
         name: value
         for name, value in SMUGGLED.items()
-        if name.lower().replace(".", "") not in taken  # a role is taken with its point and without
+        if name.lower().replace(".", "") not in taken  # role names are accepted with and without their dot
         if ignored is None or name.lower() in ignored
     }
 
@@ -87,7 +87,7 @@ def smuggling() -> Iterator[Odd]:
 
 
 def _slow(example: Example) -> bool:
-    """Hashes a password each time."""
+    """Return whether the operation hashes a password."""
     return handler_of(example.route).startswith(("credentials.", "tokens.", "users.register"))
 
 
@@ -115,7 +115,7 @@ def _capitals(example: Example) -> bytes:
 
 
 def _comparable(example: Example, plain: Hostile) -> Hostile | None:
-    """A new token is never the same, and a lease ends a little later each time."""
+    """Return the plain request, or None if answers differ each time, like new tokens and leases."""
     return None if handler_of(example.route) in {"tokens.log_in", "link.heartbeat"} else plain
 
 

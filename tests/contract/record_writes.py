@@ -1,4 +1,4 @@
-"""Every write that can change what is stored of a character."""
+"""Table of all writes that can change the stored record of a player."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -42,10 +42,10 @@ WHOLE = {
 
 
 class Write(NamedTuple):
-    row: str  # method and path of the table
+    row: str  # method and path of the operation
     path: str
     body: object = None
-    first: Sequence["Write"] = ()  # what must have happened before
+    first: Sequence["Write"] = ()  # writes that must come before
 
 
 CREATE = Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{NEW_ID}", WHOLE)
@@ -56,7 +56,7 @@ MUTE = Write("POST /api/v1/players/[lookupKey]/admin/mute", "/api/v1/players/Ann
 ONE_FIELD = [
     Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ZOE.id}", {name: value})
     for name, value in WHOLE.items()
-    if name not in {"Items", "Bank", "Spells", "Variables", "LastOnline"}  # presence moves the last
+    if name not in {"Items", "Bank", "Spells", "Variables", "LastOnline"}  # LastOnline is set by presence
 ]
 WRITES = [
     Write(
@@ -69,7 +69,7 @@ WRITES = [
         "/api/v1/players/Ann/items/give",
         {"itemid": people.POUCH.id, "quantity": 2},
     ),
-    Write(  # the sword she wears: taking it changes her record too
+    Write(  # takes an equipped sword, which also changes the record
         "POST /api/v1/players/[lookupKey]/items/take",
         "/api/v1/players/Ann/items/take",
         {"itemid": people.SWORD.id, "quantity": 1},
@@ -83,7 +83,7 @@ WRITES = [
         {"spellid": people.FIREBALL.id},
     ),
     CREATE,
-    Write(  # emptying the slot of what she wears
+    Write(  # empties the slot of an equipped item
         "PUT /api/link/v1/players/[id]",
         f"/api/link/v1/players/{people.ANN.id}",
         {"Items": [{"Slot": 2}], "Spells": [{"Slot": 0, "SpellId": people.HEAL.id}], "Level": 13},

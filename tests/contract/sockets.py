@@ -1,4 +1,4 @@
-"""A served Gamekeeper and a client that sends it exactly the bytes it is told to."""
+"""A running Gamekeeper server, and a client that sends raw bytes over a socket."""
 
 import os
 import socket
@@ -28,7 +28,7 @@ class Closed(Exception):
 
 @contextmanager
 def served(database: str, token: str) -> Generator[Served]:
-    """`gamekeeper serve` on a free port, until the block ends."""
+    """Run `gamekeeper serve` on a free port for the duration of the block."""
     port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
     environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", "GAMEKEEPER_RECEIVE_SECONDS": "60"}
@@ -44,7 +44,7 @@ def served(database: str, token: str) -> Generator[Served]:
 
 
 class Line:
-    """One connection, opened anew when the server has closed it."""
+    """One connection, which is reopened after the server has closed it."""
 
     def __init__(self, server: Served) -> None:
         self._server = server
@@ -59,7 +59,8 @@ class Line:
     def send(self, raw: bytes) -> None:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._server.port), timeout=ANSWER_SECONDS)
-        with suppress(BrokenPipeError, ConnectionResetError):  # an early answer may be there to read all the same
+        # The server may have sent an early answer, which can still be read
+        with suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(raw)
 
     def answer(self) -> Answer:
@@ -71,7 +72,7 @@ class Line:
         return Answer(int(head[0].split()[1]), headers, body)
 
     def more(self) -> bytes:
-        """What else comes until the server closes or falls silent for a moment."""
+        """Read until the server closes or pauses."""
         found, self._rest = self._rest, b""
         if self._socket is None:
             return found
@@ -109,7 +110,7 @@ class Line:
 def request(
     server: Served, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b"", *, chunked: bool = False
 ) -> bytes:
-    """A whole request; the headers given win over those that go with every request."""
+    """Build a complete request; given headers replace the default ones."""
     usual = {b"host": b"127.0.0.1", b"authorization": b"Bearer " + server.token.encode()}
     if chunked:
         usual[b"transfer-encoding"] = b"chunked"

@@ -1,4 +1,4 @@
-"""What a database holds, table by table, so that a test can say: nothing changed."""
+"""Fingerprints of a database by table, to check that nothing changed."""
 
 import hashlib
 import re
@@ -8,7 +8,7 @@ from functools import cache
 from gamekeeper.store.statements import FOLDER
 from world import World
 
-# a refused request may count a guess, and its right password makes the caller known; tokens are looked at on their own
+# Tables that a refused request may change: counted guesses and known callers; tokens are compared separately.
 UNWATCHED = frozenset({"guesses", "known_callers", "tokens"})
 TOTALS = """
 SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
@@ -29,12 +29,12 @@ def fingerprint(world: World, but: Collection[str] = UNWATCHED) -> Mapping[str, 
 
 
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """The tables that are not as they were."""
+    """Return the tables that have changed."""
     return [table for table in after if before[table] != after[table]]
 
 
 def totals(world: World) -> tuple[int, ...]:
-    """A quick look instead of a fingerprint: one statement that every kind of write shows in."""
+    """Return totals that every kind of write changes, in one statement; faster than a fingerprint."""
     return tuple(int(number) for number in world.sql(TOTALS)[0])
 
 

@@ -1,4 +1,4 @@
-"""Who may do what: every row of the table by every kind of caller, on both engines."""
+"""Authorization: every operation with every kind of caller, on both engines."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from gamekeeper.store import users
 from world import Answer, World
 
 DENIED = "Authorization has been denied for this request."
-LACKING = {  # role or power → accounts with a good token and without it
+LACKING = {  # role or permission: accounts with an active token that lack it
     "users.query": ["Shop", "Server"],
     "users.manage": ["Shop", "Server", "Clerk"],
     "game.link": ["Shop", "Clerk"],
@@ -27,8 +27,8 @@ LACKING = {  # role or power → accounts with a good token and without it
 
 class Case(NamedTuple):
     name: str
-    authorization: str | None  # {good} and so on stand for tokens; None: no header
-    by: str | None = None  # a role lacking, or "right": then the account's own token is sent
+    authorization: str | None  # header with placeholders for tokens, such as {good}; None: no header
+    by: str | None = None  # the missing role, or "right": an account with its own token
 
 
 MALFORMED = [
@@ -64,7 +64,7 @@ with_role = [each for each in EXAMPLES if each.route.permissions]
 
 @pytest.fixture(scope="module")
 def sent_tokens(shared_world: World) -> Mapping[str, str]:
-    """Tokens of the account with every role: good, spoilt in each way, and one that can only read."""
+    """Return tokens of the account with every role: valid, invalid in each way, and read-only."""
     world = shared_world
     good = world.tokens["Root"]
     expired, revoked, read_only = (_issued(world, read_only=only) for only in (False, False, True))
@@ -96,7 +96,7 @@ def ask(world: World, example: Example, case: Case, known: Mapping[str, str], pa
 
 
 def told(answer: Answer) -> dict[str, str]:
-    """What the caller learns, without the request's own id."""
+    """Return the body of a refusal without the request id."""
     return {name: value for name, value in answer.json.items() if name != "RequestId"}
 
 
@@ -130,7 +130,7 @@ def expected(example: Example, case: Case) -> str:
 
 
 def missing(example: Example) -> str:
-    """None of those who lack something has a power, and that is looked at first."""
+    """Return the missing permission or role that the refusal names; permissions are checked first."""
     return "power_missing" if (example.route.permissions or POWERS) & POWERS else "role_missing"
 
 
@@ -145,13 +145,15 @@ def check(example: Example, case: Case, answer: Answer) -> None:
 
 
 def status_of(example: Example, code: str) -> int:
-    """On moderation a missing permission is a 400: on a 403 real clients log in again without end."""
+    """Return the expected status; for moderation it is 400, because real clients retry the log-in for ever on a 403."""
     return 400 if "/admin/" in example.route.path and code != "read_only_token" else 403
 
 
 @pytest.mark.parametrize("example", guarded, ids=lambda each: each.name)
-def test_every_row_by_every_caller(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
-    """Refused requests are sent in earnest, those that are answered as dry runs; either way nothing changes."""
+def test_every_operation_checks_every_kind_of_caller(
+    shared_world: World, sent_tokens: Mapping[str, str], example: Example
+) -> None:
+    """Requests that must be refused are sent as they are, others as dry runs; neither changes anything."""
     for case in cases_of(example):
         before = state.totals(shared_world)
         known = sent_tokens if case.by is None else {"own": shared_world.tokens[case.by]}
@@ -166,12 +168,12 @@ def test_every_row_by_every_caller(shared_world: World, sent_tokens: Mapping[str
 
 
 def unspent(totals: tuple[int, ...]) -> tuple[int, ...]:
-    """Without the tries of reset codes: redeeming one spends a try even when it is only tried out."""
+    """Drop the attempts at reset codes, which a dry run counts too."""
     return totals[:-1]
 
 
 @pytest.mark.parametrize("example", guarded, ids=lambda each: each.name)
-def test_without_a_token_nobody_learns_what_exists(
+def test_caller_without_a_token_learns_nothing_of_existence(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
     unknown = good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS)
@@ -181,9 +183,7 @@ def test_without_a_token_nobody_learns_what_exists(
 
 
 @pytest.mark.parametrize("example", with_role, ids=lambda each: each.name)
-def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
-    shared_world: World, example: Example
-) -> None:
+def test_caller_without_the_role_learns_nothing_of_existence_or_format(shared_world: World, example: Example) -> None:
     for who in LACKING[min(example.route.permissions or ())]:
         existing, unknown, malformed = (
             shared_world.call(example.route.method, path, by=who, body=body)
@@ -198,7 +198,7 @@ def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
 
 
 @pytest.mark.parametrize("role", sorted(LACKING))
-def test_the_missing_role_is_named(shared_world: World, role: str) -> None:
+def test_refusal_names_the_missing_role(shared_world: World, role: str) -> None:
     example = next(each for each in with_role if min(each.route.permissions or ()) == role)
     for who in LACKING[role]:
         answer = shared_world.call(example.route.method, example.path, by=who, body=example.body)
@@ -207,7 +207,7 @@ def test_the_missing_role_is_named(shared_world: World, role: str) -> None:
 
 
 @pytest.mark.parametrize("example", unguarded, ids=lambda each: each.name)
-def test_open_rows_ignore_a_stray_token(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
+def test_open_operations_ignore_a_token(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
     for case in [*REFUSED, READ_ONLY, GOOD]:
         answer = ask(shared_world, example, case, sent_tokens, example.path)
         assert answer.status == 200, (case.name, answer.raw)
@@ -216,7 +216,7 @@ def test_open_rows_ignore_a_stray_token(shared_world: World, sent_tokens: Mappin
 @pytest.mark.parametrize(
     "path", ["/api/oauth/token/{}", "/api/oauth/tokens/{}", "/api/oauth/token/{}/" + people.NOBODY_ID]
 )
-def test_other_peoples_tokens_need_users_manage(shared_world: World, path: str) -> None:
+def test_tokens_of_other_accounts_need_users_manage(shared_world: World, path: str) -> None:
     before = state.totals(shared_world)
     for who in ("Shop", "Server", "Clerk"):
         answers = [shared_world.call("DELETE", path.format(name), by=who) for name in ("Root", "Nobody")]
@@ -225,12 +225,12 @@ def test_other_peoples_tokens_need_users_manage(shared_world: World, path: str) 
     assert state.totals(shared_world) == before
 
 
-def test_route_comes_before_token(shared_world: World) -> None:
+def test_route_is_checked_before_token(shared_world: World) -> None:
     assert shared_world.call("GET", "/api/v1/nothing", by=None).status == 404
     assert shared_world.call("PATCH", "/api/v1/players", by=None).status == 405
 
 
-def test_token_and_role_come_before_size_and_type(shared_world: World) -> None:
+def test_token_and_role_are_checked_before_size_and_type(shared_world: World) -> None:
     large, plain = b"{" + b" " * 70_000, {"content-type": "text/plain"}
     path = "/api/v1/users/register"
     assert shared_world.call("POST", path, by=None, raw=large, headers=plain).status == 401
@@ -239,7 +239,7 @@ def test_token_and_role_come_before_size_and_type(shared_world: World) -> None:
     assert shared_world.call("POST", path, by="Root", raw=b"x", headers=plain).status == 415
 
 
-def test_the_table_of_callers_covers_every_role() -> None:
+def test_table_of_callers_covers_every_role() -> None:
     assert {role for each in EXAMPLES for role in each.route.permissions or ()} == set(LACKING)
     for role, lacking in LACKING.items():
         assert not any(getattr(people.ACCOUNTS[who], role.lower().replace(".", "_")) for who in lacking)

@@ -1,4 +1,4 @@
-"""A player's stored document says what the columns beside it say, after every kind of write."""
+"""A player's stored document equals its columns after every kind of write."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -22,13 +22,13 @@ def written(milliseconds: int) -> str:
 
 
 def stored(world: World) -> list[Mapping[str, Any]]:
-    """The rows of players alone: who is online is not in them."""
+    """Return the rows of the players table, without presence."""
     rows = world.run(records.read_columns(world.keeper.store))
     return [{name: value for name, value in row.items() if not name.startswith("online ")} for row in rows]
 
 
 def mismatches(world: World) -> list[str]:
-    """What the columns say otherwise than the document, and what a reader is told otherwise than both."""
+    """Return differences between columns, document and the API's answer."""
     rows = stored(world)
     wrong = [f"{row['name']}: {problem}" for row in rows for problem in _in_answer(world, row)]
     return [*world.run(records.mismatches(world.keeper.store)), *wrong]
@@ -66,7 +66,7 @@ def test_document_and_columns_agree_after_every_kind_of_write(world: World, writ
 
 
 def test_document_and_columns_agree_after_each_single_field(world: World) -> None:
-    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.SWORD.id, "quantity": 1})  # something to wear
+    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.SWORD.id, "quantity": 1})  # an item to equip
     for write in ONE_FIELD:
         before = stored(world)
         carry_out(world, write)
@@ -75,12 +75,12 @@ def test_document_and_columns_agree_after_each_single_field(world: World) -> Non
 
 
 def touches_record(write: Write) -> bool:
-    """Whether the write is one that changes a row of players."""
+    """Return whether the write changes a row of the players table."""
     belongings = ("variables/", "give", "teach", "forget", "joined", "catalogue/", "admin/")
     return not any(part in write.path for part in belongings) and write is not LEASE
 
 
-def test_a_record_of_every_field_reads_back(world: World) -> None:
+def test_record_with_every_field_reads_back(world: World) -> None:
     carry_out(world, CREATE)
     record = world.get(f"/api/v1/players/{NEW_ID}").json
     fields = {name: value for name, value in WHOLE.items() if name in record and name != "CreationDate"}
@@ -88,7 +88,7 @@ def test_a_record_of_every_field_reads_back(world: World) -> None:
     assert record["CreationDate"] == "2020-02-29T21:59:59.999Z"
 
 
-def test_every_write_on_characters_is_among_them() -> None:
+def test_table_lists_every_write_of_players() -> None:
     writes = {f"{each.method} {each.path}" for each in ROUTES if each.access is WRITE}
     theirs = {each for each in writes if "/players" in each or "/api/link/" in each}
     assert {each.row for each in WRITES} == theirs
@@ -109,13 +109,13 @@ FAULTS: Mapping[str, Callable[[World], object]] = {
 
 
 @pytest.mark.parametrize("column", FAULTS)
-def test_a_column_changed_alone_is_noticed(world: World, column: str) -> None:
+def test_column_changed_alone_is_noticed(world: World, column: str) -> None:
     carry_out(world, JOIN)
     FAULTS[column](world)
     assert any(f"{column} is" in problem for problem in mismatches(world))
 
 
-def test_a_document_changed_alone_is_noticed(world: World) -> None:
+def test_document_changed_alone_is_noticed(world: World) -> None:
     document = stored(world)[0]["document"].replace(b'"Level":12', b'"Level":13')
     world.sql("UPDATE players SET document = $1 WHERE fold = 'ann'", document)
     assert any("level is 12, not 13" in problem for problem in mismatches(world))

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "generate_docs.py"
 WITHOUT_DATABASE = {"deploy", "operations"}
 
 
-def test_the_files_are_what_the_code_says() -> None:
+def test_generated_documents_are_up_to_date() -> None:
     checked = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
@@ -25,7 +25,7 @@ def commands(group: click.Group) -> list[click.Command]:
 
 
 @pytest.mark.parametrize("command", [pytest.param(each, id=each.name) for each in commands(gamekeeper)])
-def test_every_command_has_help_and_takes_a_database(command: click.Command) -> None:
+def test_every_command_has_help_and_a_database_option(command: click.Command) -> None:
     assert command.help
     assert command.name in WITHOUT_DATABASE or any("--database" in option.opts for option in command.params)
     for option in command.params:

@@ -1,4 +1,4 @@
-"""Records of older and newer versions: missing fields have defaults, unknown ones stay, through every kind of write."""
+"""Records of other versions: missing fields get defaults, and unknown fields survive every kind of write."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from gamekeeper.http import wire
 from undos import CHANGES, last, undone
 from world import World
 
-NEWEST = wire.players.PlayerDocument.__struct_fields__[24:]  # the last field of 0.1.0 and all that were added since
+NEWEST = wire.players.PlayerDocument.__struct_fields__[24:]  # the last field of 0.1.0 and all added since
 MISSING = ("InBank", "MaxVitals", "StatPoints", "Sprite", "Dead", *NEWEST)
 UNKNOWN = rb',"FromLater":{"Id":7,"Weight":1.50,"Tags":["\u00e9",null],"Stats":[{"Id":"a","Name":"b"}]},"Rank2":1e3'
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
@@ -41,7 +41,7 @@ VERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def rewrite(world: World, version: Callable[[bytes], bytes]) -> None:
-    """All documents as another version would have written them."""
+    """Rewrite all documents as another version would have written them."""
     for row in stored(world):
         world.sql("UPDATE players SET document = $1 WHERE id = $2", version(row["document"]), row["id"])
     if version is not newer:
@@ -53,7 +53,7 @@ def stored(world: World) -> list[Mapping[str, Any]]:
 
 
 def problems(world: World, *, unknown: bool) -> list[str]:
-    """What a lookup lacks, and which documents have lost the fields that this version does not know."""
+    """Return missing fields of look-ups, and documents that have lost unknown fields."""
     found: list[str] = []
     for row in stored(world):
         record = world.get(f"/api/v1/players/{row['id']}").json
@@ -64,10 +64,11 @@ def problems(world: World, *, unknown: bool) -> list[str]:
 
 
 def take_back(world: World, since: int) -> None:
-    """Undo every change of characters after a number; what is worn comes back after the items."""
+    """Undo every change of players after a number, items before equipment."""
     changes = [each for each in world.ledger() if each.seq > since and each.kind in PLAYER_KINDS]
     for each in sorted(changes, key=lambda each: each.kind):
-        answer = world.post(f"{CHANGES}/{each.seq}/undo")  # `undone` rejects fields of a later version
+        # Sent directly, because the helper rejects fields of a later version
+        answer = world.post(f"{CHANGES}/{each.seq}/undo")
         assert answer.status == 200, (each.kind, answer.raw)
 
 
@@ -75,7 +76,7 @@ def take_back(world: World, since: int) -> None:
 def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)  # as if MISSING were newer than version 0.1.0
+    monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)  # pretends that MISSING was added after version 0.1.0
     rewrite(world, VERSIONS[version])
     assert problems(world, unknown=version != "older") == []
     for write in WRITES:
@@ -84,7 +85,7 @@ def test_every_write_works_on_records_of_other_versions(
         assert problems(world, unknown=version != "older") == [], write
         for path in LIFTED:
             world.post(path, {})
-        world.call("DELETE", LEASE.path)  # who is online cannot be deleted by the next
+        world.call("DELETE", LEASE.path)  # the next write may delete the player, which must be offline
         take_back(world, since)
         assert problems(world, unknown=version != "older") == [], f"undo of {write}"
     assert errors(world) == []
@@ -127,8 +128,8 @@ def test_undo_of_unknown_field_is_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["deletion", "creation"])
-def test_undo_with_unknown_belongings_is_refused(world: World, kind: str) -> None:
-    """This version knows no table for them: in the document they would be shown, and lost to the newer version."""
+def test_undo_with_unknown_kinds_of_items_is_refused(world: World, kind: str) -> None:
+    """This version has no table for them: restored into the document, they would be lost for the newer version."""
     if kind == "deletion":
         world.call("DELETE", "/api/v1/players/Zoe")
     else:
@@ -141,7 +142,7 @@ def test_undo_with_unknown_belongings_is_refused(world: World, kind: str) -> Non
 
 
 def test_erasure_keeps_no_unknown_field(world: World) -> None:
-    """It may say who somebody is, and only the newer version could tell."""
+    """An unknown field may contain personal data, which only the newer version could recognise."""
     rewrite(world, newer)
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     deleted = [json.loads(row.before or "{}") for row in world.ledger() if row.kind == "player_deleted"]
@@ -179,5 +180,5 @@ FIRST = [
 
 
 def test_new_fields_of_the_record_are_added_at_the_end() -> None:
-    """Versions look for each other's fields behind these, which are those of 0.1.0."""
+    """All versions expect the fields of 0.1.0 first, and added fields after them."""
     assert list(wire.players.PlayerDocument.__struct_fields__[: len(FIRST)]) == FIRST

@@ -1,4 +1,4 @@
-"""Bad input gets its 4xx with the field named, changes nothing, and never a 5xx: the whole corpus, on both engines."""
+"""The whole corpus of hostile requests on both engines: each gets a 4xx that names the field, and changes nothing."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from gamekeeper.http.routes import ROUTES
 from world import World
 
 NOT_COMPARED = {
-    "list_changes": {"mark"},  # what differs between two runs of the same requests
+    "list_changes": {"mark"},  # columns that differ between two runs of the same requests
     "users": {"id", "password", "created_at"},
     "players": {"last_online"},
     "ledger": {"at", "user_id", "request_id"},
@@ -34,14 +34,14 @@ NOT_COMPARED = {
 }
 
 
-def test_the_corpus_is_large_and_covers_every_operation() -> None:
+def test_corpus_is_large_and_covers_every_operation() -> None:
     assert len({case.identity for case in CORPUS}) == len(CORPUS)
     assert len(CORPUS) >= 2000
     for route in ROUTES:
         pattern = re.compile(re.sub(r"\\\[\w+\\\]", "[^/?]+", re.escape(route.path)).encode() + rb"(\?.*)?")
         hit = any(case.method == route.method and pattern.fullmatch(case.path) for case in CORPUS)
         plain = route.body is None and not good_requests.parameters(route)
-        assert hit or plain, route  # a plain GET has nothing to be hostile with but its method
+        assert hit or plain, route  # a GET without parameters can only have a wrong method
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -56,7 +56,7 @@ def test_hostile_requests_are_refused_and_change_nothing(shared_world: World, gr
     assert state.changed(before, state.fingerprint(shared_world)) == []
 
 
-def test_odd_requests_are_answered_as_if_they_were_plain(unchanged: World) -> None:
+def test_unusual_requests_are_answered_like_plain_ones(unchanged: World) -> None:
     found: dict[str, str] = {}
     plain: dict[tuple[object, ...], bytes] = {}
     for case, like in odd.CASES:
@@ -101,7 +101,7 @@ WRITES = [
 
 @pytest.fixture
 def twins(databases: Any, known_tokens: Mapping[str, str], loop: Any) -> Generator[tuple[World, World]]:
-    """Two worlds on databases of their own."""
+    """Open two worlds on separate databases."""
     urls = databases.fresh(), databases.fresh()
     plain, other = (World(url, known_tokens, loop) for url in urls)
     for world in (plain, other):
@@ -113,7 +113,7 @@ def twins(databases: Any, known_tokens: Mapping[str, str], loop: Any) -> Generat
 
 
 def contents(world: World) -> dict[str, list[dict[str, object]]]:
-    """Every table's rows but for what differs between two runs."""
+    """Return the rows of every table without columns that differ between runs."""
     return {table: list(_rows(world, table)) for table in state.tables() if table not in state.UNWATCHED}
 
 
@@ -129,7 +129,7 @@ def smuggling(example: Example) -> Hostile:
     return Hostile("odd", example.name, example.route.method, example.path.encode(), (200,), body, JSON)
 
 
-def test_roles_and_powers_smuggled_into_a_write_change_nothing(twins: tuple[World, World]) -> None:
+def test_extra_permission_fields_in_a_write_change_nothing(twins: tuple[World, World]) -> None:
     plain, other = twins
     for example in WRITES:
         wanted = hostile_runs.send(plain, replace(smuggling(example), body=odd.whole(example)))
@@ -141,13 +141,13 @@ def test_roles_and_powers_smuggled_into_a_write_change_nothing(twins: tuple[Worl
     assert not any(other.sql(f"SELECT {powers} FROM users WHERE fold = 'newcomer'")[0])  # noqa: S608 - ours
 
 
-def test_every_write_with_a_body_is_smuggled_into() -> None:
-    elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # tried in odd.py, by dry run and by log-in
+def test_every_write_with_a_body_is_tested_with_extra_fields() -> None:
+    elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # odd.py tests these
     bodied = {good_requests.handler_of(each.route) for each in odd.bodied if each.route.access is WRITE}
     assert {good_requests.handler_of(each.route) for each in WRITES} == bodied - elsewhere
 
 
-def test_smuggled_scope_does_not_widen_a_token(shared_world: World) -> None:
+def test_extra_scope_does_not_widen_a_token(shared_world: World) -> None:
     body = {
         **json.loads(odd.whole(BY_HANDLER["tokens.log_in"])),
         "scope": "read",

@@ -1,4 +1,4 @@
-"""House rules as tests. Each rule is tried on the sources as they are, and on a seeded fault that it must report."""
+"""Tests of the architecture's rules. Each runs on the real sources and on a seeded fault that it must report."""
 
 import asyncio
 import re
@@ -51,7 +51,7 @@ def test_sql_in_python_is_noticed(text: str) -> None:
     assert len(house.sql_in_python({"game/items.py": text, "store/sqlite.py": text})) == 1
 
 
-def test_words_that_are_no_sql_are_let_through() -> None:
+def test_words_that_are_not_sql_are_accepted() -> None:
     assert house.sql_in_python({"a.py": 'X = ["DELETE", "Please select one", "UPDATE"]'}) == []
 
 
@@ -134,7 +134,7 @@ def test_store_functions_take_the_transaction_they_need() -> None:
         "async def count(tx: Writing): await tx.one(SQL.count)",
     ],
 )
-def test_the_wrong_transaction_is_noticed(text: str) -> None:
+def test_wrong_transaction_type_is_noticed(text: str) -> None:
     assert len(house.wrong_transaction({"players.py": text}, writes)) == 1
 
 
@@ -163,7 +163,7 @@ def schema_of(engine: str, url: str) -> catalogues.Schema:
 
 @pytest.fixture
 def two_schemas(databases: Any) -> Iterator[tuple[str, str]]:
-    """The URLs of a database made by the migrations and one made from schema.sql."""
+    """Return the URLs of a database made by the migrations and of one made from schema.sql."""
     urls = databases.empty(), databases.empty()
     for url, by_migrations in zip(urls, (True, False), strict=True):
         asyncio.run(built(url, by_migrations=by_migrations))
@@ -196,16 +196,16 @@ def test_only_the_write_path_writes() -> None:
         "from gamekeeper.store.items import save_slots",
     ],
 )
-def test_a_write_beside_the_write_path_is_noticed(text: str) -> None:
+def test_write_outside_the_write_path_is_noticed(text: str) -> None:
     assert len(house.stray_writes({"http/items.py": text, "game/effects.py": text}, WRITING)) == 1
 
 
-def test_reading_is_free() -> None:
+def test_reads_are_allowed_everywhere() -> None:
     text = "from gamekeeper.store import items\nitems.slots_of_player(tx, player)"
     assert house.stray_writes({"http/items.py": text}, WRITING) == []
 
 
-def test_only_changes_carries_out() -> None:
+def test_only_changes_applies_effects() -> None:
     assert house.stray_effects(PACKAGE) == []
     assert "carry_out(" in PACKAGE["game/changes.py"]
     assert len(house.stray_effects({"http/items.py": "change.carry_out(tx, spelling)"})) == 1
@@ -239,19 +239,19 @@ def test_client_imports_only_its_two_dependencies() -> None:
 # --- refusals ------------------------------------------------------------------------------------------------------
 
 
-def test_every_refusal_has_a_status_and_a_message_and_a_code_of_its_own() -> None:
+def test_every_refusal_has_a_status_a_message_and_a_unique_code() -> None:
     kinds = [kind for kind in house.kinds_of(Refusal) if kind.__module__.startswith("gamekeeper.")]
     assert len(kinds) > 35
     assert house.refusal_faults(kinds, errors.find_status) == []
 
 
-def test_the_tree_in_the_docstring_has_every_refusal() -> None:
+def test_docstring_tree_has_every_refusal() -> None:
     drawn = set(re.findall(r"\b[A-Z]\w+", PACKAGE["game/refusals.py"].split('"""')[1]))
     ours = {kind.__name__ for kind in house.kinds_of(Refusal) if kind.__module__ == "gamekeeper.game.refusals"}
     assert ours <= drawn
 
 
-def test_a_faulty_refusal_is_noticed() -> None:
+def test_faulty_refusal_is_noticed() -> None:
     silent = type("Silent", (errors.MalformedBody,), {})
     homeless = type("Homeless", (Refusal,), {"__doc__": "No."})
     double = type("MalformedBody", (errors.MalformedBody,), {"__doc__": "No."})
@@ -263,7 +263,7 @@ def test_a_faulty_refusal_is_noticed() -> None:
     ]
 
 
-# --- size, excuses ------------------------------------------------------------------------------------------
+# --- file size, lint exceptions ------------------------------------------------------------------------------------
 
 
 def test_no_file_is_too_long() -> None:
@@ -272,7 +272,7 @@ def test_no_file_is_too_long() -> None:
     assert house.too_long({"x.py": "x = 1\n" * 401}) == ["x.py has 401 lines"]
 
 
-def test_every_excuse_has_its_reason() -> None:
+def test_every_lint_exception_has_a_reason() -> None:
     for folder in ("src", "clients", "tests", "scripts"):
         assert house.unreasoned(house.sources(house.ROOT / folder)) == []
 
@@ -289,10 +289,10 @@ def test_every_excuse_has_its_reason() -> None:
         "noqa: S1 x",
     ],
 )
-def test_an_excuse_without_a_reason_is_noticed(comment: str) -> None:
+def test_lint_exception_without_a_reason_is_noticed(comment: str) -> None:
     assert len(house.unreasoned({"x.py": f"x = 1  # {comment}\n"})) == 1
 
 
 @pytest.mark.parametrize("comment", ["noqa: S608 - ours", "pyright: ignore[reportAny, reportX] - untyped", "a remark"])
-def test_an_excuse_with_its_reason_is_let_through(comment: str) -> None:
+def test_lint_exception_with_a_reason_is_accepted(comment: str) -> None:
     assert house.unreasoned({"x.py": f"x = 1  # {comment}\n"}) == []

@@ -1,4 +1,4 @@
-"""docs/spec.md is the contract: its rows, roles, field names and messages are the table's and the wire's."""
+"""docs/spec.md is the contract: our operations have its rows, roles, field names and messages."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from world import World
 SPEC = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (\d+) \| (GET|POST) `([^`]+)`( \(deprecated\))? \| (.*) \| (.*) \|$", re.MULTILINE)
 ROLES = {"users.query", "users.manage", "game.link"}
-OURS = ["IsBanned", "RegistrationDate", "PlayTimeSeconds"]  # of an account, after the spec's seven
+OURS = ["IsBanned", "RegistrationDate", "PlayTimeSeconds"]  # our fields of an account, after the spec's seven
 
 
 class Row(NamedTuple):
@@ -40,20 +40,20 @@ def by_number(number: int) -> Row:
 
 
 def fields_of(title: str) -> list[str]:
-    """The first column of the table under a heading of part 2."""
+    """Return the first column of the table under a heading of part 2 of the spec."""
     section = re.split(r"^#", SPEC.partition(f"### {title}")[2], flags=re.MULTILINE)[0]
     return [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("|")][2:]
 
 
 def body_fields(row: Row) -> dict[str, bool]:
-    """The fields of a request body, and whether each is required."""
+    """Return the fields of a request body, and whether each is required."""
     listed = row.request.removeprefix("body: ").partition(";")[0]
     parts = re.split(r", (?![^(]*\))", listed)
     return {part.split()[0]: "optional" not in part for part in parts}
 
 
 def keys_in(text: str) -> list[str]:
-    """The outer field names of `{a: int, b: {…}}` or `{a, b}`."""
+    """Return the outer field names of `{a: int, b: {…}}` or `{a, b}`."""
     inner = text.partition("{")[2].rpartition("}")[0]
     return [part.strip().partition(":")[0] for part in re.sub(r"\{[^}]*\}", "", inner).split(",")]
 
@@ -70,11 +70,11 @@ def names(struct: type[msgspec.Struct]) -> list[str]:
     return [field.encode_name for field in msgspec.structs.fields(struct)]
 
 
-def test_the_spec_has_its_31_rows() -> None:
+def test_spec_has_31_rows() -> None:
     assert [row.number for row in ROWS] == list(range(1, 32))
 
 
-def test_the_table_has_the_specs_rows_in_its_order_and_then_ours() -> None:
+def test_operations_are_the_specs_in_order_and_then_ours() -> None:
     assert [(route.number, route.method, route.path) for route in ROUTES[:31]] == [row[:3] for row in ROWS]
     assert list(ROUTES[:31]) == NUMBERED
 
@@ -86,7 +86,7 @@ def test_deprecated_rows_name_their_successor() -> None:
     }
 
 
-def test_roles_are_those_of_part_5() -> None:
+def test_roles_are_those_of_the_specs_part_5() -> None:
     first, last = re.findall(r"All Users endpoints \((\d+) to (\d+)\) require the API role `users.query`", SPEC)[0]
     managing = re.findall(r"Endpoints (\d+) and (\d+) additionally require the role `Users.Manage`", SPEC)[0]
     for route in NUMBERED:
@@ -95,7 +95,7 @@ def test_roles_are_those_of_part_5() -> None:
         assert route.permissions == wanted, route
 
 
-def test_reading_posts_and_the_writing_get() -> None:
+def test_posts_that_read_and_the_get_that_writes_are_declared() -> None:
     assert {route.number for route in NUMBERED if route.method == "POST" and route.access is Access.READ} == {
         3,
         19,
@@ -166,7 +166,7 @@ def test_declaration_whose_handler_takes_something_else_is_refused(changed: dict
         declare({**DECLARED, **changed})
 
 
-def test_every_row_has_an_example() -> None:
+def test_every_operation_has_an_example() -> None:
     for example in good_requests.EXAMPLES:
         assert (example.body is not None) == (example.route.body is not None), example.name
 
@@ -179,7 +179,7 @@ def test_body_fields_are_the_specs(row: Row) -> None:
     assert {field.name: field.required for field in msgspec.structs.fields(takes)} == body_fields(row)
 
 
-def test_only_rows_with_a_body_take_one() -> None:
+def test_only_operations_with_a_body_in_the_spec_accept_one() -> None:
     assert [row.number for row in ROWS if row.request.startswith("body: ")] == [
         route.number for route in NUMBERED if route.body is not None
     ]
@@ -200,7 +200,7 @@ def test_envelope_fields_are_the_specs() -> None:
     assert list(msgspec.json.decode(wire.lists.legacy(0, 0, []))) == fields_of("Legacy list envelope")
 
 
-def test_the_two_power_sets_are_the_specs() -> None:
+def test_both_power_sets_are_the_specs() -> None:
     assert names(wire.users.Power) == flags_in(by_number(21).response)
     assert names(wire.users.ChangedPower) == flags_in(by_number(24).response)
 
@@ -216,7 +216,7 @@ def answer_of(world: World, number: int) -> Any:
 @pytest.mark.parametrize("number", [row.number for row in ROWS if row.response.startswith(("`{", "object `{"))])
 def test_answers_have_the_specs_fields(unchanged: World, number: int) -> None:
     answer = answer_of(unchanged, number)
-    answer.pop("Warning", None)  # ours, beside Message, where no mail is set up
+    answer.pop("Warning", None)  # our field, present when mail is not configured
     assert list(answer) == keys_in(by_number(number).response)
 
 
@@ -258,7 +258,7 @@ def test_arrays_hold_the_specs_records(unchanged: World, number: int, fields: li
     assert by_number(number).response.startswith("array of")
     answer = answer_of(unchanged, number)
     assert answer
-    ours = ["ItemName"] if number in {11, 12} else []  # after the spec's fields
+    ours = ["ItemName"] if number in {11, 12} else []  # our field, after the spec's
     assert all(list(record) == fields + ours for record in answer)
 
 
@@ -281,13 +281,13 @@ def test_users_have_the_shorter_power_set(unchanged: World, number: int) -> None
     assert list(record["Power"]) == flags_in(by_number(21).response)
 
 
-def test_part_8s_defaults(unchanged: World) -> None:
+def test_defaults_are_those_of_the_specs_part_8(unchanged: World) -> None:
     for number in (1, 2, 20):
         answer = answer_of(unchanged, number)
         assert (answer["Page"], answer["PageSize"]) == (0, 5)
 
 
-def test_the_spec_is_read_right() -> None:
+def test_spec_parser_reads_every_table() -> None:
     assert body_fields(by_number(14)) == {"itemid": True, "quantity": True, "bankoverflow": False}
     assert keys_in(by_number(14).response) == ["id", "quantity"]
     assert flags_in(by_number(24).response)[-1] == "ApiUserManagement"

@@ -1,4 +1,4 @@
-"""What real clients send and the spec does not say: each kind of it, on every operation that it can be sent to."""
+"""Input that real clients send although the spec does not mention it, on every operation that can get it."""
 
 import json
 import re
@@ -21,13 +21,13 @@ from world import SENT, Answer, World
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = {"tokens.log_in", "info.stats", "link.heartbeat", "feed.changes"}
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
-OF_CLIENTS = [each for each in BODIED if not each.route.over_link]  # game servers speak JSON
+OF_CLIENTS = [each for each in BODIED if not each.route.over_link]  # the link accepts JSON only
 JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
-Varied = Mapping[str, Any]  # what `World.call` takes instead of the plain body
+Varied = Mapping[str, Any]  # arguments of `World.call` that replace the plain body
 
 
 def faults(world: World, examples: Iterable[Example], vary: Callable[[Example], Varied]) -> dict[str, str]:
-    """Of all that must be answered as if it had been sent plainly, what is not."""
+    """Return the varied requests whose answers differ from those of the plain ones."""
     found: dict[str, str] = {}
     for each in examples:
         varied = dict(vary(each))
@@ -53,10 +53,10 @@ def is_hash(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-# --- bodies -------------------------------------------------------------------------------------------------------
+# --- bodies --------------------------------------------------------------------------------------------------------
 
 
-def test_a_form_with_names_in_any_case_on_every_post(unchanged: World) -> None:
+def test_every_post_accepts_a_form_with_names_in_any_case(unchanged: World) -> None:
     def form(example: Example) -> Varied:
         fields = {name.title(): as_text(value) for name, value in example.fields.items()}
         return {"body": None, "raw": urlencode(fields).encode(), "headers": {"Content-Type": f"{FORM}; charset=UTF-8"}}
@@ -65,7 +65,7 @@ def test_a_form_with_names_in_any_case_on_every_post(unchanged: World) -> None:
     assert faults(unchanged, OF_CLIENTS, form) == {}
 
 
-def test_numbers_and_booleans_as_text(unchanged: World) -> None:
+def test_numbers_and_booleans_are_accepted_as_text(unchanged: World) -> None:
     def texts(example: Example) -> Varied:
         return {"body": {name: as_text(value) for name, value in example.fields.items()}}
 
@@ -75,7 +75,7 @@ def test_numbers_and_booleans_as_text(unchanged: World) -> None:
 
 
 @pytest.mark.parametrize("written", [str.upper, str.lower])
-def test_hashes_in_either_case(unchanged: World, written: Callable[[str], str]) -> None:
+def test_password_hashes_are_accepted_in_either_case(unchanged: World, written: Callable[[str], str]) -> None:
     def rewritten(value: object) -> object:
         return written(value) if is_hash(value) else value
 
@@ -87,7 +87,7 @@ def test_hashes_in_either_case(unchanged: World, written: Callable[[str], str]) 
     assert faults(unchanged, hashed, hashes) == {}
 
 
-def test_fields_that_nobody_knows(unchanged: World) -> None:
+def test_unknown_fields_are_ignored(unchanged: World) -> None:
     def more(example: Example) -> Varied:
         return {"body": {"size": "", "username": "Bob", **example.fields}}
 
@@ -95,7 +95,7 @@ def test_fields_that_nobody_knows(unchanged: World) -> None:
 
 
 @pytest.mark.parametrize("content_type", [JSON, FORM, None])
-def test_an_empty_array_where_nothing_is_needed(unchanged: World, content_type: str | None) -> None:
+def test_empty_array_is_accepted_as_an_empty_body(unchanged: World, content_type: str | None) -> None:
     def empty_array(_: Example) -> Varied:
         return {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type} if content_type else {}}
 
@@ -106,14 +106,14 @@ def test_an_empty_array_where_nothing_is_needed(unchanged: World, content_type: 
 
 
 def unsent(example: Example) -> frozenset[str]:
-    """The fields that its body could have, and of which null says nothing."""
+    """Return the optional fields of the body for which null means missing."""
     shape = example.route.body
     assert shape is not None
     assert issubclass(shape, Struct)
     return optional_names(shape) - example.fields.keys()
 
 
-def test_null_where_nothing_is_needed(unchanged: World) -> None:
+def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:
     def nulls(example: Example) -> Varied:
         return {"body": {**example.fields, **dict.fromkeys(unsent(example))}}
 
@@ -124,7 +124,7 @@ def test_null_where_nothing_is_needed(unchanged: World) -> None:
     assert faults(unchanged, lacking, nulls) == {}
 
 
-def test_nothing_in_a_field_of_a_form_where_nothing_is_needed(unchanged: World) -> None:
+def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> None:
     def blanks(example: Example) -> Varied:
         fields = {name: as_text(value) for name, value in example.fields.items()}
         return {"body": None, "form": fields | dict.fromkeys(unsent(example), "")}
@@ -134,11 +134,11 @@ def test_nothing_in_a_field_of_a_form_where_nothing_is_needed(unchanged: World) 
     assert faults(unchanged, lacking, blanks) == {}
 
 
-# --- paths and headers --------------------------------------------------------------------------------------------
+# --- paths and headers ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("written", [str.upper, str.title])
-def test_paths_in_any_case_but_for_what_is_filled_in(unchanged: World, written: Callable[[str], str]) -> None:
+def test_paths_are_accepted_in_any_case(unchanged: World, written: Callable[[str], str]) -> None:
     def rewritten(example: Example) -> Varied:
         path, mark, query = tried(example).partition("?")
         steps = zip(example.route.path.split("/"), path.split("/"), strict=True)
@@ -151,7 +151,7 @@ def test_paths_in_any_case_but_for_what_is_filled_in(unchanged: World, written: 
     assert faults(unchanged, api, rewritten) == {}
 
 
-def test_a_slash_at_the_end(unchanged: World) -> None:
+def test_trailing_slash_is_accepted_by_every_operation(unchanged: World) -> None:
     def slash(example: Example) -> Varied:
         path, mark, query = tried(example).partition("?")
         return {"path": f"{path}/{mark}{query}"}
@@ -160,20 +160,20 @@ def test_a_slash_at_the_end(unchanged: World) -> None:
 
 
 @pytest.mark.parametrize("content_type", [JSON, FORM, "text/plain", "multipart/form-data"])
-def test_a_content_type_without_a_body(unchanged: World, content_type: str) -> None:
+def test_content_type_without_a_body_is_ignored_by_every_operation(unchanged: World, content_type: str) -> None:
     gets = [each for each in EXAMPLES if each.route.body is None]
     assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": content_type}}) == {}
 
 
 @pytest.mark.parametrize("authorization", ["Bearer ", "Bearer", "", "Bearer null", "Basic QTpC"])
-def test_whatever_is_in_the_header_of_who_asks_for_a_token(unchanged: World, authorization: str) -> None:
+def test_log_in_ignores_any_authorization_header(unchanged: World, authorization: str) -> None:
     open_to_all = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
     assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}
     assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": authorization}}) == {}
 
 
 @pytest.mark.parametrize("size", [101, 5000, 99999])
-def test_pages_as_large_as_anybody_asks_for(unchanged: World, size: int) -> None:
+def test_too_large_page_sizes_are_reduced(unchanged: World, size: int) -> None:
     paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.lists.PageQuery)]
     assert len(paged) >= 5
     for each in paged:
@@ -194,11 +194,11 @@ def test_connection_close_is_echoed_by_every_operation(unchanged: World) -> None
             assert answer.headers.get("connection") == "close", each.name
 
 
-# --- answers ------------------------------------------------------------------------------------------------------
+# --- answers -------------------------------------------------------------------------------------------------------
 
 
 def is_json(answer: Answer) -> bool:
-    """An object or an array: what a client can look into without looking at the status."""
+    """Return whether the answer is a JSON object or array, which clients parse before they check the status."""
     return answer.headers["content-type"] == "application/json; charset=utf-8" and isinstance(answer.json, dict | list)
 
 
@@ -209,7 +209,7 @@ def test_every_answer_is_an_object_or_an_array(unchanged: World) -> None:
 
 
 def test_every_refusal_is_an_object(unchanged: World) -> None:
-    """Unknown addresses, wrong methods, no token, no role, unknown keys, wrong types and wrong bodies."""
+    """Covers unknown paths, wrong methods, missing tokens and roles, unknown keys, wrong types and bodies."""
     seen: set[int] = set()
     for each in EXAMPLES:
         method, path = each.route.method, tried(each)
@@ -229,18 +229,18 @@ def test_every_refusal_is_an_object(unchanged: World) -> None:
     assert {400, 401, 403, 404, 405, 415} <= seen
 
 
-# --- over a real socket -------------------------------------------------------------------------------------------
+# --- over a real socket --------------------------------------------------------------------------------------------
 
 
 def until_the_end(server: Served, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b"") -> bytes:
-    """As PHP does it: one connection for one call, read until the server closes it."""
+    """Call like PHP: one connection per call, read until the server closes it."""
     asked = request(server, method, path, {b"connection": b"close", **headers}, body)
     with socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_SECONDS) as line:
         line.sendall(asked)
         return b"".join(iter(lambda: line.recv(65_536), b""))
 
 
-def test_a_real_server_closes_when_it_is_asked_to(database: str, known_tokens: Mapping[str, str]) -> None:
+def test_server_closes_the_connection_on_request(database: str, known_tokens: Mapping[str, str]) -> None:
     form = f"grant_type=password&username=Clerk&password={SENT.upper()}".encode()
     nobody = {b"authorization": b"Bearer "}
     with served(database, known_tokens["Shop"]) as server:

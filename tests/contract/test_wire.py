@@ -1,4 +1,4 @@
-"""What only the wire shows: a served Gamekeeper, asked over raw sockets."""
+"""HTTP over raw sockets: behaviour that only a real server shows."""
 
 import json
 from collections.abc import Generator
@@ -19,12 +19,12 @@ from world import Answer, World, open_world
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
-BARE = {400, 414, 431}  # the HTTP parser's own refusals have no body
+BARE = {400, 414, 431}  # statuses of the HTTP parser's own refusals, which have no body
 
 
 @pytest.fixture(scope="module", params=("sqlite", "postgres"))
 def watched(request: pytest.FixtureRequest) -> Generator[tuple[Served, World]]:
-    """A server, and a world of our own on its database to look with."""
+    """Start a server, and open a world on its database for checks."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
     with open_world(url, databases.tokens) as world:
@@ -62,7 +62,7 @@ def get(server: Served, line: Line, path: bytes, **headers: bytes) -> Answer:
 
 
 def faults(server: Served, line: Line, case: Hostile) -> list[str]:
-    """As in process, but for what the parser refuses by itself, bare, before it comes to us."""
+    """Check an answer like in process; refusals of the HTTP parser have no body."""
     try:
         answer = sockets.ask(server, line, case)
     except Closed:
@@ -71,17 +71,17 @@ def faults(server: Served, line: Line, case: Hostile) -> list[str]:
         line.close()
         return []
     if case.group == "sizes" and answer.status == 413:
-        line.close()  # the rest of the body was not read
+        line.close()  # the server did not read the rest of the body
     return hostile_runs.faults(case, answer)
 
 
 def sendable(case: Hostile) -> bool:
-    """A request line is made of words without spaces, and one that announces more than it sends only waits."""
+    """Return whether the case can be sent over a socket: no spaces in the path, and no missing bytes of the body."""
     return b" " not in case.path and b"content-length" not in case.headers
 
 
-def test_the_corpus_over_a_socket(server: Served, line: Line, look: World) -> None:
-    """Every third of it, for test_hostile.py sends all without a socket; on the other engine every fifteenth."""
+def test_hostile_requests_are_refused_over_a_socket(server: Served, line: Line, look: World) -> None:
+    """Send every third case, on the other engine every fifteenth; test_hostile.py sends all in process."""
     before = state.fingerprint(look)
     cases = CORPUS[::3] if look.keeper.store.engine == "sqlite" else CORPUS[::15]
     found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
@@ -96,12 +96,12 @@ def test_connection_close_is_echoed(server: Served, line: Line) -> None:
     assert (refused.status, refused.headers["connection"]) == (404, "close")
 
 
-def test_a_connection_is_kept_otherwise(server: Served, line: Line) -> None:
+def test_connection_is_kept_alive_by_default(server: Served, line: Line) -> None:
     for _ in range(3):
         assert "connection" not in get(server, line, b"/api/v1/players/Ann").headers
 
 
-def test_a_trailing_slash_is_accepted(server: Served, line: Line) -> None:
+def test_trailing_slash_is_accepted_over_a_socket(server: Served, line: Line) -> None:
     plain = get(server, line, b"/api/v1/players/Ann")
     assert get(server, line, b"/api/v1/players/Ann/").raw == plain.raw
     assert get(server, line, b"/api/v1/players/?pageSize=1").json["PageSize"] == 1
@@ -113,14 +113,16 @@ def test_names_are_percent_decoded(server: Served, line: Line) -> None:
     assert get(server, line, b"/api/v1/players/Ann%2Fitems").message == "No player with name 'Ann/items'."
 
 
-def test_a_path_of_8_kilobytes_is_a_name_nobody_has(server: Served, line: Line) -> None:
+def test_path_of_8_kilobytes_is_an_unknown_name(server: Served, line: Line) -> None:
     answer = get(server, line, b"/api/v1/players/" + b"x" * 8192)
     assert answer.status == 404
     assert answer.code == "no_such_player"
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_64_kib_are_taken_and_one_more_is_not(server: Served, line: Line, look: World, chunked: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
+    server: Served, line: Line, look: World, chunked: bool
+) -> None:  # noqa: FBT001 - a parameter of the test
     before = coins(look)
     for size, status in ((LIMIT, 200), (LIMIT + 1, 413)):
         line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), padded(GIVE, size), chunked=chunked))
@@ -129,7 +131,7 @@ def test_64_kib_are_taken_and_one_more_is_not(server: Served, line: Line, look: 
     assert coins(look) == before + 2
 
 
-def test_an_endless_body_is_cut_off(server: Served, line: Line) -> None:
+def test_endless_body_is_refused(server: Served, line: Line) -> None:
     head = sockets.request(server, "POST", GIVE_PATH, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n")
     line.send(head)
     for _ in range(40):
@@ -140,7 +142,7 @@ def test_an_endless_body_is_cut_off(server: Served, line: Line) -> None:
 @pytest.mark.parametrize(
     "body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"]
 )
-def test_a_broken_chunk_gives_no_effect_and_no_5xx(server: Served, line: Line, look: World, body: bytes) -> None:
+def test_malformed_chunk_has_no_effect_and_no_5xx(server: Served, line: Line, look: World, body: bytes) -> None:
     before = state.totals(look)
     line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n") + body)
     with suppress(Closed):
@@ -148,7 +150,7 @@ def test_a_broken_chunk_gives_no_effect_and_no_5xx(server: Served, line: Line, l
     assert state.totals(look) == before
 
 
-def test_a_body_cut_off_changes_nothing(server: Served, line: Line, look: World) -> None:
+def test_truncated_body_over_a_socket_changes_nothing(server: Served, line: Line, look: World) -> None:
     before = state.totals(look)
     line.send(sockets.request(server, "POST", GIVE_PATH, {**JSON, b"content-length": b"500"}, GIVE))
     line.close()
@@ -172,10 +174,10 @@ SMUGGLED = (
         {b"transfer-encoding": b" chunked", b"content-length": b"6"},
     ],
 )
-def test_a_request_inside_a_request_is_never_a_second_one(
+def test_request_hidden_in_a_body_is_not_executed(
     server: Served, line: Line, look: World, framing: dict[bytes, bytes]
 ) -> None:
-    """Whichever of the two lengths the parser believes, what is hidden in the body of a GET has no effect."""
+    """Whichever of two lengths the parser uses, a request hidden in the body of a GET has no effect."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
     head = [b"GET /api/v1/players/Ann HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
@@ -191,7 +193,7 @@ def test_a_request_inside_a_request_is_never_a_second_one(
     assert state.changed(before, state.fingerprint(look)) == []
 
 
-TWISTED = {  # framings that a proxy may read in another way than we do; {length} is that of what is hidden
+TWISTED = {  # framings that a proxy may parse differently; {length} is that of the hidden request
     "folded": b"x-folded: a\r\n transfer-encoding: chunked\r\ncontent-length: {length}",
     "folded framing": b"transfer-encoding:\r\n chunked\r\ncontent-length: {length}",
     "a space before the colon": b"transfer-encoding : chunked\r\ncontent-length: {length}",
@@ -207,8 +209,8 @@ TWISTED = {  # framings that a proxy may read in another way than we do; {length
 
 
 @pytest.mark.parametrize("framing", TWISTED.values(), ids=TWISTED)
-def test_a_twisted_framing_hides_no_request(server: Served, line: Line, look: World, framing: bytes) -> None:
-    """Refused, or one request with a body that a GET has no use for."""
+def test_ambiguous_framing_hides_no_request(server: Served, line: Line, look: World, framing: bytes) -> None:
+    """The framing is refused, or it is one request whose body is ignored."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
     head = [b"GET /api/v1/players/Ann HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
@@ -219,8 +221,8 @@ def test_a_twisted_framing_hides_no_request(server: Served, line: Line, look: Wo
 
 
 @pytest.mark.parametrize("size", [b"0x5", b"5 ", b" 5", b"+5", b"5;", b"5;a=b", b"5_0", b"", b"00000000000000000005"])
-def test_an_odd_chunk_size_hides_no_request(server: Served, line: Line, look: World, size: bytes) -> None:
-    """Whatever it is taken for, it ends where the body ends: what is inside is never a request of its own."""
+def test_odd_chunk_size_hides_no_request(server: Served, line: Line, look: World, size: bytes) -> None:
+    """However the chunk size is parsed, the bytes inside the body are never a request."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
     chunks = b"%x\r\n%b\r\n%b\r\nhello\r\n0\r\n\r\n" % (len(hidden), hidden, size)
@@ -233,7 +235,9 @@ def test_an_odd_chunk_size_hides_no_request(server: Served, line: Line, look: Wo
 
 
 @pytest.mark.parametrize("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
-def test_a_doubtful_length_is_refused(server: Served, line: Line, look: World, lengths: tuple[bytes, ...]) -> None:
+def test_ambiguous_content_length_is_refused(
+    server: Served, line: Line, look: World, lengths: tuple[bytes, ...]
+) -> None:
     before = state.totals(look)
     head = [b"POST " + GIVE_PATH + b" HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
     head += [b"content-type: application/json", *(b"content-length: " + length for length in lengths)]
@@ -243,7 +247,7 @@ def test_a_doubtful_length_is_refused(server: Served, line: Line, look: World, l
     assert state.totals(look) == before
 
 
-def test_two_requests_at_once_are_two_answers(server: Served, line: Line) -> None:
+def test_pipelined_requests_get_two_answers(server: Served, line: Line) -> None:
     one = sockets.request(server, "GET", b"/api/v1/players/Ann", {})
     line.send(one + one.replace(b"Ann", b"Bob"))
     assert [line.answer().json["Name"] for _ in range(2)] == ["Ann", "Bob"]
@@ -262,7 +266,7 @@ def test_two_requests_at_once_are_two_answers(server: Served, line: Line) -> Non
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],
 )
-def test_what_is_no_request_is_no_trouble(server: Served, line: Line, raw: bytes) -> None:
+def test_garbage_bytes_do_not_disturb_the_server(server: Served, line: Line, raw: bytes) -> None:
     line.send(raw)
     answer = line.more()
     assert not answer.startswith(b"HTTP/1.1 5")
