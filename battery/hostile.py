@@ -17,7 +17,7 @@ import state  # noqa: E402 - needs the path that is set above
 import test_wire  # noqa: E402 - needs the path that is set above
 from corpus import CORPUS  # noqa: E402 - needs the path that is set above
 from hostile import Hostile  # noqa: E402 - needs the path that is set above
-from sockets import Line, Served  # noqa: E402 - needs the path that is set above
+from sockets import Connection, SocketServer  # noqa: E402 - needs the path that is set above
 
 import world as worlds  # noqa: E402 - needs the path that is set above
 
@@ -27,10 +27,10 @@ LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "r
 UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # a 429 would hide other faults
 
 
-class Heard(Line):
+class Heard(Connection):
     """A connection that records every answer."""
 
-    def __init__(self, server: Served) -> None:
+    def __init__(self, server: SocketServer) -> None:
         super().__init__(server)
         self.answers: list[worlds.Answer] = []
 
@@ -47,19 +47,19 @@ def hostile(run: Run) -> list[Figure]:
     serve = partial(Spoilt, run.fault) if run.fault else Server
     try:
         with serve(run.database, **UNLIMITED) as server:
-            return _send_corpus(run, Served(server.port, tokens["Root"]), look)
+            return _send_corpus(run, SocketServer(server.port, tokens["Root"]), look)
     finally:
         look.close()
         loop.close()
 
 
-def _send_corpus(run: Run, server: Served, look: worlds.World) -> list[Figure]:
+def _send_corpus(run: Run, server: SocketServer, look: worlds.World) -> list[Figure]:
     cases = _share(run, [case for case in CORPUS if test_wire.sendable(case)])
     line = Heard(server)
     before = state.fingerprint(look)
     wrong = {case.about: problems for case in cases if (problems := test_wire.faults(server, line, case))}
     line.close()
-    changed = state.changed(before, state.fingerprint(look))
+    changed = state.list_changed(before, state.fingerprint(look))
     broken = sum(each.status >= 500 for each in line.answers)
     echoed = sum(server.token.encode() in each.raw for each in line.answers)
     for about in list(wrong)[:3]:

@@ -95,7 +95,7 @@ def test_everything_comes_back(world: World, file: Path, restored: Callable[...,
     manifest = back_up(world, file)
     give(world)  # after the backup
     copy = restored(file)
-    assert state.changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
+    assert state.list_changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
     assert manifest.ledger == last
     assert manifest.rows > 20
     assert copy.sql("SELECT trimmed FROM epoch") == [(3,)]
@@ -245,7 +245,7 @@ def test_it_shows_one_moment(
     back_up(world, file, meanwhile)
     assert len(world.ledger()) > 20
     copy = restored(file)
-    assert state.changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
+    assert state.list_changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
     assert errors(copy) == []
 
 
@@ -444,7 +444,7 @@ def test_a_database_with_something_in_it_is_left_alone(world: World, file: Path,
     before = state.fingerprint(world)
     with pytest.raises(NotEmpty, match="already, and it is left alone"):
         restore(file, database)
-    assert state.changed(before, state.fingerprint(world)) == []
+    assert state.list_changed(before, state.fingerprint(world)) == []
 
 
 # --- the drill -----------------------------------------------------------------------------------------------------

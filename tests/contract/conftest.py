@@ -27,4 +27,4 @@ def unchanged(shared_world: World) -> Generator[World]:
     """Return the shared world, and fail the test if the database has changed."""
     before = state.fingerprint(shared_world)
     yield shared_world
-    assert state.changed(before, state.fingerprint(shared_world)) == []
+    assert state.list_changed(before, state.fingerprint(shared_world)) == []

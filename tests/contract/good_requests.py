@@ -120,7 +120,7 @@ def parameters(route: Route) -> list[str]:
     return re.findall(r"\[(\w+)\]", route.path)
 
 
-def tried(example: Example) -> str:
+def dry_run_path(example: Example) -> str:
     """Return the path of a request that changes nothing: a write as a dry run."""
     return f"{example.path}?dryRun=true" if example.route.access is WRITE else example.path
 

@@ -39,5 +39,5 @@ def variant(example: Example, path: str, **more: object) -> Hostile:
     return Hostile(method=example.route.method, path=path.encode(), **given)  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass
 
 
-def padded(body: bytes, size: int) -> bytes:
+def pad_body(body: bytes, size: int) -> bytes:
     return body[:-1] + b" " * (size - len(body)) + body[-1:]

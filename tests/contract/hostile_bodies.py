@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bad_values import BROKEN, FOREIGN
 from good_requests import EXAMPLES, Example, handler_of
-from hostile import LIMIT, LINK_LIMIT, Hostile, padded, variant
+from hostile import LIMIT, LINK_LIMIT, Hostile, pad_body, variant
 
 from gamekeeper.http.routes import ROUTES
 
@@ -14,14 +14,14 @@ shaped = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 OVER_LINK = {handler_of(each) for each in ROUTES if each.over_link}
 
 
-def _encoded(example: Example) -> dict[str, bytes]:
+def _encode(example: Example) -> dict[str, bytes]:
     whole = json.dumps(example.body)
     return {name: whole.encode(name) for name in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le")}
 
 
 def bodies() -> Iterator[Hostile]:
     for example in shaped:
-        for about, body in (BROKEN | _encoded(example)).items():
+        for about, body in (BROKEN | _encode(example)).items():
             yield variant(
                 example, example.path, group="bodies", about=f"{example.name}: {about}", status=(400,), body=body
             )
@@ -64,7 +64,7 @@ def sizes() -> Iterator[Hostile]:
         if over_link and handler_of(example.route) != "link.put_player":
             continue  # 8 MiB are sent to one operation only
         limit = LINK_LIMIT if over_link else LIMIT
-        body = padded(json.dumps(example.body).encode(), limit + 1)
+        body = pad_body(json.dumps(example.body).encode(), limit + 1)
         about = f"{example.name}: {limit + 1} bytes"
         large = variant(example, example.path, group="sizes", about=about, status=(413,), body=body, names=str(limit))
         yield large

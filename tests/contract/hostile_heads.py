@@ -20,7 +20,7 @@ def keys() -> Iterator[Hostile]:
     for example in EXAMPLES:
         for name in parameters(example.route):
             if name in KEYED:
-                yield from (_keyed(example, name, about, odd) for about, odd in ODD_NAMES.items())
+                yield from (_make_hostile_key(example, name, about, odd) for about, odd in ODD_NAMES.items())
             elif name in {"variableId", "bagId", "id", "objectId"}:
                 yield from _guid_segments(example, name)
             elif name in {"asset", "type"}:
@@ -37,7 +37,7 @@ def keys() -> Iterator[Hostile]:
             )
 
 
-def _keyed(example: Example, name: str, about: str, odd: str) -> Hostile:
+def _make_hostile_key(example: Example, name: str, about: str, odd: str) -> Hostile:
     path = path_of(example.route, {name: odd})
     return variant(example, path, group="keys", about=f"{example.name} {name}: {about}", names=KEYED[name])
 
@@ -65,20 +65,22 @@ def queries() -> Iterator[Hostile]:
         for name in ("page", "pageSize", "limit"):
             bad = NEVER_A_PAGE if name == "page" else {**NEVER_A_PAGE, "0": "0", "00": "00"}
             for about, value in bad.items():
-                yield _asked(f"{path} {name}: {about}", f"{path}?{name}={value}", name)
-        yield _asked(f"{path}: twice", f"{path}?page=0&page=1", "page")
-        yield _asked(f"{path}: twice in two cases", f"{path}?pageSize=1&PAGESIZE=1", "PAGESIZE")
-        yield _asked(f"{path}: twice, encoded", f"{path}?page=0&%70age=1", "page")
+                yield _make_hostile_query(f"{path} {name}: {about}", f"{path}?{name}={value}", name)
+        yield _make_hostile_query(f"{path}: twice", f"{path}?page=0&page=1", "page")
+        yield _make_hostile_query(f"{path}: twice in two cases", f"{path}?pageSize=1&PAGESIZE=1", "PAGESIZE")
+        yield _make_hostile_query(f"{path}: twice, encoded", f"{path}?page=0&%70age=1", "page")
     for value in ("Up", "", "asc", "Ascending%20", "Ascending,Descending", quote(wide("A") + "scending"), "1", "%00"):
-        yield _asked(f"sortDirection: {value}", f"/api/v1/players/rank?sortDirection={value}", "sortDirection")
+        yield _make_hostile_query(
+            f"sortDirection: {value}", f"/api/v1/players/rank?sortDirection={value}", "sortDirection"
+        )
     for path in ("/api/v1/players", "/api/v1/players/online", "/api/v1/users"):
         for value in ("id", "%00", "name%20", "name,level", quote(wide("name")), "password", "1"):
-            yield _asked(f"{path} sortBy: {value}", f"{path}?sortBy={value}", "sortBy")
+            yield _make_hostile_query(f"{path} sortBy: {value}", f"{path}?sortBy={value}", "sortBy")
         for value in ("%00", "abc%00", "%1b[2J", "abc%7f", "%c2%9babc"):
-            yield _asked(f"{path} search: {value}", f"{path}?search={value}", "search")
+            yield _make_hostile_query(f"{path} search: {value}", f"{path}?search={value}", "search")
 
 
-def _asked(about: str, path: str, names: str) -> Hostile:
+def _make_hostile_query(about: str, path: str, names: str) -> Hostile:
     return Hostile("queries", about, "GET", path.encode(), (400,), names=names)
 
 

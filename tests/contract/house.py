@@ -28,7 +28,7 @@ def _nodes(text: str) -> Iterator[ast.AST]:
     return ast.walk(ast.parse(text))
 
 
-def _found(given: Sources, but: Collection[str], look: Callable[[str], Iterable[tuple[ast.AST, str]]]) -> list[str]:
+def _collect(given: Sources, but: Collection[str], look: Callable[[str], Iterable[tuple[ast.AST, str]]]) -> list[str]:
     return [
         f"{path}:{getattr(node, 'lineno', 0)}: {what}"
         for path, text in given.items()
@@ -47,7 +47,7 @@ def imports_beyond(given: Sources, allowed: Collection[str]) -> list[str]:
             for name in {each.partition(".")[0] for each in names} - sys.stdlib_module_names - set(allowed):
                 yield node, f"imports {name}"
 
-    return _found(given, (), look)
+    return _collect(given, (), look)
 
 
 # --- SQL -----------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def sql_in_python(given: Sources) -> list[str]:
             if isinstance(node, ast.Constant) and SQL.search(_as_text(node.value)):
                 yield node, f"SQL outside a .sql file: {_as_text(node.value)[:40]!r}"
 
-    return _found(given, SPEAKERS, look)
+    return _collect(given, SPEAKERS, look)
 
 
 def _as_text(value: object) -> str:
@@ -97,7 +97,7 @@ def writes_to_request(given: Sources) -> list[str]:
             ):
                 yield node, f"writes request.{node.attr}"
 
-    return _found(given, REQUEST_READERS, look)
+    return _collect(given, REQUEST_READERS, look)
 
 
 def statement_faults(noun: str, names: Collection[str], text: str) -> list[str]:
@@ -116,7 +116,7 @@ def _statements(tree: ast.AST) -> list[str]:
 
 
 def wrong_transaction(given: Sources, writes: Callable[[str, str], bool]) -> list[str]:
-    """List store functions with the wrong transaction type: `tx: Writing` if the statement writes, else `tx: Reading`."""
+    """List store functions with a wrong transaction: `tx: Writing` if the statement writes, else `tx: Reading`."""
     faults: list[str] = []
     for path, text in given.items():
         noun = Path(path).stem
@@ -203,7 +203,7 @@ def stray_writes(given: Sources, writing: Collection[tuple[str, str]], may: Coll
                     if (noun, each.name) in writing:
                         yield node, f"imports {noun}.{each.name}, which writes"
 
-    return _found({path: text for path, text in given.items() if not path.startswith("store/")}, may, look)
+    return _collect({path: text for path, text in given.items() if not path.startswith("store/")}, may, look)
 
 
 def _store_modules(text: str) -> dict[str, str]:
@@ -222,7 +222,7 @@ def stray_effects(given: Sources) -> list[str]:
             if isinstance(node, ast.Attribute) and node.attr == "carry_out":
                 yield node, "carries a change out without its ledger row"
 
-    return _found(given, {"game/changes.py"}, look)
+    return _collect(given, {"game/changes.py"}, look)
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def too_long(given: Sources, excepted: Collection[str] = ()) -> list[str]:
     ]
 
 
-def unreasoned(given: Sources) -> list[str]:
+def list_unreasoned(given: Sources) -> list[str]:
     """List lint exceptions without a rule name or a reason."""
     faults: list[str] = []
     for path, text in given.items():

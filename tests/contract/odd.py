@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, tried
-from hostile import JSON, LIMIT, Hostile, padded
+from hostile import JSON, LIMIT, Hostile, pad_body
 
 import people
 from gamekeeper.http import wire
@@ -53,7 +53,7 @@ class Odd(NamedTuple):
     plain: Hostile | None  # the plain request with the same answer; None: answers are not compared
 
 
-def smuggled_into(example: Example) -> dict[str, object]:
+def extra_fields_of(example: Example) -> dict[str, object]:
     """Return fields that the operation does not accept; for our own operations, those that it ignores."""
     takes = example.route.body
     assert takes is not None
@@ -80,7 +80,7 @@ def whole(example: Example, **more: object) -> bytes:
 def smuggling() -> Iterator[Odd]:
     for example in bodied:
         plain = case(example, "plain", whole(example))
-        everything = smuggled_into(example)
+        everything = extra_fields_of(example)
         yield Odd(case(example, "with everything", whole(example, **everything)), _comparable(example, plain))
         for name, value in everything.items() if not _slow(example) else ():
             yield Odd(case(example, f"with {name!a}", whole(example, **{name: value})), _comparable(example, plain))
@@ -105,7 +105,7 @@ def bodies() -> Iterator[Odd]:
         }
         if not example.route.is_ours:
             odd["32 levels"] = deep, JSON
-            odd["64 KiB"] = padded(body, LIMIT), JSON
+            odd["64 KiB"] = pad_body(body, LIMIT), JSON
         for about, (raw, headers) in odd.items():
             yield Odd(case(example, about, raw, headers), comparable)
 

@@ -17,7 +17,7 @@ READY_SECONDS = 60
 ANSWER_SECONDS = 60
 
 
-class Served(NamedTuple):
+class SocketServer(NamedTuple):
     port: int
     token: str
 
@@ -27,7 +27,7 @@ class Closed(Exception):
 
 
 @contextmanager
-def served(database: str, token: str) -> Generator[Served]:
+def serve(database: str, token: str) -> Generator[SocketServer]:
     """Run `gamekeeper serve` on a free port for the duration of the block."""
     port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
@@ -36,17 +36,17 @@ def served(database: str, token: str) -> Generator[Served]:
     try:
         assert server.stdout
         assert "ready" in server.stdout.readline()
-        yield Served(port, token)
+        yield SocketServer(port, token)
     finally:
         server.terminate()
         server.communicate(timeout=READY_SECONDS)
         assert server.returncode == 0
 
 
-class Line:
+class Connection:
     """One connection, which is reopened after the server has closed it."""
 
-    def __init__(self, server: Served) -> None:
+    def __init__(self, server: SocketServer) -> None:
         self._server = server
         self._socket: socket.socket | None = None
         self._rest = b""
@@ -108,7 +108,13 @@ class Line:
 
 
 def request(
-    server: Served, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b"", *, chunked: bool = False
+    server: SocketServer,
+    method: str,
+    path: bytes,
+    headers: dict[bytes, bytes],
+    body: bytes = b"",
+    *,
+    chunked: bool = False,
 ) -> bytes:
     """Build a complete request; given headers replace the default ones."""
     usual = {b"host": b"127.0.0.1", b"authorization": b"Bearer " + server.token.encode()}
@@ -127,7 +133,7 @@ def in_chunks(body: bytes, size: int = 8192) -> bytes:
     return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
 
 
-def ask(server: Served, line: Line, case: Hostile) -> Answer:
+def ask(server: SocketServer, line: Connection, case: Hostile) -> Answer:
     headers = dict(case.headers)
     line.send(request(server, case.method, case.path, headers, case.body, chunked=case.chunked))
     return line.answer()

@@ -28,7 +28,7 @@ def fingerprint(world: World, but: Collection[str] = UNWATCHED) -> Mapping[str, 
     return {table: _digest(world, table) for table in tables() if table not in but}
 
 
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+def list_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Return the tables that have changed."""
     return [table for table in after if before[table] != after[table]]
 

@@ -67,7 +67,7 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
     """Return tokens of the account with every role: valid, invalid in each way, and read-only."""
     world = shared_world
     good = world.tokens["Root"]
-    expired, revoked, read_only = (_issued(world, read_only=only) for only in (False, False, True))
+    expired, revoked, read_only = (_issue(world, read_only=only) for only in (False, False, True))
     world.sql("UPDATE tokens SET access_expires = 1 WHERE id = $1", expired.id)
     assert world.call("DELETE", f"/api/oauth/token/Root/{revoked.id}").status == 200
     logged_in = world.post("/api/oauth/token", good_requests.BY_HANDLER["tokens.log_in"].body, by=None).json
@@ -83,7 +83,7 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
     }
 
 
-def _issued(world: World, *, read_only: bool) -> tokens.TokenPair:
+def _issue(world: World, *, read_only: bool) -> tokens.TokenPair:
     user = world.run(users.find_by_fold(world.keeper.store, "root"))
     assert user
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))
@@ -95,14 +95,14 @@ def ask(world: World, example: Example, case: Case, known: Mapping[str, str], pa
     return world.call(example.route.method, path, by=None, body=example.body, headers=headers)
 
 
-def told(answer: Answer) -> dict[str, str]:
+def drop_request_id(answer: Answer) -> dict[str, str]:
     """Return the body of a refusal without the request id."""
     return {name: value for name, value in answer.json.items() if name != "RequestId"}
 
 
 def assert_denied(answer: Answer) -> None:
     assert answer.status == 401
-    assert told(answer) == {"Message": DENIED, "Code": "denied"}
+    assert drop_request_id(answer) == {"Message": DENIED, "Code": "denied"}
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
@@ -162,12 +162,12 @@ def test_every_operation_checks_every_kind_of_caller(
         answer = ask(shared_world, example, sent, known, example.path if earnest else None)
         try:
             check(example, case, answer)
-            assert unspent(state.totals(shared_world)) == unspent(before)
+            assert drop_attempts(state.totals(shared_world)) == drop_attempts(before)
         except AssertionError as problem:
             raise AssertionError(f"{example.name}, {case.name}: {problem}") from problem
 
 
-def unspent(totals: tuple[int, ...]) -> tuple[int, ...]:
+def drop_attempts(totals: tuple[int, ...]) -> tuple[int, ...]:
     """Drop the attempts at reset codes, which a dry run counts too."""
     return totals[:-1]
 
@@ -178,7 +178,9 @@ def test_caller_without_a_token_learns_nothing_of_existence(
 ) -> None:
     unknown = good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS)
     for case in (REFUSED[0], REFUSED[-1]):
-        known = [told(ask(shared_world, example, case, sent_tokens, path)) for path in (example.path, unknown)]
+        known = [
+            drop_request_id(ask(shared_world, example, case, sent_tokens, path)) for path in (example.path, unknown)
+        ]
         assert known[0] == known[1]
 
 
@@ -194,7 +196,7 @@ def test_caller_without_the_role_learns_nothing_of_existence_or_format(shared_wo
             )
         )
         assert_forbidden(existing, missing(example), status_of(example, missing(example)))
-        assert told(existing) == told(unknown) == told(malformed)
+        assert drop_request_id(existing) == drop_request_id(unknown) == drop_request_id(malformed)
 
 
 @pytest.mark.parametrize("role", sorted(LACKING))
@@ -221,7 +223,7 @@ def test_tokens_of_other_accounts_need_users_manage(shared_world: World, path: s
     for who in ("Shop", "Server", "Clerk"):
         answers = [shared_world.call("DELETE", path.format(name), by=who) for name in ("Root", "Nobody")]
         assert_forbidden(answers[0], "role_missing")
-        assert told(answers[0]) == told(answers[1])
+        assert drop_request_id(answers[0]) == drop_request_id(answers[1])
     assert state.totals(shared_world) == before
 
 

@@ -16,12 +16,12 @@ from gamekeeper.http.routes import ROUTES
 from world import World
 
 
-def written(milliseconds: int) -> str:
+def format_time(milliseconds: int) -> str:
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def stored(world: World) -> list[Mapping[str, Any]]:
+def read_rows(world: World) -> list[Mapping[str, Any]]:
     """Return the rows of the players table, without presence."""
     rows = world.run(records.read_columns(world.keeper.store))
     return [{name: value for name, value in row.items() if not name.startswith("online ")} for row in rows]
@@ -29,7 +29,7 @@ def stored(world: World) -> list[Mapping[str, Any]]:
 
 def mismatches(world: World) -> list[str]:
     """Return differences between columns, document and the API's answer."""
-    rows = stored(world)
+    rows = read_rows(world)
     wrong = [f"{row['name']}: {problem}" for row in rows for problem in _in_answer(world, row)]
     return [*world.run(records.mismatches(world.keeper.store)), *wrong]
 
@@ -46,7 +46,7 @@ def _in_answer(world: World, row: Mapping[str, Any]) -> list[str]:
         "ClassName": _one(world, "SELECT name FROM classes WHERE id = $1", row["class_id"]) or "",
         "MapName": _one(world, "SELECT name FROM maps WHERE id = $1", row["map_id"]) or "",
         "Online": _one(world, "SELECT player_id FROM presence WHERE player_id = $1", row["id"]) is not None,
-        "LastOnline": None if row["last_online"] is None else written(row["last_online"]),
+        "LastOnline": None if row["last_online"] is None else format_time(row["last_online"]),
     }
     return [] if tail == wanted else [f"the tail is {tail}, not {wanted}"]
 
@@ -59,19 +59,19 @@ def _one(world: World, text: str, key: str) -> Any:
 @pytest.mark.parametrize("write", WRITES, ids=lambda each: each.row.replace("[", "{").replace("]", "}"))
 def test_document_and_columns_agree_after_every_kind_of_write(world: World, write: Write) -> None:
     assert mismatches(world) == []
-    before = stored(world)
+    before = read_rows(world)
     carry_out(world, write)
     assert mismatches(world) == []
-    assert touches_record(write) == (stored(world) != before)
+    assert touches_record(write) == (read_rows(world) != before)
 
 
 def test_document_and_columns_agree_after_each_single_field(world: World) -> None:
     world.post("/api/v1/players/Zoe/items/give", {"itemid": people.SWORD.id, "quantity": 1})  # an item to equip
     for write in ONE_FIELD:
-        before = stored(world)
+        before = read_rows(world)
         carry_out(world, write)
         assert mismatches(world) == [], write
-        assert stored(world) != before, write
+        assert read_rows(world) != before, write
 
 
 def touches_record(write: Write) -> bool:
@@ -116,6 +116,6 @@ def test_column_changed_alone_is_noticed(world: World, column: str) -> None:
 
 
 def test_document_changed_alone_is_noticed(world: World) -> None:
-    document = stored(world)[0]["document"].replace(b'"Level":12', b'"Level":13')
+    document = read_rows(world)[0]["document"].replace(b'"Level":12', b'"Level":13')
     world.sql("UPDATE players SET document = $1 WHERE fold = 'ann'", document)
     assert any("level is 12, not 13" in problem for problem in mismatches(world))

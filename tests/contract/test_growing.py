@@ -42,20 +42,20 @@ VERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
 
 def rewrite(world: World, version: Callable[[bytes], bytes]) -> None:
     """Rewrite all documents as another version would have written them."""
-    for row in stored(world):
+    for row in read_rows(world):
         world.sql("UPDATE players SET document = $1 WHERE id = $2", version(row["document"]), row["id"])
     if version is not newer:
         world.sql("UPDATE players SET play_time = 0")
 
 
-def stored(world: World) -> list[Mapping[str, Any]]:
+def read_rows(world: World) -> list[Mapping[str, Any]]:
     return world.run(records.read_columns(world.keeper.store))
 
 
 def problems(world: World, *, unknown: bool) -> list[str]:
     """Return missing fields of look-ups, and documents that have lost unknown fields."""
     found: list[str] = []
-    for row in stored(world):
+    for row in read_rows(world):
         record = world.get(f"/api/v1/players/{row['id']}").json
         found += [f"{row['name']} lacks {name}" for name in sorted(RECORD - record.keys())]
         if unknown and row["id"] in KNOWN_IDS and UNKNOWN + b"}" not in row["document"]:
@@ -94,7 +94,7 @@ def test_every_write_works_on_records_of_other_versions(
 def test_rewritten_record_has_every_field(world: World) -> None:
     rewrite(world, older)
     world.post("/api/v1/players/Ann/level", {"level": 2})
-    document = next(row["document"] for row in stored(world) if row["id"] == people.ANN.id)
+    document = next(row["document"] for row in read_rows(world) if row["id"] == people.ANN.id)
     assert list(json.loads(document)) == list(wire.players.PlayerDocument.__struct_fields__)
 
 

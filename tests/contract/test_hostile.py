@@ -53,7 +53,7 @@ def test_hostile_requests_are_refused_and_change_nothing(shared_world: World, gr
         if case.group == group and (problems := hostile_runs.faults(case, hostile_runs.send(shared_world, case)))
     }
     assert found == {}
-    assert state.changed(before, state.fingerprint(shared_world)) == []
+    assert state.list_changed(before, state.fingerprint(shared_world)) == []
 
 
 def test_unusual_requests_are_answered_like_plain_ones(unchanged: World) -> None:
@@ -125,7 +125,7 @@ def _rows(world: World, table: str) -> Iterator[dict[str, object]]:
 
 
 def smuggling(example: Example) -> Hostile:
-    body = odd.whole(example, **odd.smuggled_into(example))
+    body = odd.whole(example, **odd.extra_fields_of(example))
     return Hostile("odd", example.name, example.route.method, example.path.encode(), (200,), body, JSON)
 
 

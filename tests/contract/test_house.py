@@ -55,11 +55,11 @@ def test_words_that_are_not_sql_are_accepted() -> None:
     assert house.sql_in_python({"a.py": 'X = ["DELETE", "Please select one", "UPDATE"]'}) == []
 
 
-def named_statements() -> Iterator[tuple[str, Statement]]:
+def list_statements() -> Iterator[tuple[str, Statement]]:
     return ((f"{noun}.{name}", each) for noun in NOUNS for name, each in STATEMENTS[noun].items())
 
 
-def unprepared_on_sqlite(path: Path, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+def fail_to_prepare_on_sqlite(path: Path, statements: Iterator[tuple[str, Statement]]) -> list[str]:
     db = sqlite3.connect(path)
     faults: list[str] = []
     for name, statement in statements:
@@ -73,7 +73,7 @@ def unprepared_on_sqlite(path: Path, statements: Iterator[tuple[str, Statement]]
     return faults
 
 
-async def unprepared_on_postgres(url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+async def fail_to_prepare_on_postgres(url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
     driver: Any = asyncpg
     db = await driver.connect(url)
     faults: list[str] = []
@@ -86,15 +86,15 @@ async def unprepared_on_postgres(url: str, statements: Iterator[tuple[str, State
     return faults
 
 
-def unprepared(engine: str, url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+def fail_to_prepare(engine: str, url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
     if engine == "sqlite":
-        return unprepared_on_sqlite(Path(url.removeprefix("sqlite:///")), statements)
-    return asyncio.run(unprepared_on_postgres(url, statements))
+        return fail_to_prepare_on_sqlite(Path(url.removeprefix("sqlite:///")), statements)
+    return asyncio.run(fail_to_prepare_on_postgres(url, statements))
 
 
 def test_every_statement_prepares(engine: str, database: str) -> None:
-    assert len(list(named_statements())) > 50
-    assert unprepared(engine, database, named_statements()) == []
+    assert len(list(list_statements())) > 50
+    assert fail_to_prepare(engine, database, list_statements()) == []
 
 
 @pytest.mark.parametrize("noun", NOUNS)
@@ -146,7 +146,7 @@ async def build_from_schema(store: Store) -> None:
     await store.write(apply)
 
 
-async def built(url: str, *, by_migrations: bool) -> None:
+async def build_schema(url: str, *, by_migrations: bool) -> None:
     store = app.open_store(settings.load({}, database=url))
     await store.open()
     try:
@@ -166,7 +166,7 @@ def two_schemas(databases: Any) -> Iterator[tuple[str, str]]:
     """Return the URLs of a database made by the migrations and of one made from schema.sql."""
     urls = databases.empty(), databases.empty()
     for url, by_migrations in zip(urls, (True, False), strict=True):
-        asyncio.run(built(url, by_migrations=by_migrations))
+        asyncio.run(build_schema(url, by_migrations=by_migrations))
     yield urls
     for url in urls:
         databases.drop(url)
@@ -274,7 +274,7 @@ def test_no_file_is_too_long() -> None:
 
 def test_every_lint_exception_has_a_reason() -> None:
     for folder in ("src", "clients", "tests", "scripts"):
-        assert house.unreasoned(house.sources(house.ROOT / folder)) == []
+        assert house.list_unreasoned(house.sources(house.ROOT / folder)) == []
 
 
 @pytest.mark.parametrize(
@@ -290,9 +290,9 @@ def test_every_lint_exception_has_a_reason() -> None:
     ],
 )
 def test_lint_exception_without_a_reason_is_noticed(comment: str) -> None:
-    assert len(house.unreasoned({"x.py": f"x = 1  # {comment}\n"})) == 1
+    assert len(house.list_unreasoned({"x.py": f"x = 1  # {comment}\n"})) == 1
 
 
 @pytest.mark.parametrize("comment", ["noqa: S608 - ours", "pyright: ignore[reportAny, reportX] - untyped", "a remark"])
 def test_lint_exception_with_a_reason_is_accepted(comment: str) -> None:
-    assert house.unreasoned({"x.py": f"x = 1  # {comment}\n"}) == []
+    assert house.list_unreasoned({"x.py": f"x = 1  # {comment}\n"}) == []

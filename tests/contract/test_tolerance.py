@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from good_requests import EXAMPLES, UNKNOWN_KEYS, Example, handler_of, path_of, tried
 from msgspec import Struct
-from sockets import ANSWER_SECONDS, Served, request, served
+from sockets import ANSWER_SECONDS, SocketServer, request, serve
 
 from gamekeeper.http import wire
 from gamekeeper.http.bodies import optional_names
@@ -34,12 +34,12 @@ def faults(world: World, examples: Iterable[Example], vary: Callable[[Example], 
         path = varied.pop("path", tried(each))
         answer = world.call(each.route.method, path, **({"body": each.body} | varied))
         plain = world.call(each.route.method, tried(each), body=each.body)
-        if told(each, answer) != told(each, plain):
+        if comparable_answer(each, answer) != comparable_answer(each, plain):
             found[each.name] = f"{answer.status} {answer.raw[:200]!r}, plainly {plain.status} {plain.raw[:200]!r}"
     return found
 
 
-def told(example: Example, answer: Answer) -> tuple[int, object]:
+def comparable_answer(example: Example, answer: Answer) -> tuple[int, object]:
     if answer.status != 200:
         return answer.status, answer.code
     return 200, None if handler_of(example.route) in OTHERWISE_EACH_TIME else answer.raw
@@ -105,7 +105,7 @@ def test_empty_array_is_accepted_as_an_empty_body(unchanged: World, content_type
     assert faults(unchanged, unneeded + optional, empty_array) == {}
 
 
-def unsent(example: Example) -> frozenset[str]:
+def optional_fields(example: Example) -> frozenset[str]:
     """Return the optional fields of the body for which null means missing."""
     shape = example.route.body
     assert shape is not None
@@ -115,9 +115,9 @@ def unsent(example: Example) -> frozenset[str]:
 
 def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:
     def nulls(example: Example) -> Varied:
-        return {"body": {**example.fields, **dict.fromkeys(unsent(example))}}
+        return {"body": {**example.fields, **dict.fromkeys(optional_fields(example))}}
 
-    lacking = [each for each in BODIED if unsent(each)]
+    lacking = [each for each in BODIED if optional_fields(each)]
     assert {"players.legacy_by_name", "powers.change", "tokens.log_in", "link.put_player"} <= {
         handler_of(each.route) for each in lacking
     }
@@ -127,9 +127,9 @@ def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:
 def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> None:
     def blanks(example: Example) -> Varied:
         fields = {name: as_text(value) for name, value in example.fields.items()}
-        return {"body": None, "form": fields | dict.fromkeys(unsent(example), "")}
+        return {"body": None, "form": fields | dict.fromkeys(optional_fields(example), "")}
 
-    lacking = [each for each in OF_CLIENTS if unsent(each)]
+    lacking = [each for each in OF_CLIENTS if optional_fields(each)]
     assert {"players.legacy_by_name", "powers.change"} <= {handler_of(each.route) for each in lacking}
     assert faults(unchanged, lacking, blanks) == {}
 
@@ -232,7 +232,9 @@ def test_every_refusal_is_an_object(unchanged: World) -> None:
 # --- over a real socket --------------------------------------------------------------------------------------------
 
 
-def until_the_end(server: Served, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b"") -> bytes:
+def until_the_end(
+    server: SocketServer, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b""
+) -> bytes:
     """Call like PHP: one connection per call, read until the server closes it."""
     asked = request(server, method, path, {b"connection": b"close", **headers}, body)
     with socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_SECONDS) as line:
@@ -243,7 +245,7 @@ def until_the_end(server: Served, method: str, path: bytes, headers: dict[bytes,
 def test_server_closes_the_connection_on_request(database: str, known_tokens: Mapping[str, str]) -> None:
     form = f"grant_type=password&username=Clerk&password={SENT.upper()}".encode()
     nobody = {b"authorization": b"Bearer "}
-    with served(database, known_tokens["Shop"]) as server:
+    with serve(database, known_tokens["Shop"]) as server:
         answers = [
             until_the_end(server, "GET", b"/api/v1/players/", {b"content-type": JSON.encode()}),
             until_the_end(server, "POST", b"/api/oauth/token", {**nobody, b"content-type": FORM.encode()}, form),

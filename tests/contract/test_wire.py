@@ -11,8 +11,8 @@ import pytest
 import sockets
 import state
 from corpus import CORPUS
-from hostile import JSON, LIMIT, Hostile, padded
-from sockets import Closed, Line, Served
+from hostile import JSON, LIMIT, Hostile, pad_body
+from sockets import Closed, Connection, SocketServer
 
 import people
 from world import Answer, World, open_world
@@ -23,31 +23,31 @@ BARE = {400, 414, 431}  # statuses of the HTTP parser's own refusals, which have
 
 
 @pytest.fixture(scope="module", params=("sqlite", "postgres"))
-def watched(request: pytest.FixtureRequest) -> Generator[tuple[Served, World]]:
+def watched(request: pytest.FixtureRequest) -> Generator[tuple[SocketServer, World]]:
     """Start a server, and open a world on its database for checks."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
     with open_world(url, databases.tokens) as world:
         good_requests.furnish(world)
-        with sockets.served(url, databases.tokens["Root"]) as server:
+        with sockets.serve(url, databases.tokens["Root"]) as server:
             yield server, world
     databases.drop(url)
 
 
 @pytest.fixture
-def server(watched: tuple[Served, World]) -> Served:
+def server(watched: tuple[SocketServer, World]) -> SocketServer:
     return watched[0]
 
 
 @pytest.fixture
-def line(server: Served) -> Generator[Line]:
-    line = Line(server)
+def line(server: SocketServer) -> Generator[Connection]:
+    line = Connection(server)
     yield line
     line.close()
 
 
 @pytest.fixture
-def look(watched: tuple[Served, World]) -> World:
+def look(watched: tuple[SocketServer, World]) -> World:
     return watched[1]
 
 
@@ -56,12 +56,12 @@ def coins(world: World) -> int:
     return sum(slot["Quantity"] for slot in items if slot["ItemId"] == people.COIN.id)
 
 
-def get(server: Served, line: Line, path: bytes, **headers: bytes) -> Answer:
+def get(server: SocketServer, line: Connection, path: bytes, **headers: bytes) -> Answer:
     line.send(sockets.request(server, "GET", path, {name.encode(): value for name, value in headers.items()}))
     return line.answer()
 
 
-def faults(server: Served, line: Line, case: Hostile) -> list[str]:
+def faults(server: SocketServer, line: Connection, case: Hostile) -> list[str]:
     """Check an answer like in process; refusals of the HTTP parser have no body."""
     try:
         answer = sockets.ask(server, line, case)
@@ -80,40 +80,40 @@ def sendable(case: Hostile) -> bool:
     return b" " not in case.path and b"content-length" not in case.headers
 
 
-def test_hostile_requests_are_refused_over_a_socket(server: Served, line: Line, look: World) -> None:
+def test_hostile_requests_are_refused_over_a_socket(server: SocketServer, line: Connection, look: World) -> None:
     """Send every third case, on the other engine every fifteenth; test_hostile.py sends all in process."""
     before = state.fingerprint(look)
     cases = CORPUS[::3] if look.keeper.store.engine == "sqlite" else CORPUS[::15]
     found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
     assert found == {}
-    assert state.changed(before, state.fingerprint(look)) == []
+    assert state.list_changed(before, state.fingerprint(look)) == []
 
 
-def test_connection_close_is_echoed(server: Served, line: Line) -> None:
+def test_connection_close_is_echoed(server: SocketServer, line: Connection) -> None:
     answer = get(server, line, b"/api/v1/players/Ann", connection=b"close")
     assert (answer.status, answer.headers["connection"]) == (200, "close")
     refused = get(server, line, b"/api/v1/players/Nobody", Connection=b"Close")
     assert (refused.status, refused.headers["connection"]) == (404, "close")
 
 
-def test_connection_is_kept_alive_by_default(server: Served, line: Line) -> None:
+def test_connection_is_kept_alive_by_default(server: SocketServer, line: Connection) -> None:
     for _ in range(3):
         assert "connection" not in get(server, line, b"/api/v1/players/Ann").headers
 
 
-def test_trailing_slash_is_accepted_over_a_socket(server: Served, line: Line) -> None:
+def test_trailing_slash_is_accepted_over_a_socket(server: SocketServer, line: Connection) -> None:
     plain = get(server, line, b"/api/v1/players/Ann")
     assert get(server, line, b"/api/v1/players/Ann/").raw == plain.raw
     assert get(server, line, b"/api/v1/players/?pageSize=1").json["PageSize"] == 1
 
 
-def test_names_are_percent_decoded(server: Served, line: Line) -> None:
+def test_names_are_percent_decoded(server: SocketServer, line: Connection) -> None:
     plain = get(server, line, b"/api/v1/players/Ann")
     assert get(server, line, b"/api/v1/players/%41%6e%6E").raw == plain.raw
     assert get(server, line, b"/api/v1/players/Ann%2Fitems").message == "No player with name 'Ann/items'."
 
 
-def test_path_of_8_kilobytes_is_an_unknown_name(server: Served, line: Line) -> None:
+def test_path_of_8_kilobytes_is_an_unknown_name(server: SocketServer, line: Connection) -> None:
     answer = get(server, line, b"/api/v1/players/" + b"x" * 8192)
     assert answer.status == 404
     assert answer.code == "no_such_player"
@@ -121,17 +121,17 @@ def test_path_of_8_kilobytes_is_an_unknown_name(server: Served, line: Line) -> N
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
-    server: Served, line: Line, look: World, chunked: bool
-) -> None:  # noqa: FBT001 - a parameter of the test
+    server: SocketServer, line: Connection, look: World, *, chunked: bool
+) -> None:
     before = coins(look)
     for size, status in ((LIMIT, 200), (LIMIT + 1, 413)):
-        line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), padded(GIVE, size), chunked=chunked))
+        line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), pad_body(GIVE, size), chunked=chunked))
         assert line.answer().status == status
         line.close()
     assert coins(look) == before + 2
 
 
-def test_endless_body_is_refused(server: Served, line: Line) -> None:
+def test_endless_body_is_refused(server: SocketServer, line: Connection) -> None:
     head = sockets.request(server, "POST", GIVE_PATH, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n")
     line.send(head)
     for _ in range(40):
@@ -142,7 +142,9 @@ def test_endless_body_is_refused(server: Served, line: Line) -> None:
 @pytest.mark.parametrize(
     "body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"]
 )
-def test_malformed_chunk_has_no_effect_and_no_5xx(server: Served, line: Line, look: World, body: bytes) -> None:
+def test_malformed_chunk_has_no_effect_and_no_5xx(
+    server: SocketServer, line: Connection, look: World, body: bytes
+) -> None:
     before = state.totals(look)
     line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n") + body)
     with suppress(Closed):
@@ -150,7 +152,7 @@ def test_malformed_chunk_has_no_effect_and_no_5xx(server: Served, line: Line, lo
     assert state.totals(look) == before
 
 
-def test_truncated_body_over_a_socket_changes_nothing(server: Served, line: Line, look: World) -> None:
+def test_truncated_body_over_a_socket_changes_nothing(server: SocketServer, line: Connection, look: World) -> None:
     before = state.totals(look)
     line.send(sockets.request(server, "POST", GIVE_PATH, {**JSON, b"content-length": b"500"}, GIVE))
     line.close()
@@ -175,7 +177,7 @@ SMUGGLED = (
     ],
 )
 def test_request_hidden_in_a_body_is_not_executed(
-    server: Served, line: Line, look: World, framing: dict[bytes, bytes]
+    server: SocketServer, line: Connection, look: World, framing: dict[bytes, bytes]
 ) -> None:
     """Whichever of two lengths the parser uses, a request hidden in the body of a GET has no effect."""
     before = state.fingerprint(look)
@@ -190,7 +192,7 @@ def test_request_hidden_in_a_body_is_not_executed(
         assert line.more().count(b"HTTP/1.1 200") == 0
     except Closed:
         pass
-    assert state.changed(before, state.fingerprint(look)) == []
+    assert state.list_changed(before, state.fingerprint(look)) == []
 
 
 TWISTED = {  # framings that a proxy may parse differently; {length} is that of the hidden request
@@ -209,7 +211,9 @@ TWISTED = {  # framings that a proxy may parse differently; {length} is that of 
 
 
 @pytest.mark.parametrize("framing", TWISTED.values(), ids=TWISTED)
-def test_ambiguous_framing_hides_no_request(server: Served, line: Line, look: World, framing: bytes) -> None:
+def test_ambiguous_framing_hides_no_request(
+    server: SocketServer, line: Connection, look: World, framing: bytes
+) -> None:
     """The framing is refused, or it is one request whose body is ignored."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
@@ -217,11 +221,11 @@ def test_ambiguous_framing_hides_no_request(server: Served, line: Line, look: Wo
     head.append(framing.replace(b"{length}", str(len(hidden)).encode()))
     line.send(b"\r\n".join([*head, b"", hidden]))
     assert line.more().count(b"HTTP/1.1 200") <= 1
-    assert state.changed(before, state.fingerprint(look)) == []
+    assert state.list_changed(before, state.fingerprint(look)) == []
 
 
 @pytest.mark.parametrize("size", [b"0x5", b"5 ", b" 5", b"+5", b"5;", b"5;a=b", b"5_0", b"", b"00000000000000000005"])
-def test_odd_chunk_size_hides_no_request(server: Served, line: Line, look: World, size: bytes) -> None:
+def test_odd_chunk_size_hides_no_request(server: SocketServer, line: Connection, look: World, size: bytes) -> None:
     """However the chunk size is parsed, the bytes inside the body are never a request."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
@@ -231,12 +235,12 @@ def test_odd_chunk_size_hides_no_request(server: Served, line: Line, look: World
     found = line.more()
     assert found.count(b"HTTP/1.1 ") <= 1
     assert b"HTTP/1.1 5" not in found
-    assert state.changed(before, state.fingerprint(look)) == []
+    assert state.list_changed(before, state.fingerprint(look)) == []
 
 
 @pytest.mark.parametrize("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
 def test_ambiguous_content_length_is_refused(
-    server: Served, line: Line, look: World, lengths: tuple[bytes, ...]
+    server: SocketServer, line: Connection, look: World, lengths: tuple[bytes, ...]
 ) -> None:
     before = state.totals(look)
     head = [b"POST " + GIVE_PATH + b" HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
@@ -247,7 +251,7 @@ def test_ambiguous_content_length_is_refused(
     assert state.totals(look) == before
 
 
-def test_pipelined_requests_get_two_answers(server: Served, line: Line) -> None:
+def test_pipelined_requests_get_two_answers(server: SocketServer, line: Connection) -> None:
     one = sockets.request(server, "GET", b"/api/v1/players/Ann", {})
     line.send(one + one.replace(b"Ann", b"Bob"))
     assert [line.answer().json["Name"] for _ in range(2)] == ["Ann", "Bob"]
@@ -266,7 +270,7 @@ def test_pipelined_requests_get_two_answers(server: Served, line: Line) -> None:
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],
 )
-def test_garbage_bytes_do_not_disturb_the_server(server: Served, line: Line, raw: bytes) -> None:
+def test_garbage_bytes_do_not_disturb_the_server(server: SocketServer, line: Connection, raw: bytes) -> None:
     line.send(raw)
     answer = line.more()
     assert not answer.startswith(b"HTTP/1.1 5")

@@ -109,7 +109,7 @@ def test_the_second_run_changes_nothing(files: Make, command: CommandLine, opene
     world = opened(command.database)
     before, lines = state.fingerprint(world), made.report.read_bytes()
     second = run(command, made)
-    assert state.changed(before, state.fingerprint(world)) == []
+    assert state.list_changed(before, state.fingerprint(world)) == []
     assert made.report.read_bytes() == lines
     assert (first["changed"], second["changed"]) == (True, False)
     assert second["tables"] == first["tables"]
@@ -140,7 +140,7 @@ def test_a_dry_run_on_what_is_there(files: Make, command: CommandLine, opened: C
     before = state.fingerprint(opened(command.database))
     more = files("0.8", 5)
     tried = run(command, more, "--dry-run")
-    assert state.changed(before, state.fingerprint(opened(command.database))) == []
+    assert state.list_changed(before, state.fingerprint(opened(command.database))) == []
     done = run(command, more)
     assert tried["tables"] == done["tables"]
     assert {name: (each["taken"], each["there"]) for name, each in done["tables"].items() if name in TAKEN} == TAKEN
