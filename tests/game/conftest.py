@@ -1,4 +1,4 @@
-"""Ordered lists that are small enough to see through, who reads their counts anew, and passwords by themselves."""
+"""Fixtures: ordered lists with small buckets, a counter of block reloads, and password hashing alone."""
 
 from collections.abc import Generator
 from typing import Any
@@ -13,7 +13,7 @@ from listings import CHECKPOINT
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a few dozen rows divide buckets and blocks, and a few changes make a checkpoint."""
+    """Make buckets and blocks small: a few dozen rows split them, and a few changes save a checkpoint."""
     for module in (bucket_index, lists):
         monkeypatch.setattr(module, "BUCKET_ROWS", 4)
     monkeypatch.setattr(bucket_index, "SPLIT_ROWS", 8)
@@ -24,7 +24,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def reloads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Gets longer whenever somebody reads the blocks."""
+    """Return a list that grows by one whenever a process reads the blocks."""
     seen: list[int] = []
     blocks = stored.read_blocks
 

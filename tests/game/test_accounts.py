@@ -1,4 +1,4 @@
-"""Roles: their names in any case, and that managing users is never held without reading them."""
+"""Roles: names in any case, and `users.manage` never without `users.query`."""
 
 import pytest
 

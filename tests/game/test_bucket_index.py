@@ -1,4 +1,4 @@
-"""The order against the plainest one there is: a sorted list of its keys."""
+"""The bucket index, compared with the simplest model: a sorted list of keys."""
 
 from bisect import bisect_left, insort
 from collections.abc import Generator, Sequence
@@ -15,7 +15,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.players import RankKey
 from people import guid
 
-NAMES = st.text("abß", max_size=5)  # many that begin alike
+NAMES = st.text("abß", max_size=5)  # few letters, so that many names have the same prefix
 RANKS = st.builds(RankKey, st.integers(1, 3), st.integers(0, 3), st.integers(0, 9).map(guid))
 KINDS = [("", NAMES), (RankKey(0, 0, ZERO_GUID), RANKS)]
 kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"])
@@ -23,7 +23,7 @@ kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"
 
 @pytest.fixture(scope="module", autouse=True)
 def small() -> Generator[None]:
-    """So that a few dozen keys divide buckets and blocks."""
+    """Make buckets and blocks small: a few dozen keys split them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bucket_index, "BUCKET_ROWS", 4)
         patch.setattr(bucket_index, "SPLIT_ROWS", 8)
@@ -41,7 +41,7 @@ def built(lowest: object, keys: Sequence[Any]) -> BucketIndex:
 
 
 def agrees(pair: Pair, others: Sequence[Any]) -> bool:
-    """Every place and every key, those that are not in it too."""
+    """Compare every position and every key with the model, also keys that are not in the list."""
     found, keys = pair
     lows = [low for block in found.blocks for low in block.starts]
     counts = [count for block in found.blocks for count in block.counts]
@@ -68,7 +68,7 @@ def divide(pair: Pair) -> BucketIndex:
 
 
 def change(pair: Pair, keys: Sequence[Any]) -> Pair:
-    """Each key comes, or goes if it is there."""
+    """Add each key, or remove it if it is in the list."""
     model, steps = list(pair.keys), list[tuple[Any, int]]()
     for key in keys:
         if key in model:

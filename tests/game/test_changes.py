@@ -1,4 +1,4 @@
-"""The write path by itself: what is kept under a key, for whom, and what a dry run and a replay leave behind."""
+"""The write path alone: stored answers, dry runs and replays."""
 
 import sqlite3
 from collections.abc import Callable, Coroutine
@@ -85,7 +85,7 @@ def test_replay_writes_a_row_so_that_it_waits_for_the_standby(world: World, monk
 
 
 def test_retry_during_the_first_request_is_refused_for_now(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As PostgreSQL answers it after five seconds; SQLite has one writer, so nobody is ever under way beside it."""
+    """PostgreSQL raises this after five seconds. SQLite has one writer, so two requests never run at once."""
     write = world.keeper.store.write
     asked: list[int | None] = []
 
@@ -203,7 +203,7 @@ def test_crash_points_are_passed_in_order(world: World, monkeypatch: pytest.Monk
 
 
 def test_requests_with_the_same_key_have_the_same_claim() -> None:
-    claim = changes._find_claim  # noqa: SLF001 - what PostgreSQL is asked to lock  # pyright: ignore[reportPrivateUsage] - the same
+    claim = changes._find_claim  # noqa: SLF001 - the number of PostgreSQL's advisory lock  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(KEYED) == claim(Intent("other", actor_id=ROOT, key="k", fingerprint="g", reason="why"))
     others = [claim(Intent("r", actor_id=ANN, key="k")), claim(Intent("r", actor_id=ROOT, key="l")), claim(KEYED)]
     assert len(set(others)) == 3

@@ -1,4 +1,4 @@
-"""The feed itself: what it costs, what it waits for, and that what draws its number early and commits late is told."""
+"""The change feed alone: its queries, its waits, and changes that draw a number early and commit late."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ def numbers(told: FeedPage) -> list[int]:
 
 
 class Watched:
-    """A store that counts its statements, and can be told to be away."""
+    """A store that records its statements, and can pretend that the database is unavailable."""
 
     def __init__(self, store: Store) -> None:
         self.asked: list[str] = []
@@ -69,7 +69,7 @@ def watched(world: World) -> tuple[Watched, Feed]:
 
 
 def pass_by(world: World, store: Watched, followed: Feed, last: int) -> None:
-    """Until the follower has seen that the numbers after the last one were drawn for nothing."""
+    """Wait until the follower has seen that the numbers after the last change are unused."""
     give_up = time.monotonic() + 60
     while "last_written" not in store.asked:
         assert time.monotonic() < give_up
@@ -77,18 +77,18 @@ def pass_by(world: World, store: Watched, followed: Feed, last: int) -> None:
 
 
 def leaves_nothing_behind(world: World) -> bool:
-    """But for this question; the follower may be asleep for a moment."""
+    """Wait until only this task is left; the follower may sleep for a moment."""
 
     async def look() -> bool:
         async with asyncio.timeout(30):
-            while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110 - it ends by itself
+            while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110 - the task ends by itself
                 await asyncio.sleep(0.02)
         return True
 
     return world.run(look())
 
 
-# --- what it costs -------------------------------------------------------------------------------------------------
+# --- queries -------------------------------------------------------------------------------------------------------
 
 
 def test_fifty_pollers_share_one_follower_task(world: World) -> None:
@@ -104,7 +104,7 @@ def test_fifty_pollers_share_one_follower_task(world: World) -> None:
     assert told == [FeedPage([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
     assert store.asked.count("standing") == 50
     assert store.asked.count("own_transaction") == 1  # and no more while nothing is written
-    assert 1 <= store.asked.count("last_drawn") <= looks + 10  # fifty would look fifty times as often
+    assert 1 <= store.asked.count("last_drawn") <= looks + 10  # fifty followers would send fifty times as many queries
     assert set(store.asked) == {"standing", "last_drawn", "own_transaction", "oldest_transaction", "last_written"}
     assert leaves_nothing_behind(world)
 
@@ -128,7 +128,7 @@ def test_request_behind_the_watermark_needs_no_new_horizon(world: World) -> None
     world.run(followed.read_changes(asked(0)))
     store.asked.clear()
     assert len(world.run(followed.read_changes(asked(0))).changes) == 3
-    assert store.asked == ["standing", "between", "standing"]  # whether it was trimmed meanwhile
+    assert store.asked == ["standing", "between", "standing"]  # the last one checks for a trim meanwhile
 
 
 def test_request_reads_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_request_reads_a_bounded_part_of_the_ledger(world: World, monkeypatch: p
 
 
 def test_unused_numbers_are_never_cursors(world: World) -> None:
-    """After a crash of the database they can be drawn again."""
+    """After a crash of the database, unused numbers can be drawn again."""
     store, followed = watched(world)
     last = last_of(world)
     body = {"itemid": COIN.id, "quantity": 1}
@@ -160,7 +160,7 @@ def test_unused_numbers_are_never_cursors(world: World) -> None:
 
 @only_postgres
 def test_number_reused_after_a_crash_is_sent(world: World) -> None:
-    """What a crash does to a number that was drawn, passed, and not on disk yet."""
+    """A crash makes the database reuse a number that was drawn but not yet on disk."""
     store, followed = watched(world)
     last = last_of(world)
     assert world.post("/api/v1/players/Bob/items/give?dryRun=true", {"itemid": COIN.id, "quantity": 1}).status == 200
@@ -170,7 +170,7 @@ def test_number_reused_after_a_crash_is_sent(world: World) -> None:
     assert numbers(world.run(followed.read_changes(asked(last, 60)))) == [last_of(world)]
 
 
-# --- who leaves, and what goes away ----------------------------------------------------------------------------------
+# --- cancelled polls, shutdown and outages ---------------------------------------------------------------------------
 
 
 def test_cancelled_poll_leaves_no_task_behind(world: World) -> None:
@@ -224,7 +224,7 @@ def test_poll_survives_a_database_outage_during_the_wait(world: World) -> None:
 
 
 async def begin(url: str) -> tuple[Any, int]:
-    """A transaction that has drawn its number and has not committed."""
+    """Open a transaction that has drawn its number and has not committed."""
     driver: Any = asyncpg
     db = await driver.connect(url)
     await db.execute("BEGIN")
@@ -284,7 +284,7 @@ def test_open_transaction_does_not_prolong_a_poll(world: World) -> None:
     async def follow(after: int | None) -> FeedPage | BaseException:
         first, _ = await begin(world.url)
         await give(world)
-        async with asyncio.timeout(30):  # it would be for ever
+        async with asyncio.timeout(30):  # without the limit the poll would never end
             (told,) = await asyncio.gather(followed.read_changes(asked(after)), return_exceptions=True)
         await end(first, "ROLLBACK")
         return told
@@ -304,7 +304,7 @@ def test_open_transaction_does_not_prolong_a_poll(world: World) -> None:
 
 @only_postgres
 def test_reused_transaction_numbers_do_not_block_the_feed(world: World) -> None:
-    """What a crash of the database, or a failover, does to transaction numbers that were never written down."""
+    """A crash of the database or a failover makes the server reuse transaction numbers."""
     store, followed = watched(world)
     last = last_of(world)
     one = store.one
@@ -318,7 +318,7 @@ def test_reused_transaction_numbers_do_not_block_the_feed(world: World) -> None:
         poll = asyncio.ensure_future(followed.read_changes(asked(last, 60)))
         await give(world)
         async with asyncio.timeout(60):
-            while "own_transaction" not in store.asked:  # noqa: ASYNC110 - the follower tells nobody
+            while "own_transaction" not in store.asked:  # noqa: ASYNC110 - the follower has no event for this
                 await asyncio.sleep(0.01)
         store.one = one
         return await poll

@@ -1,4 +1,4 @@
-"""How often a password may be guessed: counted before the check, by all instances together, whoever the name is."""
+"""Limits on password guesses: counted before the check, over all instances, also for unknown names."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ PROVING: Mapping[str, Mapping[str, object]] = {
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """One entry for every password that really reached argon2, in whichever world."""
+    """Return a list with one entry for every argon2 check, in all instances."""
     found: list[str] = []
     real = PasswordHasher.verify
 
@@ -49,18 +49,18 @@ def guess(world: World, user: str = "Root", password: str = WRONG, address: str 
 def validate(
     world: World, password: str = WRONG, user: str = "Ann", by: str = "Root", visitor: str = "127.0.0.1"
 ) -> Answer:
-    """Through a site that forwards its visitor's address."""
+    """Validate a password through a site that forwards its visitor's address."""
     headers = {"X-Forwarded-For": visitor}
     return world.post(f"{USERS}/{user}/password/validate", {"password": password}, by=by, headers=headers)
 
 
 def caller_of(name: str, address: str = "127.0.0.1") -> str:
-    """How guesses of a caller with a token are stored."""
+    """Return the stored form of a caller with a token."""
     return guesses.make_caller_guess("", people.USER_IDS[name], address).caller
 
 
 def earlier(world: World, account: str, caller: str, count: int) -> None:
-    """That many wrong passwords a moment ago, without the work of checking them."""
+    """Store wrong guesses of a moment ago directly, without checking passwords."""
     now = world.run(clock.now(world.keeper.store))
     for _ in range(count):
         values = "VALUES ($1, $2, $3, $4)"
@@ -72,7 +72,7 @@ def age(world: World, milliseconds: int) -> None:
 
 
 def limited(answer: Answer) -> int:
-    """The seconds to wait."""
+    """Check for a 429 answer, and return the seconds to wait."""
     refused(answer, 429, "too_many_guesses")
     seconds = int(answer.headers["retry-after"])
     assert answer.message == f"Too many wrong passwords; wait {seconds} seconds."
@@ -94,7 +94,7 @@ def test_owner_at_another_address_can_log_in(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
     limited(guess(world, password=SENT))
     assert guess(world, password=SENT, address="10.0.0.2").status == 200
-    assert guess(world, "Clerk", SENT).status == 200  # nor is anybody else's name shut at this address
+    assert guess(world, "Clerk", SENT).status == 200  # other accounts are not locked for this address
 
 
 @pytest.mark.parametrize("operation", PROVING)
@@ -107,7 +107,7 @@ def test_api_limits_guesses_per_account_and_caller(world: World, operation: str)
 
 
 def test_one_caller_may_guess_at_many_accounts(world: World) -> None:
-    """There is no low limit per caller alone."""
+    """There is no low limit per caller over all accounts."""
     for user in people.USER_IDS.values():
         earlier(world, user, caller_of("Clerk"), 9)
     for user in people.USER_IDS:
@@ -162,17 +162,17 @@ def test_right_passwords_do_not_count_towards_the_address_limit(make_world: Call
 
 
 def test_website_is_not_limited_by_guesses_of_its_players(make_world: Callable[..., World]) -> None:
-    """What is asked with a token is counted by caller and account: all its players have the site's one address."""
+    """Guesses with a token are counted by caller and account: all players of a site share its address."""
     world = make_world(guesses_per_address=2)
     for user in people.USER_IDS:
         refused(validate(world, WRONG, user, by="Clerk"), 400, "wrong_password")
     assert validate(world, SENT, by="Clerk").status == 200
-    assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # nor at the door, where it gets its token
+    assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # the site can still get its own token
 
 
 # --- the visitors of a site ---------------------------------------------------------------------------------------
 
-SITE = "127.0.0.1"  # where the site's requests come from
+SITE = "127.0.0.1"  # address of the site
 OWNER, ATTACKER = "198.51.100.7", "203.0.113.9"
 
 
@@ -184,7 +184,7 @@ def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: Callable[.
     assert 295 <= limited(validate(world, SENT, by="Clerk", visitor=ATTACKER)) <= 300
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
     shut(world, "Ann")
-    limited(validate(world, SENT, by="Clerk", visitor="203.0.113.10"))  # a stranger to the account
+    limited(validate(world, SENT, by="Clerk", visitor="203.0.113.10"))  # not a known caller of the account
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
 
 
@@ -198,7 +198,7 @@ def test_every_operation_counts_guesses_per_forwarded_address(make_world: Callab
 
 
 def test_addresses_forwarded_by_an_untrusted_site_are_ignored(make_world: Callable[..., World]) -> None:
-    """Else whoever has a token could guess without limit, with another address each time."""
+    """Otherwise a caller with a token could guess without limit, with another address each time."""
     world = make_world(guesses_per_caller=2)
     for number in range(2):
         refused(validate(world, by="Clerk", visitor=f"203.0.113.{number}"), 400, "wrong_password")
@@ -237,11 +237,11 @@ def test_addresses_of_one_network_are_counted_together(world: World) -> None:
     assert guess(world, password=SENT, address="2001:db8:1:3::1").status == 200
 
 
-# --- who is known -------------------------------------------------------------------------------------------------
+# --- known callers ------------------------------------------------------------------------------------------------
 
 
 def shut(world: World, user: str = "Root") -> None:
-    """All that an account takes from everybody, out of many places."""
+    """Use up the account's limit over all callers, from many addresses."""
     for number in range(5):
         earlier(world, people.USER_IDS[user], f"10.0.1.{number}", 10)
 
@@ -340,7 +340,7 @@ def test_guesses_at_unknown_names_are_limited_too(world: World, hashed: list[str
 
 
 def test_unknown_name_is_not_stored_in_clear(world: World) -> None:
-    """People type their password into the wrong field."""
+    """People sometimes type their password into the name field."""
     guess(world, "hunter2")
     assert "hunter2" not in repr(rows(world, "guesses"))
 
@@ -406,7 +406,7 @@ def test_old_known_callers_are_deleted(world: World) -> None:
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
 
 
-# --- at once ------------------------------------------------------------------------------------------------------
+# --- in parallel --------------------------------------------------------------------------------------------------
 
 
 def test_thirty_parallel_guesses_over_two_instances_check_ten(
@@ -437,7 +437,7 @@ def test_thirty_parallel_guesses_over_the_api_check_ten(make_world: Callable[...
     assert len(hashed) == 10
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer: nobody waits for a claim
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer: no request waits for a claim
 def test_count_that_takes_too_long_is_an_overload(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -463,7 +463,7 @@ def test_count_that_takes_too_long_is_an_overload(
 
 
 def test_full_queue_refuses_right_and_wrong_passwords_alike(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wrong ones are not counted then, so a right one that is remembered must not be let in either."""
+    """With a full queue wrong guesses are not counted, so a cached right password must be refused too."""
     stored = world.run(world.keeper.passwords.hash_password(SENT))
     assert world.run(world.keeper.passwords.is_right(SENT, stored)) is True
     monkeypatch.setattr(world.keeper.passwords, "_queue_length", world.keeper.settings.hash_queue)

@@ -1,4 +1,4 @@
-"""Password hashes in Intersect's form, bare and wrapped: known vectors, and the same effort whatever comes of it."""
+"""Password hashes from Intersect, plain and wrapped: known vectors, and the same work for right and wrong."""
 
 import asyncio
 
@@ -11,16 +11,16 @@ from world import SENT
 
 WRONG = hash_for_wire("not it")
 SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
-LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"  # as their client sends it
-SALTED = "ADEB41504249D2F53DF32E89FFD995356FC13152CEA2EAB2407BD1D6FDB36D47"  # that and the salt, by sha256sum
+LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"  # SHA-256 of "letmein" in upper case
+SALTED = "ADEB41504249D2F53DF32E89FFD995356FC13152CEA2EAB2407BD1D6FDB36D47"  # SHA-256 of LETMEIN + SALT
 IMPORTED = f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT)}"
 ARGON2 = "$argon2id$"
-pytestmark = pytest.mark.usefixtures("argon2_in_earnest")
+pytestmark = pytest.mark.usefixtures("argon2_at_full_cost")
 
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every real run of argon2, by what it was for."""
+    """Return a list of all argon2 runs: "hash" or "verify"."""
     found: list[str] = []
     hash_, verify = PasswordHasher.hash, PasswordHasher.verify
 
@@ -139,7 +139,7 @@ def test_broken_hash_matches_no_password(checking: Passwords, runs: list[str], s
 
 
 def test_right_wrong_and_unknown_passwords_take_the_same_argon2_runs(checking: Passwords, runs: list[str]) -> None:
-    """A wrapped one that is right is made anew besides, once: who gave the right password may know."""
+    """A right password with a wrapped hash takes a second run once; only its owner can notice that."""
     under_argon2 = wrapped(checking, IMPORTED)
     for sent, stored, wanted in (
         (WRONG, None, ["verify"]),
@@ -155,7 +155,7 @@ def test_right_wrong_and_unknown_passwords_take_the_same_argon2_runs(checking: P
 
 
 def test_checked_password_is_cached_under_the_new_hash(checking: Passwords, runs: list[str]) -> None:
-    """Never under one that is to go: who holds that has still to be told of the better one."""
+    """The cache never has the imported hash: a caller with that one must still get the new hash."""
     found = matched(checking, SENT, IMPORTED)
     runs.clear()
     assert matched(checking, SENT, found) == found

@@ -1,4 +1,4 @@
-"""The pure rules of slots and stacks, and the promise that the ledger replays to exactly what the tables hold."""
+"""The rules of slots and stacks, and the promise that a replay of the ledger equals the tables."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ def ids() -> Callable[[], str]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> dict[SlotAddress, Stack]:
-    """Slots as they may be: nothing above its cap, every pouch a bag, and every other time one that holds something."""
+    """Generate valid slots: no stack above its limit, a bag for every pouch, and items in about half of the bags."""
     slots: dict[SlotAddress, Stack] = {}
     for place in (INVENTORY, BANK):
         for slot in range(SIZES[place]):
@@ -98,7 +98,7 @@ def test_give_adds_exactly_the_quantity(
         assert {place for place, _ in outcome.changed_slots} <= ({INVENTORY, BANK} if overflow else {INVENTORY})
         assert all(
             stack != slots.get(spot) for spot, stack in outcome.changed_slots.items()
-        )  # full ones are left alone
+        )  # full stacks are not changed
         assert set(bags_of(after)) - set(bags_of(slots)) == set(outcome.new_bags)
         assert outcome.removed_bags == {}
         others = {spot: stack for spot, stack in slots.items() if stack.item_id != item.id}
@@ -107,7 +107,7 @@ def test_give_adds_exactly_the_quantity(
 
 
 def space(slots: inventory.Slots, item: CatalogueItem, place: str) -> int:
-    """How many more of an item a place takes."""
+    """Return how many more of an item fit into a place."""
     most = inventory.find_stack_limit(item, ROOM)
     held = [stack.quantity for (where, _), stack in slots.items() if where == place and stack.item_id == item.id]
     free = SIZES[place] - sum(1 for where, _ in slots if where == place)
@@ -136,7 +136,7 @@ def test_give_fills_stacks_in_slot_order_before_free_slots(
         after = inventory.apply_slot_changes(slots, given_to(slots, item, quantity, overflow=False).changed_slots)
         mine = [spot for spot in sorted(after) if spot[0] == INVENTORY and after[spot].item_id == item.id]
         old, new = [spot for spot in mine if spot in slots], [spot for spot in mine if spot not in slots]
-        for spots in (old, new):  # what is not full comes last
+        for spots in (old, new):  # only the last stack may be partly filled
             partly = [spot for spot in spots if after[spot].quantity < inventory.find_stack_limit(item, ROOM)]
             assert all(after[spot] == slots.get(spot) for spot in partly[1:])
         assert not new or all(after[spot].quantity == inventory.find_stack_limit(item, ROOM) for spot in old)
@@ -243,7 +243,7 @@ def test_stack_limit_of_a_slot(item: CatalogueItem, most: int) -> None:
 
 @dataclass
 class Replay:
-    """The tables as the ledger alone says they are."""
+    """The content of the tables, computed from the ledger alone."""
 
     slots: dict[tuple[str, str, int], tuple[object, ...]] = field(default_factory=dict[Any, Any])
     bags: dict[tuple[str, str], int] = field(default_factory=dict[Any, Any])
@@ -310,10 +310,12 @@ def as_stored(world: World) -> Replay:
 
 def same(replay: Replay, stored: Replay) -> None:
     for record in replay.records.values():
-        record.pop("LastOnline", None)  # presence moves it, and presence is not a change
+        record.pop("LastOnline", None)  # presence sets it without a ledger row
     assert replay == stored
     assert {place for _, place, _ in stored.slots} <= {INVENTORY, BANK, *(bag for _, bag in stored.bags)}
-    assert repr(sorted(replay.variables.items())) == repr(sorted(stored.variables.items()))  # 1 is not true
+    assert repr(sorted(replay.variables.items())) == repr(
+        sorted(stored.variables.items())
+    )  # compared as text, because 1 and true differ here
 
 
 ITEM_IDS = (people.COIN.id, people.ARROW.id, people.SWORD.id, people.POUCH.id)
@@ -330,12 +332,12 @@ reported = st.lists(
     max_size=3,
     unique_by=lambda slot: slot["Slot"],
 )
-BAG_IDS = ("first", "second")  # of one example's character
+BAG_IDS = ("first", "second")  # of the player of one example
 
 
 @st.composite
 def reports(draw: st.DrawFn) -> dict[str, Any]:
-    """What a game may say: slots, known bags filled, moved, nested or left behind, spells, variables, progress."""
+    """Generate a game's report: slots, bags (filled, moved, nested or dropped), spells, variables, progress."""
     body: dict[str, Any] = {"Items": draw(reported), "Bank": draw(reported), "Level": draw(st.integers(1, 3))}
     for slot in body["Items"]:
         if slot["ItemId"] == people.POUCH.id:
@@ -363,7 +365,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
 
 
 class Newcomer:
-    """A character of one example, with bag ids of its own."""
+    """The player of one example, with its own bag ids."""
 
     numbers = count()
 
@@ -405,7 +407,7 @@ class Newcomer:
 @settings(
     max_examples=30,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # each example: a new character
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # each example creates a player
 )
 @given(told=st.lists(steps, min_size=4, max_size=12))
 def test_replayed_ledger_equals_the_tables(world: World, told: list[Step]) -> None:
@@ -416,7 +418,7 @@ def test_replayed_ledger_equals_the_tables(world: World, told: list[Step]) -> No
 
 
 def test_replay_is_not_empty(world: World) -> None:
-    """Everybody in people.py came in through the write path."""
+    """All players of people.py are created through the write path."""
     same(replayed(world), as_stored(world))
     stored = as_stored(world)
     assert (len(stored.slots), len(stored.bags), len(stored.spells)) == (6, 1, 1)

@@ -1,4 +1,4 @@
-"""Passwords as Intersect kept them: right from the first minute, and by and by under argon2id."""
+"""Imported passwords: valid at once, and converted to argon2id by log-ins and a background job."""
 
 import asyncio
 import re
@@ -56,7 +56,7 @@ def wrap(world: World) -> None:
 
 
 def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Any]) -> None:
-    """Lets something happen between the check of a password and what comes of it; once."""
+    """Run something once, between the check of a password and the write that follows it."""
     real = world.keeper.passwords.verify_and_upgrade
     left = [happens]
 
@@ -71,7 +71,7 @@ def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Ca
 
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test has the time; the one about the rest sets it back."""
+    """Set the pauses of the job to 0; the tests of the pauses set them back."""
     monkeypatch.setattr(legacy, "REST_FACTOR", 0)
 
 
@@ -109,7 +109,7 @@ def test_account_without_api_access_can_still_check_its_password(world: World) -
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
 def test_parallel_log_ins_on_two_instances_all_succeed(make_world: Callable[..., World], form: str) -> None:
-    """Each makes a hash of its own, one is kept, and all of them were right."""
+    """Each log-in makes its own hash and only one is stored, but all log-ins succeed."""
     one, other = make_world(), make_world()
     bring_in(one, "Shop")
     if form == "wrapped":
@@ -142,7 +142,7 @@ def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
 
 
 def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was imported opens nothing any more, and does not come back."""
+    """The imported password is no longer valid, and its hash does not overwrite the new one."""
     bring_in(world, "Shop")
     change = {"new": NEW}
     before_it_is_told(
@@ -179,7 +179,7 @@ def test_job_wraps_all_hashes_and_changes_nothing_else(world: World) -> None:
 
 @pytest.mark.parametrize("rest", ["", "$", "$$", "ion"])
 def test_job_wraps_broken_hashes_too(world: World, rest: str) -> None:
-    """Else it would be found again for ever."""
+    """Otherwise the job would find the broken hash again for ever."""
     bring_in(world, "Ann", stored=f"intersect{rest}")
     wrap(world)
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
@@ -252,7 +252,7 @@ def test_interrupted_job_continues_later(make_world: Callable[..., World], monke
 
 
 def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While anybody waits none is even begun; afterwards all of them."""
+    """The job starts no hash while a log-in waits; afterwards it wraps all of them."""
     bring_in(world, *ACCOUNTS)
     passwords, go_on = world.keeper.passwords, threading.Event()
     real, verify = passwords.wrap_imported, PasswordHasher.verify
@@ -312,7 +312,7 @@ def test_serving_process_runs_the_job(world: World) -> None:
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
 
 
-# --- everything else goes on ----------------------------------------------------------------------------------------
+# --- doctor, new passwords, backups ---------------------------------------------------------------------------------
 
 
 def noted(world: World) -> list[Finding]:

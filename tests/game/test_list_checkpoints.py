@@ -1,4 +1,4 @@
-"""The counts of the ordered lists: divided, written down, trimmed, shared by processes; and commits that are late."""
+"""The counts of the ordered lists: splits, checkpoints, trimming, several processes, and late commits."""
 
 import asyncio
 from typing import Any
@@ -50,7 +50,7 @@ def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None
     first, before = read_checkpoint(world).number, count_log_rows(world)
     tend(world)
     assert read_checkpoint(world).number == first + 1
-    assert count_log_rows(world) == before == 120  # the earlier checkpoint knew of none of them
+    assert count_log_rows(world) == before == 120  # all entries came after the earlier checkpoint, so none is trimmed
     world.sql("DELETE FROM players WHERE level > 1 AND level < 8")
     gone = count_log_rows(world) - before
     assert gone > CHECKPOINT
@@ -62,7 +62,7 @@ def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None
 
 
 def test_process_continues_with_the_merged_buckets(world: World) -> None:
-    """Else buckets that everybody has left would stay in its memory for ever."""
+    """Otherwise empty buckets would stay in its memory for ever."""
     add(world, range(60))
     for _ in range(10):
         level_up(world, range(60))
@@ -90,7 +90,7 @@ def test_process_reloads_the_blocks_after_two_checkpoints_not_after_one(
         add(one, range(100 * number, 100 * number + 30))
         tend(one)
         assert read_checkpoint(one).number == before + 1
-        if number != 1:  # between the second and the third it sleeps
+        if number != 1:  # the other process does not read between the second and the third
             assert agrees(two)
         assert len(reloads) == (number > 1)
     assert agrees(one)

@@ -1,4 +1,4 @@
-"""The ordered lists against ORDER BY: every page, both ways, and every rank, whatever happens to the rows."""
+"""The ordered lists, compared with ORDER BY: every page in both directions and every rank, after every change."""
 
 import asyncio
 
@@ -72,14 +72,14 @@ def test_rank_follows_changes_of_its_player(world: World) -> None:
         world.run(world.keeper.lists.find_rank("Nobody", 5))
 
 
-# --- what changes rows -----------------------------------------------------------------------------------------------
+# --- changes of rows -------------------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_change_updates_the_lists(world: World) -> None:
     add(world, range(25))
     game_server.heartbeat(world)
     game_server.join(world, *[each.id for each in crowd(range(25))])
-    rebuild(world)  # a row that stays in its bucket would show nothing
+    rebuild(world)  # small buckets, so that a changed row moves to another bucket
     assert [len(sizes(world, each)) for each in (RANK, NAMES, ONLINE, ONLINE_RANK)] == [7, 7, 7, 7]
     assert agrees(world)
     new, body = game_server.newcomer(1, Level=12, Exp=345)
@@ -132,7 +132,7 @@ async def eight_at_once(world: World) -> None:
 
 
 def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld, reloads: list[int]) -> None:
-    """Neither the log nor the counts, although it was the first of its bucket; others read them anew, and all agree."""
+    """Its name is removed even as the start of a bucket; other processes reload the blocks and agree."""
     one, other = make_world(), make_world()
     add(one, range(60))
     rebuild(one)
@@ -143,10 +143,12 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     character = one.sql("SELECT fold FROM players ORDER BY fold LIMIT 1 OFFSET 8")[0][0]
     one.sql("DELETE FROM players WHERE fold = $1", character)
     tend(other)
-    assert character in str(one.sql("SELECT word FROM list_changes"))  # a character alone is no person
+    assert character in str(
+        one.sql("SELECT word FROM list_changes")
+    )  # the name of a deleted player alone is not personal data
     one.sql("DELETE FROM players WHERE user_id IN (SELECT id FROM users WHERE fold = $1)", first)
     one.sql("DELETE FROM users WHERE fold = $1", first)
-    one.run(eight_at_once(one))  # so that there are connections for all of them
+    one.run(eight_at_once(one))  # opens enough connections
     before = len(reloads)
     tend(other)
     for gone in (first, character):
@@ -154,14 +156,14 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
         assert gone not in str(one.sql("SELECT buckets FROM list_blocks"))
     number = read_checkpoint(one).number
     assert agrees(other)
-    assert len(reloads) == before  # it made them
+    assert len(reloads) == before  # this process saved the blocks itself
     one.run(eight_at_once(one))
-    assert len(reloads) == before + 1  # one for all
+    assert len(reloads) == before + 1  # one reload for all requests
     assert agrees(one)
     assert agrees(other)
     tend(one)
     tend(other)
-    assert read_checkpoint(one).number == number  # once
+    assert read_checkpoint(one).number == number  # only one checkpoint is saved
 
 
 def test_deleted_player_leaves_the_online_list(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The ordered lists when requests of one process overlap, which they do on PostgreSQL only."""
+"""The ordered lists with overlapping requests in one process, which happens only on PostgreSQL."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 FIRST = 0x3000
-VIEW = "_view"  # nobody else can say how large the buckets are
+VIEW = "_view"  # private: only the view has the sizes of the buckets
 
 
 def add(world: World, numbers: Iterable[int]) -> None:
@@ -57,7 +57,7 @@ def test_split_buckets_stay_split_during_reads(world: World) -> None:
             await asyncio.sleep(0.02)
             seen.append(largest(world))
         async with asyncio.timeout(60):
-            while pages[0] <= 10:  # noqa: ASYNC110 - they need not know
+            while pages[0] <= 10:  # noqa: ASYNC110 - polling is enough here
                 await asyncio.sleep(0)
         stop.set()
         await asyncio.gather(*readers)
@@ -67,7 +67,7 @@ def test_split_buckets_stay_split_during_reads(world: World) -> None:
 
 
 def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], Any]]) -> None:
-    """What happens elsewhere between the two reads of a rank: the first time, the second time."""
+    """Run changes between the two reads of a rank: one at the first attempt, one at the second."""
     real = lookup.find_rank_key
 
     async def rank_key(tx: Reading, key: str) -> players.RankKey:
@@ -151,6 +151,6 @@ def test_view_is_not_continued_from_an_older_checkpoint(make_world: MakeWorld) -
     world.sql("UPDATE lists SET number = number - 1")
     world.sql("DELETE FROM list_blocks")
     with pytest.raises(KeyError):
-        world.run(world.keeper.store.read(lists.load_view))  # the blocks are read, and found missing
+        world.run(world.keeper.store.read(lists.load_view))  # finds that the blocks are missing
     with pytest.raises(KeyError):
         world.run(world.keeper.lists.count(NAMES))

@@ -1,4 +1,4 @@
-"""Keys: what is a guid, what is a name."""
+"""Lookup keys: guids and names."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""The rule for new names, in words."""
+"""The rule for new names, explained in words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A site that logs in before every call, fifty at a time: all get in, one check is enough, and no guess is free."""
+"""Fifty parallel log-ins with one password: all succeed after one check, and no guess is free."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ WRONG = [hash_for_wire(f"not it {number}") for number in range(5)]
 
 
 class Checks(list[str]):
-    """One entry for every password that really reached argon2, which does not begin before it may."""
+    """Return a list with one entry for every argon2 check; the checks wait until the test lets them start."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ Calls = Sequence[Coroutine[Any, Any, Answer]]
 
 
 def one_behind_the_other(world: World, hashed: Checks, calls: Calls, meanwhile: Calls = ()) -> list[Answer]:
-    """Each has come before the next sets out, and all are there before the first is checked."""
+    """Send requests in this order, and let the first check start when all have arrived."""
 
     async def stand() -> list[Answer]:
         coming: list[asyncio.Task[Answer]] = []
@@ -55,7 +55,7 @@ def one_behind_the_other(world: World, hashed: Checks, calls: Calls, meanwhile: 
             async with asyncio.timeout(50):
                 for call in calls:
                     coming.append(asyncio.ensure_future(call))
-                    while not hashed or world.keeper.password_queues.waiting < len(coming) - 1:  # noqa: ASYNC110 - nobody tells when
+                    while not hashed or world.keeper.password_queues.waiting < len(coming) - 1:  # noqa: ASYNC110 - there is no event for this
                         await asyncio.sleep(0.001)
                 beside = [await call for call in meanwhile]
         finally:
@@ -76,7 +76,7 @@ def statuses(answers: Sequence[Answer]) -> list[int]:
 
 
 def guessed_before(world: World, count: int) -> None:
-    """Wrong passwords of a moment ago, from where all of this comes."""
+    """Store wrong guesses of a moment ago from the same address."""
     now = world.run(clock.now(world.keeper.store))
     for _ in range(count):
         world.sql(
@@ -123,7 +123,7 @@ def test_fifty_parallel_validations_by_a_website_need_one_check(world: World, ha
 
 
 def test_request_behind_another_password_uses_its_own_guess(world: World, hashed: Checks) -> None:
-    """One guess is left. The owner's log-in in front of them tells those behind nothing that they did not pay for."""
+    """One guess is left. A right log-in in front gives requests with another password no free check."""
     guessed_before(world, 9)
     line = (SENT, SENT, WRONG[0], SENT, *WRONG[1:])
     answers = one_behind_the_other(world, hashed, [log_in(world, sent) for sent in line])
@@ -140,7 +140,7 @@ def test_same_wrong_password_counts_each_time(world: World, hashed: Checks) -> N
 
 
 def test_result_is_reused_only_by_requests_that_were_already_waiting(world: World) -> None:
-    """Who comes later is counted anew, however busy it is just then."""
+    """Requests that arrive later need a new check, even while the queue is busy."""
     turns = world.keeper.password_queues
 
     async def crowd() -> list[bool]:
@@ -150,7 +150,7 @@ def test_result_is_reused_only_by_requests_that_were_already_waiting(world: Worl
             async with turns.enter("account", "caller") as turn:
                 told.append(turn.result is not None)
                 if number == 0:
-                    await asyncio.sleep(0)  # two more come, and the last of all when this is over
+                    await asyncio.sleep(0)  # two more requests arrive during the check, and one after it
                     turn.set_result(TooManyGuesses(1))
                     asyncio.get_running_loop().call_soon(late)
 

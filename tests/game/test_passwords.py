@@ -1,4 +1,4 @@
-"""Passwords at rest and at work: argon2id, off the loop, remembered for a minute, the same effort for nobody."""
+"""Password hashing: argon2id in threads, a cache for a minute, and the same work for unknown accounts."""
 
 import asyncio
 import os
@@ -22,27 +22,27 @@ from world import SENT, Answer, World
 T = TypeVar("T")
 TOKEN = "/api/oauth/token"
 WRONG = hash_for_wire("not it")
-pytestmark = pytest.mark.usefixtures("argon2_in_earnest")
+pytestmark = pytest.mark.usefixtures("argon2_at_full_cost")
 UNLIMITED = {"guesses_per_caller": 1000, "guesses_per_account": 1000}
 
 
 class Checks:
-    """What really reached argon2: the stored hashes verified against, and by which thread."""
+    """All argon2 checks: the stored hashes, and the threads that checked them."""
 
     def __init__(self) -> None:
         self.against: list[str] = []
         self.threads: set[int] = set()
 
     def at_work(self) -> list[threading.Thread]:
-        """Those of the threads that have not ended."""
+        """Return the threads that are still running."""
         return [thread for thread in threading.enumerate() if thread.ident in self.threads]
 
 
 @pytest.fixture
-def make_world(make_world: Callable[..., World], argon2_in_earnest: str) -> Callable[..., World]:
+def make_world(make_world: Callable[..., World], argon2_at_full_cost: str) -> Callable[..., World]:
     def make(**changed: object) -> World:
         world = make_world(**changed)
-        world.sql("UPDATE users SET password = $1", argon2_in_earnest)
+        world.sql("UPDATE users SET password = $1", argon2_at_full_cost)
         return world
 
     return make
@@ -64,8 +64,8 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
 
 @pytest.fixture
 def go_on(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """No password is checked before it is set."""
-    del checks  # what we put off is counted
+    """Return an event; no password is checked before the test sets it."""
+    del checks  # requested so that delayed checks are counted too
     event, real = threading.Event(), PasswordHasher.verify
 
     def later(hasher: PasswordHasher, stored: str, sent: str) -> bool:
@@ -84,7 +84,7 @@ def log_in(world: World, user: str, password: str) -> int:
     return world.post(TOKEN, body, by=None).status
 
 
-# --- at rest ------------------------------------------------------------------------------------------------------
+# --- stored hashes ------------------------------------------------------------------------------------------------
 
 
 def test_password_is_stored_as_argon2id_with_its_own_salt(world: World) -> None:
@@ -118,7 +118,7 @@ def test_right_password_matches_and_wrong_one_does_not(checking: Passwords) -> N
     assert run(look()) == [True, False, True]
 
 
-@pytest.mark.parametrize("stored", [None, "!"])  # spelt out: databases have it
+@pytest.mark.parametrize("stored", [None, "!"])  # literal, because databases contain it
 def test_unknown_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
     assert run(checking.is_right(SENT, stored)) is False
     assert len(checks.against) == 1
@@ -138,7 +138,7 @@ def test_unknown_names_and_wrong_passwords_do_the_same_work(world: World, checks
 
 
 def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callable[..., World]) -> None:
-    """Of the processor, since a busy machine lets now one wait and now the other; and by the clock when it let none."""
+    """Compare CPU time, because a busy machine delays requests at random; compare wall time only if it was idle."""
     world = make_world(**UNLIMITED)
 
     def took(user: str) -> tuple[float, float]:
@@ -155,7 +155,7 @@ def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callab
     assert any(alike() for _ in range(5))
 
 
-# --- remembered ---------------------------------------------------------------------------------------------------
+# --- cache --------------------------------------------------------------------------------------------------------
 
 
 def test_right_password_is_cached_for_a_minute(
@@ -179,7 +179,7 @@ def test_only_right_passwords_are_cached(checking: Passwords, checks: Checks) ->
 
 
 def test_cache_key_includes_the_stored_hash(checking: Passwords, checks: Checks) -> None:
-    """Another account with the same password, or the same account later, has another hash: checked anew."""
+    """Another account with the same password, or the same account later, has another hash and is checked again."""
     for expected in (1, 2):
         stored = run(checking.hash_password(SENT))
         assert run(checking.is_right(SENT, stored))
@@ -202,7 +202,7 @@ def test_changed_password_is_not_found_in_the_cache(world: World) -> None:
     assert world.post(validate, {"password": WRONG}).status == 200
 
 
-# --- off the loop -------------------------------------------------------------------------------------------------
+# --- threads ------------------------------------------------------------------------------------------------------
 
 
 def test_hashing_does_not_block_the_event_loop(checking: Passwords, checks: Checks, go_on: threading.Event) -> None:
@@ -227,7 +227,7 @@ def test_full_queue_is_an_overload(checking: Passwords) -> None:
 
     outcomes = run(crowd())
     assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
-    assert isinstance(run(checking.hash_password(SENT)), str)  # and afterwards there is room again
+    assert isinstance(run(checking.hash_password(SENT)), str)  # afterwards the queue accepts passwords again
 
 
 def test_full_queue_refuses_cached_passwords_too(checking: Passwords, checks: Checks) -> None:
@@ -305,14 +305,14 @@ def test_hashing_threads_have_low_priority(checking: Passwords, checks: Checks) 
 def test_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], go_on: threading.Event) -> None:
     world = make_world(hash_queue=1)
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
-    places = [f"10.0.0.{number}" for number in range(6)]  # from one of them they would take turns
+    places = [f"10.0.0.{number}" for number in range(6)]  # different addresses, because one address would queue up
 
     async def crowd() -> list[Answer]:
-        """One of them has the only place until all others have been told."""
+        """Let one log-in occupy the only place until all others were refused."""
         calls = (world.send("POST", TOKEN, body=body, by=None, address=place) for place in places)
         coming = [asyncio.ensure_future(call) for call in calls]
         async with asyncio.timeout(30):
-            while sum(each.done() for each in coming) < 5:  # noqa: ASYNC110 - they need not know
+            while sum(each.done() for each in coming) < 5:  # noqa: ASYNC110 - polling is enough here
                 await asyncio.sleep(0.001)
         go_on.set()
         return await asyncio.gather(*coming)
@@ -327,7 +327,7 @@ def test_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], 
 
 
 def test_hashing_works_where_threads_have_no_priority(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On macOS a thread's number is no process's: asking to be nice would end the pool, and with it every log-in."""
+    """On macOS a thread has no priority of its own: setting it would fail, and break the pool and all log-ins."""
 
     def nobody(*_: object) -> None:
         raise ProcessLookupError

@@ -1,4 +1,4 @@
-"""Which slot a spell goes to, and which it is in."""
+"""Slots of spells: the slot for a new spell, and the slot of a known one."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Token pairs by themselves: what they look like, how long they live, and what is written down of them."""
+"""Token pairs alone: their form, their lifetime, and what is stored."""
 
 import hashlib
 import re
@@ -30,7 +30,7 @@ def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: boo
 
 
 def refresh(world: World, token: str) -> tuple[TokenPair | None, int]:
-    """The new pair, and how often it was said that a family was revoked."""
+    """Refresh a token; return the new pair, and how often a family was reported as revoked."""
     told: list[None] = []
     try:
         return world.run(tokens.refresh(world.keeper, token, lambda: told.append(None))), len(told)
