@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
-from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, tried
+from good_requests import BY_HANDLER, EXAMPLES, Example, dry_run_path, handler_of
 from hostile import JSON, LIMIT, Hostile, pad_body
 
 import people
@@ -69,7 +69,7 @@ def extra_fields_of(example: Example) -> dict[str, object]:
 
 
 def case(example: Example, about: str, body: bytes, headers: Mapping[bytes, bytes] = JSON) -> Hostile:
-    path = tried(example).encode()
+    path = dry_run_path(example).encode()
     return Hostile("odd", f"{example.name}: {about}", example.route.method, path, (200,), body, headers)
 
 

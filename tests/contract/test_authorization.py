@@ -91,7 +91,7 @@ def _issue(world: World, *, read_only: bool) -> tokens.TokenPair:
 
 def ask(world: World, example: Example, case: Case, known: Mapping[str, str], path: str | None = None) -> Answer:
     headers = {} if case.authorization is None else {"authorization": case.authorization.format(**known)}
-    path = good_requests.tried(example) if path is None else path
+    path = good_requests.dry_run_path(example) if path is None else path
     return world.call(example.route.method, path, by=None, body=example.body, headers=headers)
 
 

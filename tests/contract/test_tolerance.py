@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 from urllib.parse import urlencode
 
 import pytest
-from good_requests import EXAMPLES, UNKNOWN_KEYS, Example, handler_of, path_of, tried
+from good_requests import EXAMPLES, UNKNOWN_KEYS, Example, dry_run_path, handler_of, path_of
 from msgspec import Struct
 from sockets import ANSWER_SECONDS, SocketServer, request, serve
 
@@ -31,9 +31,9 @@ def faults(world: World, examples: Iterable[Example], vary: Callable[[Example], 
     found: dict[str, str] = {}
     for each in examples:
         varied = dict(vary(each))
-        path = varied.pop("path", tried(each))
+        path = varied.pop("path", dry_run_path(each))
         answer = world.call(each.route.method, path, **({"body": each.body} | varied))
-        plain = world.call(each.route.method, tried(each), body=each.body)
+        plain = world.call(each.route.method, dry_run_path(each), body=each.body)
         if comparable_answer(each, answer) != comparable_answer(each, plain):
             found[each.name] = f"{answer.status} {answer.raw[:200]!r}, plainly {plain.status} {plain.raw[:200]!r}"
     return found
@@ -140,7 +140,7 @@ def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> N
 @pytest.mark.parametrize("written", [str.upper, str.title])
 def test_paths_are_accepted_in_any_case(unchanged: World, written: Callable[[str], str]) -> None:
     def rewritten(example: Example) -> Varied:
-        path, mark, query = tried(example).partition("?")
+        path, mark, query = dry_run_path(example).partition("?")
         steps = zip(example.route.path.split("/"), path.split("/"), strict=True)
         other = "/".join(filled if step.startswith("[") else written(filled) for step, filled in steps)
         assert other != path
@@ -153,7 +153,7 @@ def test_paths_are_accepted_in_any_case(unchanged: World, written: Callable[[str
 
 def test_trailing_slash_is_accepted_by_every_operation(unchanged: World) -> None:
     def slash(example: Example) -> Varied:
-        path, mark, query = tried(example).partition("?")
+        path, mark, query = dry_run_path(example).partition("?")
         return {"path": f"{path}/{mark}{query}"}
 
     assert faults(unchanged, EXAMPLES, slash) == {}
@@ -189,7 +189,7 @@ def test_connection_close_is_echoed_by_every_operation(unchanged: World) -> None
     for each in EXAMPLES:
         for by in ("Root", None):
             answer = unchanged.call(
-                each.route.method, tried(each), body=each.body, by=by, headers={"Connection": "Close"}
+                each.route.method, dry_run_path(each), body=each.body, by=by, headers={"Connection": "Close"}
             )
             assert answer.headers.get("connection") == "close", each.name
 
@@ -205,14 +205,14 @@ def is_json(answer: Answer) -> bool:
 def test_every_answer_is_an_object_or_an_array(unchanged: World) -> None:
     assert len(JSON_ONLY) >= len(ROUTES) - 2
     for each in JSON_ONLY:
-        assert is_json(unchanged.call(each.route.method, tried(each), body=each.body)), each.name
+        assert is_json(unchanged.call(each.route.method, dry_run_path(each), body=each.body)), each.name
 
 
 def test_every_refusal_is_an_object(unchanged: World) -> None:
     """Covers unknown paths, wrong methods, missing tokens and roles, unknown keys, wrong types and bodies."""
     seen: set[int] = set()
     for each in EXAMPLES:
-        method, path = each.route.method, tried(each)
+        method, path = each.route.method, dry_run_path(each)
         for answer in (
             unchanged.call(method, f"{each.path}/nothing/here"),
             unchanged.call("PATCH", path),
