@@ -56,7 +56,7 @@ def test_a_slot_that_grew(world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     [(_, message)] = errors(world, "ledger")
     assert message.startswith(
-        f"The slots hold 1251 of item Gold Coin ({people.COIN.id}); the ledger accounts for 1250 (+1). "
+        f"The slots hold 1251 of item Gold Coin ({people.COIN.id}); the audit log accounts for 1250 (+1). "
     )
 
 
@@ -116,7 +116,7 @@ def test_a_ledger_row_that_vanished(world: World) -> None:
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_ledger_row_that_is_no_json(world: World) -> None:
     world.sql("UPDATE ledger SET after = '{' WHERE seq = 6")
-    assert errors(world)[0][1].startswith("Row 6 of the ledger cannot be read: ")
+    assert errors(world)[0][1].startswith("Change 6 of the audit log cannot be read: ")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_document_that_was_changed(world: World, old: bytes, new: bytes, probl
 def test_equipment_that_is_not_there(world: World) -> None:
     world.sql("UPDATE slots SET slot = 20 WHERE item_id = $1", people.SWORD.id)
     [(_, message)] = errors(world, "equipment")
-    assert message.startswith(f"Player Ann ({people.ANN.id}) has equipped inventory slot 2, where nothing is. ")
+    assert message.startswith(f"Player Ann ({people.ANN.id}) has equipped inventory slot 2, which is empty. ")
 
 
 def test_a_stray_bag(world: World) -> None:
@@ -186,7 +186,7 @@ def test_an_index_that_is_missing_and_how_it_is_made(world: World, name: str) ->
     assert (check, message.split(",")[0]) == ("indexes", f"The index {name} is missing")
     command = CommandLine(world.url)
     assert message in command.says("doctor", code=1)
-    assert command.says("doctor", "--fix").startswith(f"note: indexes: Made: {name}.\nnote: lists: ")
+    assert command.says("doctor", "--fix").startswith(f"note: indexes: Created: {name}.\nnote: lists: ")
     assert noticed(world) == []
     assert "indexes" not in command.says("doctor", "--fix")
 
@@ -209,8 +209,8 @@ def test_sizes_that_shrank_are_a_note(make_world: Callable[..., World]) -> None:
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
     assert findings(world, "sizes") == [
-        Finding(NOTE, "sizes", f"2 inventory slots lie beyond the setting inventory_slots, which is 2. {cure}"),
-        Finding(NOTE, "sizes", f"1 known spells lie beyond the setting spell_slots, which is 1. {cure}"),
+        Finding(NOTE, "sizes", f"2 inventory slots are beyond the setting inventory_slots = 2. {cure}"),
+        Finding(NOTE, "sizes", f"1 known spells are beyond the setting spell_slots = 1. {cure}"),
     ]
 
 
@@ -259,15 +259,15 @@ def test_an_import_that_broke_off(world: World) -> None:
     assert noticed(world) == []
     world.sql(IMPORT, "b", "players", "b.jsonl", 3, None)
     message = (
-        "The import with the report b.jsonl broke off in the stage players, or is at it now: not everything is here. "
-        "Give the same command again, and it goes on: gamekeeper import intersect … --report b.jsonl"
+        "The import with the report b.jsonl was interrupted in the stage players, or is still running: data is "
+        "missing. To continue it, run the same command again: gamekeeper import intersect … --report b.jsonl"
     )
     assert noticed(world) == [Finding(ERROR, "imports", message)]
     assert f"error: imports: {message}\n" in CommandLine(world.url).says("doctor", "--fix", code=1)
     world.sql(IMPORT, "c", "done", "c.jsonl", 4, 5)
     [found] = noticed(world)
     assert found.level == NOTE
-    assert "in the stage players; a later one was finished." in found.message
+    assert "in the stage players. A later import finished;" in found.message
 
 
 class Disk(NamedTuple):

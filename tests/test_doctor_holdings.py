@@ -43,8 +43,8 @@ def test_item_moved_from_one_player_to_another_by_sql_is_found(world: World) -> 
     coins = f"1000 of item {COIN.id} with stat buffs [0,0,0,0,0]"
     assert findings(world, "ledger") == []
     assert [message.split(". ")[0] for _, message in errors(world)] == [
-        f"Player Ann ({ANN.id}): bank slot 0 has nothing; the ledger says {coins}",
-        f"Player Bob ({BOB.id}): bank slot 0 has {coins}; the ledger says nothing",
+        f"Player Ann ({ANN.id}): bank slot 0 has nothing; the audit log says {coins}",
+        f"Player Bob ({BOB.id}): bank slot 0 has {coins}; the audit log says nothing",
     ]
 
 
@@ -66,11 +66,19 @@ def test_slot_changed_by_sql_is_found(world: World, statement: str, place: str) 
 @pytest.mark.parametrize(
     ("statement", "check", "said"),
     [
-        ("UPDATE known_spells SET spell_id = player_id", "spells", f"spell slot 0 has spell {ANN.id}; the ledger says"),
+        (
+            "UPDATE known_spells SET spell_id = player_id",
+            "spells",
+            f"spell slot 0 has spell {ANN.id}; the audit log says",
+        ),
         ("INSERT INTO known_spells SELECT id, 3, id FROM players WHERE name = 'Bob'", "spells", "3 has spell"),
-        ("DELETE FROM known_spells", "spells", "spell slot 0 has nothing; the ledger says spell"),
-        ("UPDATE player_variables SET value = 8 WHERE type = 'Integer'", "variables", "has Integer 8; the ledger says"),
-        ("DELETE FROM player_variables WHERE type = 'Boolean'", "variables", "nothing; the ledger says Boolean 1"),
+        ("DELETE FROM known_spells", "spells", "spell slot 0 has nothing; the audit log says spell"),
+        (
+            "UPDATE player_variables SET value = 8 WHERE type = 'Integer'",
+            "variables",
+            "has Integer 8; the audit log says",
+        ),
+        ("DELETE FROM player_variables WHERE type = 'Boolean'", "variables", "nothing; the audit log says Boolean 1"),
     ],
 )
 def test_spell_or_variable_changed_by_sql_is_found(world: World, statement: str, check: str, said: str) -> None:
@@ -123,8 +131,8 @@ def test_only_changes_after_the_trimmed_ones_are_believed(world: World) -> None:
     [
         ("fold = 'somebody'", "names", "the folded name differs"),
         ("email_fold = 'x@y.test'", "names", "the folded email differs"),
-        ("ban = NOT ban, kick = NOT kick", "powers", "ban, kick differ from what the ledger says"),
-        ("api = NOT api", "powers", "api differ from what the ledger says"),
+        ("ban = NOT ban, kick = NOT kick", "powers", "ban, kick differ from the audit log"),
+        ("api = NOT api", "powers", "api differ from the audit log"),
     ],
 )
 def test_account_changed_by_sql_is_found(world: World, change: str, check: str, said: str) -> None:

@@ -21,7 +21,7 @@ from world import World
 
 Make = Callable[..., World]
 FIX = "gamekeeper doctor --fix"
-DONE = "note: lists: Counted anew: rank, names, users, emails, online, online_rank.\n"
+DONE = "note: lists: Recounted: rank, names, users, emails, online, online_rank.\n"
 LOAD = Statement("load", {"": "UPDATE lists SET loads = loads + 1"})
 ORDERED = {
     "/api/v1/players/rank": "SELECT name FROM players ORDER BY level DESC, exp DESC, id DESC LIMIT 2 OFFSET $1",
@@ -107,9 +107,7 @@ def test_nothing_after_every_kind_of_change(world: World, monkeypatch: pytest.Mo
 def test_a_change_that_was_lost_and_how_it_is_fixed(world: World) -> None:
     lose_a_change(world)
     command = CommandLine(world.url)
-    problem = (
-        f"error: lists: The list 'rank' is off by 1 rows: it counts 4, and there are 5. Count them anew with: {FIX}"
-    )
+    problem = f"error: lists: The list 'rank' is off by 1 rows: it counts 4, and there are 5. Recount them with: {FIX}"
     assert problem in command.says("doctor", code=1).splitlines()
     assert world.get("/api/v1/players/rank").json["Total"] == 4  # a serving process has the wrong count in mind
     said = command.says("doctor", "--fix")
@@ -168,7 +166,7 @@ def test_lists_that_wait_to_be_counted_are_a_note(world: World) -> None:
     world.sql("UPDATE lists SET loads = loads + 1")
     [finding] = found(world)
     assert finding.level == NOTE
-    assert finding.message.startswith("The lists wait to be counted, ")
+    assert finding.message.startswith("The lists are not counted yet after ")
     assert finding.message.endswith(FIX)
     CommandLine(world.url).says("doctor", "--fix")
     assert found(world) == []
@@ -264,7 +262,7 @@ def test_it_says_when_it_could_not_fix(world: World, monkeypatch: pytest.MonkeyP
     lose_a_change(world)
     monkeypatch.setattr(lists, "MOST_ATTEMPTS", 0)
     said = CommandLine(world.url).says("doctor", "--fix", code=1)
-    assert said.startswith("error: lists: Could not be counted anew: ")
+    assert said.startswith("error: lists: The lists could not be recounted: ")
     assert "The list 'rank' is off by 1 rows" in said
 
 
@@ -272,5 +270,5 @@ def test_an_unknown_schema_is_not_fixed(world: World) -> None:
     lose_a_change(world)
     before = world.sql("SELECT number FROM lists")
     world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 18")
-    assert "Counted anew" not in CommandLine(world.url).says("doctor", "--fix", code=1)
+    assert "Recounted" not in CommandLine(world.url).says("doctor", "--fix", code=1)
     assert world.sql("SELECT number FROM lists") == before

@@ -170,7 +170,7 @@ def test_export_is_readable_by_its_owner_only(world: World, folder: Path) -> Non
 
 def test_export_overwrites_nothing(world: World, folder: Path) -> None:
     folder.mkdir()
-    with pytest.raises(BadExport, match=r"is there already\. Choose another name; nothing is overwritten"):
+    with pytest.raises(BadExport, match=r"already exists\. Choose another name; an export never overwrites"):
         export(world, folder)
     assert list(folder.iterdir()) == []
 
@@ -212,15 +212,15 @@ BROKEN: dict[str, tuple[str, Callable[[list[Any]], object], str]] = {
     "an id in upper case": (
         "maps",
         lambda rows: rows[0].update(id=rows[0]["id"].replace("0", "A").upper()),
-        r"maps\.jsonl, line 1: 'A.*' is no id",
+        r"maps\.jsonl, line 1: 'A.*' is not an id",
     ),
     "an id without hyphens": (
         "players",
         lambda rows: rows[0]["items"][0].update(item_id=COIN.id.replace("-", "")),
-        r"players\.jsonl, line 1: .* is no id",
+        r"players\.jsonl, line 1: .* is not an id",
     ),
-    "a name twice": ("users", lambda rows: rows[1].update(fold=rows[0]["fold"]), r"does not take the table users"),
-    "an orphan": ("players", lambda rows: rows[0].update(user_id=ANN.id), r"does not take the table players"),
+    "a name twice": ("users", lambda rows: rows[1].update(fold=rows[0]["fold"]), r"does not accept the table users"),
+    "an orphan": ("players", lambda rows: rows[0].update(user_id=ANN.id), r"does not accept the table players"),
 }
 
 
@@ -249,10 +249,13 @@ def test_incomplete_export_is_refused(world: World, folder: Path, empty_database
     users, manifest = folder / "users.jsonl", folder / MANIFEST
     whole, listed = users.read_bytes(), manifest.read_text()
     for change, problem in (
-        (lambda: users.write_bytes(whole.replace(b"Mona", b"Nona")), r"users\.jsonl is not what was exported: 7 lines"),
-        (lambda: users.write_bytes(whole[:-300]), r"users\.jsonl is not what was exported: 6 lines"),
+        (
+            lambda: users.write_bytes(whole.replace(b"Mona", b"Nona")),
+            r"users\.jsonl was changed after the export: it has 7 lines",
+        ),
+        (lambda: users.write_bytes(whole[:-300]), r"users\.jsonl was changed after the export: it has 6 lines"),
         (users.unlink, r"users\.jsonl cannot be read: No such file"),
-        (lambda: manifest.write_text(listed[:99]), r"is not a whole export: manifest\.json"),
+        (lambda: manifest.write_text(listed[:99]), r"is a damaged export: manifest\.json"),
         (lambda: manifest.write_text(listed.replace('"format": 1', '"format": 2')), "has the format 2, .* a newer one"),
         (lambda: manifest.write_text(listed.replace('"foundation"', '"other"').replace(" 1,", " 9999,")), "newer"),
         (manifest.unlink, r"is no export: manifest\.json cannot be read"),
@@ -268,6 +271,6 @@ def test_incomplete_export_is_refused(world: World, folder: Path, empty_database
 def test_restore_into_a_filled_database_is_refused(world: World, folder: Path) -> None:
     export(world, folder)
     before = contents(world)
-    with pytest.raises(NotEmpty, match="already, and it is left alone"):
+    with pytest.raises(NotEmpty, match="it was not changed"):
         bring_back(folder, world.url)
     assert contents(world) == before

@@ -178,7 +178,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
 def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database: str) -> None:
     """Should we die in between, the two are not both in use."""
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
-    with pytest.raises(ClosedDatabase, match="did not come to its end"):
+    with pytest.raises(ClosedDatabase, match="did not finish"):
         started(empty_database)
     asyncio.run(app.run_with_keeper(loaded(empty_database), moving.finish))
     started(empty_database)
@@ -197,7 +197,7 @@ def test_what_fails_leaves_both_as_they_were(world: World, target: str, monkeypa
             raise RuntimeError("pulled the plug")
 
     before = contents(world)
-    with pytest.raises(BadCopy, match=r"does not take the table ledger: pulled the plug\. Nothing was changed"):
+    with pytest.raises(BadCopy, match=r"does not accept the table ledger: pulled the plug\. Nothing was changed"):
         move(world.url, target, fail)
     assert contents(world) == before
     assert is_untouched(target)
@@ -234,7 +234,7 @@ def test_who_interrupts_it_before_the_old_one_is_closed_has_it_open(
         move(world.url, target, interrupt=interrupt)
     started(world.url)
     give(world)
-    with pytest.raises(ClosedDatabase, match="did not come to its end"):
+    with pytest.raises(ClosedDatabase, match="did not finish"):
         started(target)
 
 
@@ -286,7 +286,7 @@ def test_what_is_not_ours_is_not_reopened(empty_database: str) -> None:
 
 def test_nothing_is_overwritten(world: World, databases: Any) -> None:
     other = databases.fresh()
-    with pytest.raises(filling.NotEmpty, match="already, and it is left alone"):
+    with pytest.raises(filling.NotEmpty, match="it was not changed"):
         move(world.url, other)
     give(world)
     databases.drop(other)

@@ -110,7 +110,7 @@ def test_doctor_finds_a_trim_without_its_totals(world: World, monkeypatch: pytes
     age(world)
     monkeypatch.setattr(LedgerTrimmed, "sides", forgetful)
     trim(world)
-    assert any("the ledger accounts for" in each for each in errors(world))
+    assert any("the audit log accounts for" in each for each in errors(world))
 
 
 def test_cursor_before_the_trimmed_part_is_refused(world: World) -> None:

@@ -79,9 +79,7 @@ def test_it_can_be_read_without_us(command: CommandLine, file: Path) -> None:
 
 def test_nothing_is_overwritten_unless_told(command: CommandLine, file: Path) -> None:
     file.write_text("mine")
-    assert "is there already. Choose another name, or overwrite it with --force." in command.refuses(
-        "backup", str(file)
-    )
+    assert "already exists. Choose another name, or overwrite it with --force." in command.refuses("backup", str(file))
     assert file.read_text() == "mine"
     command.says("backup", str(file), "--force")
     assert zipfile.is_zipfile(file)
@@ -120,10 +118,10 @@ def test_an_import_that_broke_off_is_backed_up_loudly(
 ) -> None:
     world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
     warned = command.run("backup", str(file), "--json")
-    assert warned.stderr.startswith("WARNING: The import with the report r.jsonl broke off in the stage users")
+    assert warned.stderr.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
     assert json.loads(warned.stdout)["problems"] == []
     restored = first_command.run("restore", str(file))
-    assert restored.stderr.startswith("WARNING: The import with the report r.jsonl broke off in the stage users")
+    assert restored.stderr.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
     assert "doctor found nothing" in restored.stdout
 
 
@@ -164,12 +162,12 @@ def test_no_file(first_command: CommandLine, file: Path) -> None:
 
 def test_no_backup(first_command: CommandLine, file: Path) -> None:
     file.write_text("something else")
-    assert "is not a whole backup: File is not a zip file. Nothing was changed." in first_command.refuses(
+    assert "is a damaged backup: File is not a zip file. Nothing was changed." in first_command.refuses(
         "restore", str(file)
     )
 
 
 def test_the_database_is_never_overwritten(command: CommandLine, file: Path) -> None:
     command.says("backup", str(file))
-    assert "already, and it is left alone. Stop the server" in command.refuses("restore", str(file))
+    assert "it was not changed. Stop the server" in command.refuses("restore", str(file))
     command.says("users", "show", "Ann")

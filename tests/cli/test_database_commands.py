@@ -48,7 +48,9 @@ def test_doctor_notes_a_misspelt_setting(command: CommandLine) -> None:
 def test_doctor_finds_something(command: CommandLine, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("doctor", code=1)
-    assert f"error: ledger: The slots hold 1251 of item Gold Coin ({people.COIN.id}); the ledger accounts for" in said
+    assert (
+        f"error: ledger: The slots hold 1251 of item Gold Coin ({people.COIN.id}); the audit log accounts for" in said
+    )
     assert said.splitlines()[-1].startswith("2 errors, ")
     found = json.loads(command.says("doctor", "--json", code=1))
     assert found["errors"] == 2

@@ -55,7 +55,7 @@ def test_where_to(command: CommandLine) -> None:
 
 def test_nothing_is_overwritten(command: CommandLine, first_command: CommandLine) -> None:
     first_command.says("migrate")
-    assert "already, and it is left alone." in command.refuses("move", "--to", first_command.database)
+    assert "it was not changed." in command.refuses("move", "--to", first_command.database)
     assert "Ann" in command.says("users", "list")
 
 
@@ -121,8 +121,8 @@ def test_export_and_import(command: CommandLine, first_command: CommandLine, tmp
     assert said.startswith("Imported ")
     assert said.endswith("; doctor found nothing.\n")
     assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
-    assert "already, and it is left alone." in first_command.refuses("import", "gamekeeper", str(folder))
-    assert "is there already." in command.refuses("export", str(folder))
+    assert "it was not changed." in first_command.refuses("import", "gamekeeper", str(folder))
+    assert "already exists." in command.refuses("export", str(folder))
 
 
 def test_export_and_import_for_programs(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_export_has_no_secrets(command: CommandLine, world: World, tmp_path: Pat
 def test_export_overwrites_nothing_unless_told(command: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
     path.write_text("mine")
-    assert "is there already" in command.refuses("users", "export", "Ann", str(path))
+    assert "already exists" in command.refuses("users", "export", "Ann", str(path))
     assert path.read_text() == "mine"
     assert export(command, path, "Ann", "--force")["account"]["Name"] == "Ann"
     for place, problem in ((tmp_path, "is a folder"), (tmp_path / "no" / "ann.json", "cannot be written")):

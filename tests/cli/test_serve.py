@@ -234,7 +234,7 @@ def test_listening_to_everybody_is_said_loudly_and_so_is_half_an_import(
     assert server.stop() == (0, "")
     exposed, unfinished = server.errors
     assert exposed.startswith("WARNING: 0.0.0.0 can be reached")
-    assert unfinished.startswith("WARNING: The import with the report r.jsonl broke off in the stage users")
+    assert unfinished.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

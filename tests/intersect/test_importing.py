@@ -215,7 +215,7 @@ def test_killed_in_the_middle(
     )
     assert killed.returncode == -9
     [unfinished] = [each for each in command.json("doctor", code=1)["findings"] if each["check"] == "imports"]
-    assert (unfinished["level"], "broke off in the stage players, or" in unfinished["message"]) == ("error", True)
+    assert (unfinished["level"], "was interrupted in the stage players, or" in unfinished["message"]) == ("error", True)
     told = run(command, made)
     lines = made.report.read_bytes()
     undisturbed = databases.empty()

@@ -426,12 +426,12 @@ def test_the_doctor_says_how_many_wait_and_why(make_world: Make) -> None:
         assert told(world) == [Finding(NOTE, "mail", f"1 mails wait to be sent; not tried yet. {see}")]
         sink.handler.refusal = "450 later"
         send(world)
-        why = "the last try ended with: 450 later"
+        why = "the last try failed with: 450 later"
         assert told(world) == [Finding(NOTE, "mail", f"1 mails wait to be sent; {why}. {see}")]
         sink.handler.refusal = "550 never"
         make_due(world)
         send(world)
-        assert told(world) == [Finding(NOTE, "mail", f"1 mails were refused for good lately. {see}")]
+        assert told(world) == [Finding(NOTE, "mail", f"1 mails failed permanently. {see}")]
 
 
 @ON_SQLITE

@@ -1,4 +1,4 @@
-"""The file that a backup is: a ZIP of JSON lines, one file per table, and a manifest that says what must be in them."""
+"""Format of a backup: a ZIP with a file of JSON lines per table, and a manifest with their row counts and checksums."""
 
 import contextlib
 import errno
@@ -15,20 +15,20 @@ from gamekeeper.store.migrate import AppliedMigration
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-COMPRESSION_LEVEL = 1  # of the compression: the next ones take twice the time for a tenth of the size
-MAX_MANIFEST_BYTES = 1 << 20  # bytes; ours has about ten thousand
-# A backup may unpack to this many bytes, or to this many times its size, whichever is more. Ours unpack to 5 to 20
-# times their size; every row has ids of its own, so 250 times is out of reach. A ZIP can reach 1,032 times.
+COMPRESSION_LEVEL = 1  # higher levels take twice the time to save a tenth of the size
+MAX_MANIFEST_BYTES = 1 << 20  # ours has about 10,000
+# Protection against ZIP bombs: a backup may unpack to MAX_UNPACKED_BYTES or to MAX_UNPACK_RATIO times its size,
+# whichever is more. Real backups unpack to 5 to 20 times their size; a ZIP bomb can reach 1,032 times.
 MAX_UNPACKED_BYTES = 256 << 20
 MAX_UNPACK_RATIO = 250
-StoredInt = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # what both databases can store
+StoredInt = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # range of a 64-bit column
 StoredTime = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milliseconds since 1970, up to the year 9999
-# what zipfile lets through when bytes of a file are not what they were
+# Exceptions that zipfile raises for a damaged file.
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
 
 class BadBackup(BadCopy):
-    """The file is not a backup, or not any more; the message says what to do."""
+    """The file is not a backup, or is damaged; the message says what to do."""
 
 
 class BackupTable(msgspec.Struct, frozen=True):
@@ -40,10 +40,10 @@ class BackupTable(msgspec.Struct, frozen=True):
 
 class BackupManifest(msgspec.Struct, frozen=True):
     format: int
-    gamekeeper: str  # the version that made it
+    gamekeeper: str  # version of Gamekeeper that wrote the backup
     engine: str
-    made_at: StoredTime  # by the database's clock
-    ledger: StoredInt  # its last number
+    made_at: StoredTime  # database time
+    ledger: StoredInt  # number of the last change
     migrations: list[AppliedMigration]
     tables: list[BackupTable]
 
@@ -57,7 +57,7 @@ class BackupManifest(msgspec.Struct, frozen=True):
 
 
 class ArchiveWriter:
-    """Nothing is a backup until it has its manifest."""
+    """Writes a backup; the manifest comes last, and without it the file is not a valid backup."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
@@ -78,10 +78,10 @@ class ArchiveWriter:
 
 
 class Archive:
-    """A backup to be read; broken bytes are a BadBackup wherever they turn up."""
+    """Reads a backup; damage anywhere in the file raises BadBackup."""
 
     def __init__(self, path: Path, *, made_here: bool = False) -> None:
-        """`made_here`: the backup was just made by this process, so it is no ZIP bomb, however well it is packed."""
+        """Open a backup. `made_here`: this process has just written it, so skip the ZIP bomb check of its tables."""
         self.path = path
         with _translate_read_errors(path):
             self._zip = ZipFile(path)
@@ -113,14 +113,14 @@ class Archive:
         return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
     def verify(self, progress: CopyProgress) -> None:
-        """Reads all of it: every table has the rows and the checksum that the manifest says."""
+        """Read every table, and compare its row count and checksum with the manifest."""
         for table in self.manifest.tables:
             tally = LineChecksum()
             for piece in self._read_pieces(table.name):
                 tally.add(piece)
                 progress(f"{table.name}, checked", tally.rows, table.rows)
             if (tally.rows, tally.sha256) != (table.rows, table.sha256):
-                raise _build_damage_error(self.path, f"the table {table.name} is not what it was")
+                raise _build_damage_error(self.path, f"the table {table.name} was changed")
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
         total, done = next(each.rows for each in self.manifest.tables if each.name == table), 0
@@ -131,11 +131,11 @@ class Archive:
             progress(table, done, total)
 
     def _require_size(self, names: Iterable[str], most: int) -> None:
-        """Refuse a ZIP bomb before it is unpacked: zipfile reads no more bytes than the index of the ZIP names."""
+        """Refuse a ZIP bomb before unpacking it. The sizes in the ZIP's index are reliable: zipfile reads no more."""
         size = sum(self._zip.getinfo(name).file_size for name in names)
         if size > most:
             raise BadBackup(
-                f"{self.path} would unpack to {size >> 20:,} MiB, which is far more than a backup of its size has. "
+                f"{self.path} would unpack to {size >> 20:,} MiB, far more than a real backup of its size. "
                 "Nothing was changed. Use another one. If it is your own, pack its files again without compression "
                 "(unzip, then zip -0)."
             )
@@ -160,7 +160,7 @@ def _parse_manifest(raw: bytes) -> BackupManifest:
 
 
 def _build_damage_error(path: Path, why: str) -> BadBackup:
-    return BadBackup(f"{path} is not a whole backup: {why}. Nothing was changed. Use another one.")
+    return BadBackup(f"{path} is a damaged backup: {why}. Nothing was changed. Use another one.")
 
 
 @contextlib.contextmanager
@@ -168,8 +168,8 @@ def _translate_read_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (None, errno.EINVAL):  # it says that a part is where none can be, or packed as it is not
-            raise _build_damage_error(path, "its parts are not what it says") from error
+        if error.errno in (None, errno.EINVAL):  # impossible offsets or compression methods
+            raise _build_damage_error(path, "its index does not match its contents") from error
         raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
     except _BROKEN as error:
         raise _build_damage_error(path, str(error).rstrip(".") or type(error).__name__) from error

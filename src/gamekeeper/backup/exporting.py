@@ -1,4 +1,4 @@
-"""Making an export beside those who read and write: every noun at one moment, read back before it gets its name."""
+"""Create an export while servers run: all files from one snapshot, verified before the folder gets its final name."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ from gamekeeper.store import clock, copies, feed
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
-# what a copy that begins a life of its own has no use for: who is logged in and online, and what lasts for minutes
+# Not exported: log-ins, presence, and short-lived data, which are useless in a new database.
 LEFT_OUT = making.LEFT_OUT | {
     "tokens", "token_rounds", "mails", "guesses", "known_callers", "registrations", "servers", "presence", "epoch",
 }  # fmt: skip
@@ -42,14 +42,14 @@ LOWEST_KEYS: Mapping[str, str | int] = {
     "users": ZERO_GUID,
     "players": ZERO_GUID,
     "ledger": 0,
-}  # below every key; these are in order
-BATCH_LINES = 1000  # lines in one go
-NounColumns = dict[str, dict[str, str]]  # of each table that a noun is made of: their names and forms
+}  # lower than every key; tables that are exported in key order
+BATCH_LINES = 1000  # lines per batch
+NounColumns = dict[str, dict[str, str]]  # table → column → form of its values
 ExportLine = dict[str, Any]
 
 
 async def export(store: Store, path: Path, progress: CopyProgress) -> ExportManifest:
-    """The folder is for its owner only, and has its name only when all of it is on the disk and was read back."""
+    """Write an export. Only the owner can read the folder; it gets its final name when it is on disk and verified."""
     progress = stop_on_cancel(progress)
     _require_free(path)
     with _create_part_folder(path) as part:
@@ -61,9 +61,9 @@ async def export(store: Store, path: Path, progress: CopyProgress) -> ExportMani
         manifest = await store.read(copy)
         written = ExportFolder(part)
         if written.manifest != manifest:
-            raise BadExport(f"What was read back from {part} is not what was written. Is the disk in order?")
+            raise BadExport(f"{part} does not contain what was written to it. Check the disk.")
         written.verify(progress)
-        await asyncio.sleep(0)  # the last place to stop
+        await asyncio.sleep(0)  # last chance for a cancellation
         _require_free(path)
         making.sync_folder(part)
         part.rename(path)
@@ -125,7 +125,7 @@ async def _add_part(tx: Snapshot, part: NestedTable, columns: dict[str, str], li
 
 @contextlib.contextmanager
 def _create_file(path: Path) -> Generator[IO[bytes]]:
-    """For its owner only; on the disk in the end."""
+    """Create a file that only its owner can read; sync it to disk at the end."""
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         yield file
         file.flush()
@@ -134,14 +134,14 @@ def _create_file(path: Path) -> Generator[IO[bytes]]:
 
 def _require_free(path: Path) -> None:
     if path.exists():
-        raise BadExport(f"{path} is there already. Choose another name; nothing is overwritten.")
+        raise BadExport(f"{path} already exists. Choose another name; an export never overwrites a folder.")
 
 
 @contextlib.contextmanager
 def _create_part_folder(path: Path) -> Generator[Path]:
-    """Where nobody takes it for an export; gone when it did not become one."""
+    """Create a folder with a temporary name next to `path`; delete it afterwards unless it was renamed."""
     try:
-        part = Path(tempfile.mkdtemp(".part", f".{path.name}.", path.parent))  # for its owner only
+        part = Path(tempfile.mkdtemp(".part", f".{path.name}.", path.parent))  # readable by its owner only
         try:
             yield part
         finally:

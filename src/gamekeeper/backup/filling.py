@@ -1,4 +1,4 @@
-"""Filling an empty database with whole tables, wherever they come from: all of it is there in the end, or nothing."""
+"""Fill an empty database with the tables of a backup, an export or another database, in one transaction."""
 
 import asyncio
 import contextlib
@@ -22,32 +22,32 @@ EPOCH, LISTS = "epoch", "lists"
 
 
 class NotEmpty(BadCopy):
-    """There is something in the database already; the message says what to do."""
+    """The target database is not empty; the message says what to do."""
 
 
 class TableSource(Protocol):
-    """Where whole tables come from."""
+    """Source of tables: a backup, an export folder or another database."""
 
     @property
     def migrations(self) -> Sequence[AppliedMigration]:
-        """Those that made the tables what they are."""
+        """Migrations that were applied to the source."""
         ...
 
     @property
     def columns(self) -> Mapping[str, Sequence[str]]:
-        """Of each table, in the order of the rows' values."""
+        """Columns of each table, in the order of the values in its rows."""
         ...
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]: ...
 
     def build_mismatch_error(self, what: str) -> Exception:
-        """That its tables are not those of its migrations."""
+        """Return the error for tables or columns that do not match the source's migrations."""
         ...
 
 
 @contextlib.contextmanager
 def prepare_target(settings: Settings) -> Generator[Settings]:
-    """Where to fill: a server's own database, or a file that gets its name when it is whole."""
+    """Yield the settings of the database to fill. For SQLite it is a temporary file, which is renamed on success."""
     file = app.database_file(settings)
     if file is None:
         yield settings
@@ -69,7 +69,7 @@ def prepare_target(settings: Settings) -> Generator[Settings]:
 
 
 async def require_empty_target(settings: Settings) -> None:
-    """Said before anybody has to wait."""
+    """Refuse a target that is not empty, before any long work starts."""
     file = app.database_file(settings)
     if file:
         _require_no_file(file)
@@ -82,7 +82,7 @@ def _require_no_file(file: Path) -> None:
     if there:
         names = " ".join(str(each) for each in there)
         raise NotEmpty(
-            f"There is a database {file} already, and it is left alone. Stop the server that uses it, move it away "
+            f"The database {file} already exists; it was not changed. Stop the server that uses it, move it away "
             f"({names}), and run the same command again."
         )
 
@@ -92,15 +92,15 @@ async def _require_empty(tx: Reading) -> None:
     if not there or (there == [MIGRATIONS_TABLE] and not await read_applied(tx)):
         return
     raise NotEmpty(
-        "There is something in this database already, and it is left alone. Stop the servers that use it, make an "
-        "empty one beside it (createdb game2), and give that to the same command."
+        "This database is not empty; it was not changed. Stop the servers that use it, create an empty database "
+        "(createdb game2), and run the same command with that."
     )
 
 
 async def fill_database(
     tx: Writing, engine: str, origin: TableSource, progress: CopyProgress
 ) -> dict[str, TableChecksum]:
-    """With the schema that the tables had, which is then brought up to date; what each table adds up to."""
+    """Create the source's schema, fill and verify its tables, then migrate. Return the checksum of each table."""
     await _require_empty(tx)
     numbers = {each.number for each in origin.migrations}
     await apply_missing(tx, engine, [each for each in load_migrations() if each.number in numbers])
@@ -113,9 +113,9 @@ async def fill_database(
 
 
 async def rebuild_derived(keeper: Keeper) -> bool:
-    """What is quicker made of all rows than with each; `serve` does it too, should nobody come to it.
+    """Create the missing indexes and recount the lists, after the rows are committed. `serve` does it too if needed.
 
-    The rows are there, so that a Ctrl-C stops nothing but this; whether it was let.
+    Return False if a Ctrl-C stopped it; the rows are complete anyway.
     """
     if is_cancelled():
         return False
@@ -134,7 +134,7 @@ async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress)
         raise origin.build_mismatch_error(", ".join(sorted(strange)))
     if LISTS in there:
         await lists.begin_bulk_load(tx)
-    await indexes.drop(tx)  # they are quicker made anew
+    await indexes.drop(tx)  # building them from all rows later is faster
     sums = {table: await _fill_table(tx, origin, table, progress) for table in there if table in origin.columns}
     if LISTS in there:
         await lists.end_bulk_load(tx)
@@ -154,24 +154,24 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
             await tx.flush()
         except (BadCopy, DatabaseUnavailable):
             raise
-        except Exception as error:  # each engine has its own for a row that it does not take, and for a full disk
+        except Exception as error:  # the engines differ in their errors for bad rows and full disks
             why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-            raise BadCopy(f"The database does not take the table {table}: {why}. Nothing was changed.") from error
+            raise BadCopy(f"The database does not accept the table {table}: {why}. Nothing was changed.") from error
     return given
 
 
 async def _read_back(
     tx: Writing, table: str, columns: Sequence[str], wanted: TableChecksum, progress: CopyProgress
 ) -> None:
-    """What lies in the table is what was meant to get there."""
+    """Read the filled table back and compare its checksum."""
     forms, found = await copies.read_columns(tx, table), TableChecksum()
     async for rows in copies.read_rows(tx, table, {name: forms[name] for name in columns}):
         found.add(rows)
         progress(f"{table}, checked", found.rows, wanted.rows)
     if str(found) != str(wanted):
         raise BadCopy(
-            f"The table {table} came out otherwise: {found.rows} rows with the sum {found}, and there were "
-            f"{wanted.rows} with {wanted}. Nothing was changed. Is the disk in order?"
+            f"The table {table} was not stored correctly: it has {found.rows} rows with the checksum {found} "
+            f"instead of {wanted.rows} with {wanted}. Nothing was changed. Check the disk."
         )
 
 

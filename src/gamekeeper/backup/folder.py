@@ -1,7 +1,7 @@
-"""The folder that an export is: a file of JSON lines per noun, for people and scripts, and a manifest of checksums.
+"""Format of an export folder: one file of JSON lines per noun (such as players.jsonl), and a manifest with checksums.
 
-Its fields are the columns of our tables, with times, truths and documents as JSON spells them. What belongs to an
-account or a character is in the line of its owner.
+Fields are the columns of our tables, with times as ISO 8601 text, booleans and documents as JSON. Rows that belong to
+an account or a player are nested in the line of their owner.
 """
 
 import re
@@ -32,15 +32,15 @@ _TYPES: Mapping[str, Any] = {
 
 
 class BadExport(BadCopy):
-    """The folder is not an export, or not any more; the message says what to do."""
+    """The folder is not an export, or is damaged; the message says what to do."""
 
 
 class NestedTable(NamedTuple):
-    """A table whose rows are in the lines of their owners."""
+    """A table whose rows are nested in the lines of their owners."""
 
     field: str
     table: str
-    owner: str  # the column that names it
+    owner: str  # column with the owner's id
     many: bool
 
 
@@ -63,7 +63,7 @@ class ExportFile(msgspec.Struct, frozen=True):
     noun: str
     lines: int
     sha256: str
-    columns: dict[str, list[str]]  # of the tables that its lines are made of
+    columns: dict[str, list[str]]  # of each table whose rows are in its lines
 
     @property
     def name(self) -> str:
@@ -72,22 +72,22 @@ class ExportFile(msgspec.Struct, frozen=True):
 
 class ExportManifest(msgspec.Struct, frozen=True):
     format: int
-    gamekeeper: str  # the version that made it
+    gamekeeper: str  # version of Gamekeeper that wrote the export
     made_at: str
-    ledger: int  # its last number
-    trimmed: int  # up to this number it has only the newest change of each character
+    ledger: int  # number of the last change
+    trimmed: int  # up to this number the ledger has only the newest changes of each player
     migrations: list[AppliedMigration]
     files: list[ExportFile]
 
 
 def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
-    """How each column is spelt."""
+    """Return the JSON format of each column: time, truth (boolean), json, guid or plain."""
     words = copies.read_column_types(table)
     return {column: _classify(column, words.get(column, "")) for column in columns}
 
 
 def _classify(column: str, word: str) -> str:
-    if column == "buffs":  # a list as text
+    if column == "buffs":  # a JSON list in a text column
         return JSON
     return TIME if word == "long" and _TIME.search(column) else _WORDS.get(word, PLAIN)
 
@@ -102,12 +102,12 @@ def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object
 def _format_time(value: int) -> str | int:
     try:
         return instant(value)
-    except OverflowError:  # no calendar has it
+    except OverflowError:  # out of range for a date
         return value
 
 
 def _format_document(text: str) -> msgspec.Raw:
-    """The very bytes; on one line."""
+    """Return the stored JSON unchanged, but on one line."""
     return msgspec.Raw(msgspec.json.format(text.encode(), indent=-1) if "\n" in text else text.encode())
 
 
@@ -119,14 +119,14 @@ def _read_json(raw: msgspec.Raw) -> str | None:
 def _read_time(value: str | int | None) -> int | None:
     if not isinstance(value, str):
         return value
-    if not value.endswith("Z"):  # it would be taken for the time of this machine
-        raise ValueError(f"'{value}' is no time in UTC, such as 2026-01-31T12:00:00.000Z")
+    if not value.endswith("Z"):  # without Z it would be read as local time
+        raise ValueError(f"'{value}' is not a time in UTC, such as 2026-01-31T12:00:00.000Z")
     return milliseconds(value)
 
 
 def _read_guid(value: str | None) -> str | None:
-    if value is not None and lookup.parse_guid(value) != value:  # nobody would find it
-        raise ValueError(f"'{value}' is no id: a guid in lower case, with hyphens")
+    if value is not None and lookup.parse_guid(value) != value:  # look-ups use this spelling
+        raise ValueError(f"'{value}' is not an id: a guid in lower case, with hyphens")
     return value
 
 
@@ -141,7 +141,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 class ExportFolder:
-    """An export to be read; what is wrong with it is a BadExport, with the file and the line."""
+    """Reads an export folder. Errors are BadExport with the file and the line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -152,7 +152,7 @@ class ExportFolder:
         try:
             self.manifest = _parse_manifest(raw)
         except msgspec.DecodeError as error:
-            raise BadExport(f"{path} is not a whole export: {MANIFEST}: {error}. Nothing was changed.") from error
+            raise BadExport(f"{path} is a damaged export: {MANIFEST}: {error}. Nothing was changed.") from error
 
     @property
     def migrations(self) -> Sequence[AppliedMigration]:
@@ -166,7 +166,7 @@ class ExportFolder:
         return BadExport(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
     def verify(self, progress: CopyProgress) -> None:
-        """Reads all of it: every file has the lines and the checksum that the manifest says."""
+        """Read every file, and compare its line count and checksum with the manifest."""
         for file in self.manifest.files:
             tally = LineChecksum()
             for piece in self._read_pieces(file):
@@ -174,8 +174,8 @@ class ExportFolder:
                 progress(f"{file.name}, checked", tally.rows, file.lines)
             if (tally.rows, tally.sha256) != (file.lines, file.sha256):
                 raise BadExport(
-                    f"{self.path / file.name} is not what was exported: {tally.rows} lines with the SHA-256 "
-                    f"{tally.sha256}. Nothing was changed. If you changed it on purpose, write that into {MANIFEST}."
+                    f"{self.path / file.name} was changed after the export: it has {tally.rows} lines with the SHA-256 "
+                    f"{tally.sha256}. Nothing was changed. If you changed it on purpose, update {MANIFEST}."
                 )
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
@@ -223,7 +223,7 @@ class ExportFolder:
 
 
 class _TableReader:
-    """The rows of one table, out of the lines of its noun."""
+    """Reads the rows of one table from the lines of a file."""
 
     def __init__(self, file: ExportFile, table: str) -> None:
         parts = [part for part in NESTED_TABLES.get(file.noun, ()) if part.table in file.columns]
@@ -236,7 +236,7 @@ class _TableReader:
         ]
         self.decoder = msgspec.json.Decoder(msgspec.defstruct(file.noun, fields, forbid_unknown_fields=True))
 
-    def read_rows(self, line: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - a struct made of the file's columns
+    def read_rows(self, line: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - a struct built from the file's columns
         if self._part is None:
             yield self._read_values(line)
             return

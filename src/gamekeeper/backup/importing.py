@@ -1,4 +1,4 @@
-"""Bringing an export back into an empty database, where it begins a life of its own."""
+"""Import an export folder into an empty database, as a new database with its own epoch."""
 
 from gamekeeper.backup import filling
 from gamekeeper.backup.folder import ExportFolder
@@ -13,9 +13,9 @@ from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 async def import_folder(
     keeper: Keeper, folder: ExportFolder, progress: CopyProgress
 ) -> tuple[dict[str, TableChecksum], bool]:
-    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits.
+    """Import everything in one transaction. It holds the migrations' claim, so a server that starts meanwhile waits.
 
-    What each table adds up to, and whether a Ctrl-C has left it complete.
+    Return the checksum of each table, and whether indexes and lists were rebuilt too (False after a Ctrl-C).
     """
     require_known(folder.migrations, load_migrations(), "export")
     progress = stop_on_cancel(progress)

@@ -1,4 +1,4 @@
-"""Ctrl-C for work that never waits: asyncio cancels a task where it suspends, and on SQLite a copy never does."""
+"""Ctrl-C for work that never suspends: asyncio cancels a task only at an await, and a copy on SQLite has none."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,7 +10,10 @@ T = TypeVar("T")
 
 
 def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
-    """The same, and a place to stop for the task that asks, also where a thread of the store's does its work."""
+    """Wrap a progress callback, so that it raises CancelledError when the current task is being cancelled.
+
+    It also works when the store calls it from its writer thread.
+    """
     task = asyncio.current_task()
 
     def heeded(what: str, done: int, total: int | None) -> None:
@@ -22,7 +25,7 @@ def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
 
 
 async def wait_for_outcome(writing: Coroutine[Any, Any, T]) -> T:
-    """What came of a write that heeds a Ctrl-C: it ends with nothing changed, or it was too late."""
+    """Wait for the end of a write, even if this task is cancelled. If the write succeeded, ignore the cancellation."""
     task = asyncio.ensure_future(writing)
     try:
         return await asyncio.shield(task)
@@ -34,6 +37,6 @@ async def wait_for_outcome(writing: Coroutine[Any, Any, T]) -> T:
 
 
 def is_cancelled() -> bool:
-    """Whether a Ctrl-C has come, also one that was too late for what was done meanwhile."""
+    """Return whether the current task was cancelled (Ctrl-C), even if too late to stop a write."""
     task = asyncio.current_task()
     return bool(task and task.cancelling())

@@ -1,4 +1,4 @@
-"""Rows as JSON lines: written with their count and their SHA-256, read back in pieces, whatever file they are in."""
+"""Rows as JSON lines: written with their count and SHA-256, and read back in pieces."""
 
 import contextlib
 import hashlib
@@ -10,19 +10,19 @@ import msgspec
 
 T = TypeVar("T")
 PIECE_BYTES = 1 << 20
-MAX_LINE_BYTES = 256 << 20  # bytes of a line; the largest change that a game can report is about a tenth of that
+MAX_LINE_BYTES = 256 << 20  # ten times the largest change that a game server can report
 _encoder = msgspec.json.Encoder()
 
-CopyProgress = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
+CopyProgress = Callable[[str, int, int | None], None]  # table, rows done, rows in total (None: unknown)
 
 
 class BadCopy(Exception):
-    """A copy of a database cannot be made or is not whole; the message says what to do."""
+    """A copy of a database cannot be written or is damaged; the message says what to do."""
 
 
 @contextlib.contextmanager
 def translate_write_errors(path: Path) -> Generator[None]:
-    """A disk that takes no more is not a database that is away, though either may happen meanwhile."""
+    """Raise BadCopy for an error in writing the file, but let connection errors of the database pass."""
     try:
         yield
     except (ConnectionError, TimeoutError):
@@ -32,7 +32,7 @@ def translate_write_errors(path: Path) -> Generator[None]:
 
 
 class LineChecksum:
-    """How many lines there were, and what their bytes add up to."""
+    """Count and SHA-256 of the lines of a file."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -48,7 +48,7 @@ class LineChecksum:
 
 
 class ChecksumWriter(LineChecksum):
-    """One table or noun on its way into a file."""
+    """Writes rows as JSON lines to a file, and computes their count and checksum."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class ChecksumWriter(LineChecksum):
 
 
 class TableChecksum:
-    """What a table's rows add up to, in whatever order they come: the SHA-256 of each, added."""
+    """Checksum of a table's rows that does not depend on their order: the sum of the SHA-256 of each row."""
 
     def __init__(self) -> None:
         self._total = 0
@@ -72,7 +72,7 @@ class TableChecksum:
             pass
 
     def add_while_passing(self, rows: Iterable[T]) -> Generator[T]:
-        """The same rows, added up on their way."""
+        """Yield the same rows, and add each to the checksum."""
         for row in rows:
             self._total += int.from_bytes(hashlib.sha256(_encoder.encode(row)).digest(), "big")
             self.rows += 1
@@ -83,8 +83,8 @@ class TableChecksum:
 
 
 def read_pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """Read a file of lines in pieces; a line that does not end is refused, because a whole line is held in memory."""
-    line = 0  # bytes since the last end of a line
+    """Read a file of lines in pieces; refuse an overlong line, because a whole line is kept in memory."""
+    line = 0  # bytes since the last newline
     while piece := file.read(PIECE_BYTES):
         end = piece.rfind(b"\n")
         line = line + len(piece) if end < 0 else len(piece) - end - 1
@@ -96,7 +96,7 @@ def read_pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def cut_at_lines(pieces: Iterable[bytes]) -> Generator[bytes]:
-    """The same bytes, cut where a line ends."""
+    """Regroup the pieces, so that each ends at the end of a line."""
     left = b""
     for piece in pieces:
         lines, end, left = (left + piece).rpartition(b"\n")

@@ -1,4 +1,4 @@
-"""Making a backup beside those who read and write: every table at one moment, and read back before it gets its name."""
+"""Create a backup while servers run: all tables from one snapshot, verified before the file gets its final name."""
 
 import asyncio
 import contextlib
@@ -16,18 +16,18 @@ from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
-# reset codes are open secrets and live for minutes; the lists are counted anew; the manifest has the migrations.
-# What the erasures wait to blank is masked in the copy, so nothing is left to do there
+# Reset codes are plain-text secrets and expire within minutes. The lists are recounted after a restore. The manifest
+# has the migrations. Data that waits to be blanked is masked in the copy, so the copy needs no erasure jobs.
 LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrations", "erasures"})
 
 
 async def create_backup(store: Store, path: Path, progress: CopyProgress, *, force: bool = False) -> BackupManifest:
-    """The file is for its owner only, and under its name only when all of it is on the disk and was read back."""
+    """Write a backup. Only the owner can read it, and it gets its final name when it is on disk and verified."""
     progress = stop_on_cancel(progress)
     with open_atomic(path, force=force) as (part, file):
 
         async def copy(tx: Snapshot) -> BackupManifest:
-            file.seek(0)  # it may be a second try
+            file.seek(0)  # this may be a retry
             file.truncate()
             with translate_write_errors(path):
                 return await _copy_database(tx, store.engine, file, progress)
@@ -36,15 +36,18 @@ async def create_backup(store: Store, path: Path, progress: CopyProgress, *, for
         _sync_and_close(file)
         with Archive(part, made_here=True) as archive:
             if archive.manifest != manifest:
-                raise BadBackup(f"What was read back from {part} is not what was written. Is the disk in order?")
+                raise BadBackup(f"{part} does not contain what was written to it. Check the disk.")
             archive.verify(progress)
-        await asyncio.sleep(0)  # the last place to stop
+        await asyncio.sleep(0)  # last chance for a cancellation
     return manifest
 
 
 @contextlib.contextmanager
 def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]:
-    """A file to be written, for its owner only; it gets its name when all of it is on the disk, and else is gone."""
+    """Open a temporary file for writing, readable by its owner only.
+
+    On success the file is synced to disk and renamed to `path`; on failure it is deleted.
+    """
     _require_free(path, force=force)
     with _open_part_file(path) as (part, file):
         yield part, file
@@ -55,7 +58,7 @@ def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]
 
 
 def sync_folder(folder: Path) -> None:
-    """A name is on the disk when its folder is; there is no such thing on Windows."""
+    """Sync a folder, so that a renamed file keeps its name after a crash; does nothing on Windows."""
     if os.name == "posix":
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -65,7 +68,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _sync_and_close(file: IO[bytes]) -> None:
-    """On the disk, and closed."""
+    """Sync the file to disk and close it."""
     if not file.closed:
         file.flush()
         os.fsync(file.fileno())
@@ -96,14 +99,14 @@ def _require_free(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise BadBackup(f"{path} is a folder. Name a file in it.")
     if path.exists() and not path.is_file():
-        raise BadBackup(f"{path} is a device, a pipe or a socket, and it is left alone. Choose another name.")
+        raise BadBackup(f"{path} is a device, a pipe or a socket. Choose another name.")
     if path.exists() and not force:
-        raise BadBackup(f"{path} is there already. Choose another name, or overwrite it with --force.")
+        raise BadBackup(f"{path} already exists. Choose another name, or overwrite it with --force.")
 
 
 @contextlib.contextmanager
 def _open_part_file(path: Path) -> Generator[tuple[Path, IO[bytes]]]:
-    """Where nobody takes it for a backup; gone when it did not become one."""
+    """Open a file with a temporary name in the same folder; delete it afterwards unless it was renamed."""
     try:
         number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
         part = Path(name)

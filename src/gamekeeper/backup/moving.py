@@ -1,4 +1,4 @@
-"""Moving a whole database to an empty one: the same life goes on there, and the old one is closed."""
+"""Move a database into an empty one of either engine. The target continues the same epoch; the source is closed."""
 
 import asyncio
 import contextlib
@@ -15,23 +15,25 @@ from gamekeeper.store import closing
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM
 
-# the lists are counted anew; the migrations are applied; what the erasures wait to blank is masked in the copy; all the
-# rest is what it was
+# The lists are recounted and the migrations applied in the target. Data that waits to be blanked is masked in the copy,
+# so the target needs no erasure jobs. All other tables are copied.
 LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "migrations", "erasures"})
 MOVED = (
-    "This database was moved to {target}: start Gamekeeper on that one. To use this one again, without what happened "
-    "there since: gamekeeper move --reopen --database {source}"
+    "This database was moved to {target}: start Gamekeeper on that one. To use this one again, without the changes "
+    "made there since: gamekeeper move --reopen --database {source}"
 )
 UNFINISHED = (
-    "A move into this database did not come to its end. Start Gamekeeper on {source}. If that says that it was moved "
-    "here, nothing is missing here: gamekeeper move --reopen --database {target}. Else empty this one, and move again."
+    "A move into this database did not finish. Start Gamekeeper on {source}. If it says that it was moved here, this "
+    "database is complete; open it with: gamekeeper move --reopen --database {target}. Otherwise empty this database, "
+    "and move again."
 )
 
 
 async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict[str, TableChecksum]:
-    """Nobody writes to the source from the first row that is read until it is closed; what each table adds up to.
+    """Copy all tables, then close the source. Writes to the source are blocked meanwhile. Return the tables' checksums.
 
-    Whatever fails, the source is as it was. The target is closed until the source is: the two are never both in use.
+    If anything fails, the source is unchanged. The target stays closed until the source is closed, so that both are
+    never in use at the same time.
     """
     words = {"source": show_value(keeper.settings, "database"), "target": show_value(target, "database")}
     mover = asyncio.current_task()
@@ -43,7 +45,7 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
         with ThreadPoolExecutor(1) as pool, stream:
             receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), progress)
             receiving.add_done_callback(stream.note_receiver_done)
-            with contextlib.suppress(MoveStopped):  # then the other side says why
+            with contextlib.suppress(MoveStopped):  # receiving.result() raises the reason
                 await stream.send_tables(tx)
             sums = receiving.result()
             stream.require_running()
@@ -54,7 +56,7 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
 
 
 async def finish(keeper: Keeper) -> bool:
-    """On the target, when the source is closed; whether a Ctrl-C has left it complete."""
+    """Open the target after the source was closed; return whether indexes and lists were rebuilt (no Ctrl-C)."""
     await wait_for_outcome(reopen(keeper))
     return await filling.rebuild_derived(keeper)
 
@@ -66,7 +68,7 @@ async def reopen(keeper: Keeper) -> bool:
 def _receive(
     target: Settings, stream: TableStream, unfinished: str, progress: CopyProgress
 ) -> dict[str, TableChecksum]:
-    """In a thread of its own: SQLite's work may not wait for anything but SQLite."""
+    """Fill the target, in a separate thread, because a SQLite transaction must not await anything else."""
 
     async def fill(keeper: Keeper) -> dict[str, TableChecksum]:
         async def work(tx: Writing) -> dict[str, TableChecksum]:
@@ -80,5 +82,5 @@ def _receive(
     try:
         with filling.prepare_target(target) as place:
             return asyncio.run(app.run_with_keeper(place, fill))
-    except OSError as error:  # which the source would take for a loss of its own connection
+    except OSError as error:  # the source's store would take it for a lost connection
         raise BadCopy(f"{show_value(target, 'database')} cannot be written: {error.strerror or error}.") from error

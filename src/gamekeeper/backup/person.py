@@ -1,4 +1,4 @@
-"""Everything that is stored about one person, as one JSON file."""
+"""Export of all data stored about one person, as one JSON file."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
-PAGE = 500  # rows that are held at a time
+PAGE = 500  # rows in memory at a time
 _encode = msgspec.json.Encoder().encode
 
 
@@ -30,11 +30,11 @@ class PersonExport:
 
 
 async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) -> PersonExport:
-    """As it is at one moment; the file is for its owner only, and is there only when it is whole."""
+    """Write the person's data from one snapshot. Only the owner can read the file; it exists only when complete."""
     with open_atomic(path, force=force) as (_, file):
 
         async def write(tx: Reading) -> PersonExport:
-            file.seek(0)  # it may be a second try
+            file.seek(0)  # this may be a retry
             file.truncate()
             with translate_write_errors(path):
                 return await _write_person(tx, key, file)
@@ -64,7 +64,7 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
 
 
 async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
-    """One element at a time: there may be more of them than fit into the memory."""
+    """Write a JSON list one element at a time, because it may not fit into memory; return the number of elements."""
     count = 0
     file.write(b"[")
     async for element in elements:
@@ -76,7 +76,7 @@ async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
 
 
 async def _read_players(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
-    """Each with all it has, in the words of the ledger."""
+    """Yield each player with all its data, in the JSON format of the ledger."""
     for record in held:
         player = codec.decode_player(record.document, record.last_online)
         world = await player_edits.load_state(tx, player.id)
@@ -109,7 +109,7 @@ def _to_change(row: LedgerRow) -> dict[str, object]:
 
 
 def _to_object(row: NamedTuple) -> dict[str, object]:
-    """Milliseconds as people read them."""
+    """Convert a row to a JSON object, with times as ISO 8601 text."""
     return {name: instants.instant(value) if _is_time(name, value) else value for name, value in row._asdict().items()}
 
 

@@ -1,4 +1,4 @@
-"""Restoring a backup into an empty database, where it begins a life of its own."""
+"""Restore a backup into an empty database, as a new database with its own epoch."""
 
 from gamekeeper.backup import filling
 from gamekeeper.backup.archive import Archive
@@ -11,9 +11,9 @@ from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 
 
 async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, keep_tokens: bool = False) -> bool:
-    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits.
+    """Restore everything in one transaction. It holds the migrations' claim, so a server that starts meanwhile waits.
 
-    Whether a Ctrl-C has left it complete.
+    Return whether indexes and lists were rebuilt too (False after a Ctrl-C).
     """
     require_known(archive.migrations, load_migrations(), "backup")
     progress = stop_on_cancel(progress)
@@ -27,9 +27,9 @@ async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, k
 
 
 async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> None:
-    """What must not be as it was at the moment of the backup."""
+    """Reset the state that must not return as it was at the time of the backup."""
     copies.renew_epoch(tx)
-    await presence.drop_servers(tx, made_at)  # those that run now say anew who is on them
-    mails.retire(tx)  # their codes are not in a backup, so nobody wants them: none is sent a second time
+    await presence.drop_servers(tx, made_at)  # running game servers report their players again
+    mails.retire(tx)  # a backup has no reset codes, so these mails would be useless
     if not keep_tokens:
-        copies.revoke_tokens(tx)  # else one that was revoked after the backup would be good again
+        copies.revoke_tokens(tx)  # or tokens revoked after the backup would be valid again

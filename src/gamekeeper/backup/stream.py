@@ -1,4 +1,4 @@
-"""Tables on their way from one open database to another: each side in a thread of its own, the rows in between."""
+"""Stream of tables from one open database to another; each side runs in its own thread."""
 
 import asyncio
 import contextlib
@@ -15,19 +15,19 @@ from gamekeeper.store.engine import DatabaseUnavailable, Transaction
 from gamekeeper.store.migrate import AppliedMigration, read_applied
 
 T = TypeVar("T")
-MAX_BATCHES = 4  # batches that are read and not yet written
-POLL_SECONDS = 0.2  # whether the other side is still there
+MAX_BATCHES = 4  # queue size: batches that are read but not written yet
+POLL_SECONDS = 0.2  # how often a waiting side checks whether the other has stopped
 _END: list[copies.CopiedRow] = []
 
 
 class MoveStopped(DatabaseUnavailable):
-    """The other side is gone."""
+    """The other side of the stream has stopped, or the move was cancelled."""
 
 
 class TableStream:
-    """The receiving side asks for one table after the other, and the giving side reads it.
+    """The receiver requests one table after the other, and the sender reads it.
 
-    Whether the move is cancelled is asked of its task: while the giving side waits, no loop could tell us.
+    Both sides poll the move's task for a cancellation: while the sender waits, its event loop does not run.
     """
 
     def __init__(self, move: asyncio.Task[Any] | None) -> None:
@@ -49,17 +49,17 @@ class TableStream:
         self._stopped.set()
 
     def note_receiver_done(self, receiving: Future[Any]) -> None:
-        """To be told when the receiving side has all, or has failed."""
+        """Stop the sender: the receiver has finished or failed. Callback of the receiver's future."""
         if receiving.cancelled() or receiving.exception():
             self.stop()
         self._asked.put(None)
 
     def require_running(self) -> None:
-        """Neither side goes on when the other is gone, or the move is cancelled."""
+        """Raise MoveStopped if the other side has stopped or the move was cancelled."""
         if self._stopped.is_set() or (self._move and self._move.cancelling()):
-            raise MoveStopped("The other side of the move is gone; nothing was changed.")
+            raise MoveStopped("The other side of the move has stopped; nothing was changed.")
 
-    # --- the giving side
+    # --- sender
 
     async def announce_tables(self, tx: Transaction, left_out: frozenset[str]) -> None:
         self.migrations = list((await read_applied(tx)).values())
@@ -73,7 +73,7 @@ class TableStream:
                 self._put(rows)
             self._put(_END)
 
-    # --- the receiving side
+    # --- receiver
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[copies.CopiedRow]:
         self._asked.put(table)

@@ -1,7 +1,7 @@
-"""Check the whole database for contradictions: a ledger that does not add up, columns that differ from documents.
+"""Check the whole database for contradictions, such as item totals or columns that differ from the ledger.
 
-It reads a page at a time within one snapshot, so it can run beside a serving Gamekeeper. It writes nothing, except
-that `--fix` creates missing indexes and counts the ordered lists again.
+The doctor reads in pages within one snapshot, so it can run while a server runs. It writes nothing, except that
+`--fix` creates missing indexes and recounts the ordered lists.
 """
 
 from gamekeeper.doctor.examination import examine

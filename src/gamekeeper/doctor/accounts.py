@@ -1,4 +1,4 @@
-"""Accounts: names, powers, imported passwords and waiting mail."""
+"""Checks of accounts: names, permissions, imported passwords and waiting mail."""
 
 import msgspec
 
@@ -25,7 +25,7 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
 
 
 async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
-    """Compare folded names and addresses with the spelled ones, and powers with the ledger."""
+    """Compare folded names and emails with the unfolded ones, and permissions with the ledger."""
     total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await feed.read_state(tx)).trimmed
     while page := await users.read_check_rows_after(tx, last, findings.PAGE_ROWS):
@@ -35,35 +35,35 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
             held = user.powers._asdict()
             differing = [name for name, value in told.get(user.id, {}).items() if held[name] != value]
             if differing:
-                message = f"Account {user.name} ({user.id}): {', '.join(differing)} differ from what the ledger says."
+                message = f"Account {user.name} ({user.id}): {', '.join(differing)} differ from the audit log."
                 found.add(ERROR, "powers", f"{message} {REPAIR_ADVICE}")
         last, done = page[-1].id, done + len(page)
         progress("accounts", done, total)
 
 
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
-    """A name that clashed in an import has a fold of its own, and so has a missing or duplicate address."""
+    """Check the folds. After an import, duplicate names and missing or duplicate emails have a fold with a suffix."""
     wrong: list[str] = []
     if user.fold not in {fold(user.name), make_clashing_fold(user.name, user.id)}:
         wrong.append("name")
     if user.email_fold not in {fold(user.email), make_clashing_fold("", user.id)}:
         wrong.append("email")
     if wrong:
-        message = f"Account {user.name} ({user.id}): the folded {' and '.join(wrong)} differs from the spelled one"
+        message = f"Account {user.name} ({user.id}): the folded {' and '.join(wrong)} differs from the unfolded one"
         found.add(ERROR, "names", f"{message}, so look-ups and log-ins miss it. {REPAIR_ADVICE}")
 
 
 async def _read_powers(
     tx: Reading, spelling: Codec, first: str, last: str, trimmed: int
 ) -> dict[str, dict[str, object]]:
-    """Powers of these accounts by the ledger, as far as changes are kept; the newest change of each power counts."""
+    """Read the permissions of these accounts from the untrimmed changes; the newest change of each counts."""
     told: dict[str, dict[str, object]] = {}
     mark: Row = (first, 0)
     while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
         for user_id, _, after in page:
             try:
                 said = spelling.decode_side(after).user
-            except (msgspec.DecodeError, ValueError):  # the check of the ledger reports it
+            except (msgspec.DecodeError, ValueError):  # the check of the ledger reports unreadable changes
                 continue
             powers = {name: value for name, value in said.items() if name in users.Powers._fields}
             told.setdefault(user_id, {}).update(powers)
@@ -88,8 +88,8 @@ async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
         found.add(NOTE, "mail", message)
         return
     for said, count in waiting.items():
-        why = f"the last try ended with: {said}" if said else "not tried yet"
+        why = f"the last try failed with: {said}" if said else "not tried yet"
         found.add(NOTE, "mail", f"{count} mails wait to be sent; {why}. See: gamekeeper mail list")
     failed = await mails.count_failed(tx, settings.mail_days * DAY_MS)
     if failed:
-        found.add(NOTE, "mail", f"{failed} mails were refused for good lately. See: gamekeeper mail list")
+        found.add(NOTE, "mail", f"{failed} mails failed permanently. See: gamekeeper mail list")

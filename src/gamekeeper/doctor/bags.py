@@ -1,4 +1,4 @@
-"""Bags, and slots beyond the configured sizes."""
+"""Checks of bags, and of slots beyond the configured sizes."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ async def check(tx: Reading, found: Findings) -> None:
 
 
 def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findings) -> None:
-    """A bag that lies inside itself cannot be reached from the inventory or the bank."""
+    """Find bags that contain themselves: they cannot be reached from the inventory or the bank."""
     inside = {each.bag_id: each.place for each in slots if each.bag_id}
     for bag_id, place in inside.items():
         outer, seen = place, set[str]()
@@ -34,7 +34,7 @@ def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findi
 
 
 async def check_sizes(tx: Reading, found: Findings, settings: Settings) -> None:
-    """Nothing is lost when a size shrinks, but it deserves to be known."""
+    """Report items beyond the configured sizes. They are not lost, but an operator should know."""
     for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
         size = settings.bank_slots if place == BANK else settings.inventory_slots
         found.add(NOTE, "sizes", _describe_beyond(count, f"{place} slots", f"{place}_slots", size))
@@ -44,4 +44,4 @@ async def check_sizes(tx: Reading, found: Findings, settings: Settings) -> None:
 
 
 def _describe_beyond(count: int, what: str, setting: str, size: int) -> str:
-    return f"{count} {what} lie beyond the setting {setting}, which is {size}. Raise it, or have the game move them."
+    return f"{count} {what} are beyond the setting {setting} = {size}. Raise it, or have the game move them."

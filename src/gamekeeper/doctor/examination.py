@@ -1,4 +1,4 @@
-"""All checks, in order."""
+"""Run all checks of the doctor, in order."""
 
 from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
@@ -12,9 +12,9 @@ READ_ONLY = "Every transaction of the database user is read-only (default_transa
 
 
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
-    """Run every check. The later ones need what the first ones look at, and are left out without it.
+    """Run every check. If a basic one fails (integrity, privileges, schema), skip the checks that depend on it.
 
-    `fix` first creates missing indexes and counts the lists again: nothing else can be repaired from what is stored.
+    `fix` first creates missing indexes and recounts the lists; nothing else can be repaired from the stored data.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
     found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)

@@ -1,4 +1,4 @@
-"""Findings, limited in number for each check."""
+"""Findings of the doctor, with a limit for each check."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 ERROR, NOTE = "error", "note"
 PAGE_ROWS = 500  # rows in one query
-MAX_SHOWN = 20  # findings of one check that are shown; the others are counted
-REPAIR_ADVICE = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
+MAX_SHOWN = 20  # limit of findings shown per check; further ones are only counted
+REPAIR_ADVICE = "Another program changed the database: revert its change, or restore a backup."
 
-Progress = Callable[[str, int, int], None]  # what is checked, how many of it are done, how many there are
+Progress = Callable[[str, int, int], None]  # what is checked, rows done, rows in total
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Finding:
 
 
 class Findings:
-    """At most SHOWN findings of each check."""
+    """Collects findings, at most MAX_SHOWN of each check."""
 
     def __init__(self) -> None:
         self._shown: list[Finding] = []

@@ -1,4 +1,4 @@
-"""What each player holds, slot by slot: the tables against the ledger."""
+"""Compare each player's items, spells and variables in the tables with the ledger, slot by slot."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ from gamekeeper.store.engine import Reading, Row
 
 SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
 NOTHING = "nothing"
-Place = tuple[str, str]  # which check it belongs to, and where it is, in words
-Holdings = dict[Place, str]  # what is there, in words; a place with nothing is missing
+Place = tuple[str, str]  # name of the check, and description of the place
+Holdings = dict[Place, str]  # place → description of its content; empty places are left out
 
 
 @dataclass(slots=True)
 class LedgerHoldings:
-    """What the ledger says that a player holds.
+    """A player's items, spells and variables according to the ledger.
 
-    Trimmed changes and bulk loads leave gaps. Without a gap since its creation it is complete: a place that no change
-    mentions is empty. Otherwise only the mentioned places are known.
+    They are complete if the ledger has all changes since the player's creation: then a place that no change mentions
+    is empty. After trimmed changes or a bulk load, only the mentioned places are known.
     """
 
     complete: bool = False
@@ -47,7 +47,7 @@ class LedgerHoldings:
         self.variables.update(after.variables)
 
     def describe_places(self, player_id: str) -> dict[Place, str | None]:
-        """What is in each place that the ledger mentions; None: nothing."""
+        """Describe the content of each place that the ledger mentions; None: empty."""
         stacks = {spot: stack for spot, stack in self.slots.items() if stack}
         known = {slot: spell for slot, spell in self.spells.items() if spell}
         assigned = {each: value for each, value in self.variables.items() if value is not None}
@@ -67,7 +67,7 @@ async def check(
     slots: Mapping[str, Sequence[items.PlayerSlot]],
     trimmed: int,
 ) -> None:
-    """Compare a page of players, given by id and name in the order of their ids. Only untrimmed changes are used."""
+    """Compare a page of players (id → name, in order of id) with the ledger's untrimmed changes."""
     first, last = min(names), max(names)
     told = await _replay(tx, spelling, first, last, trimmed)
     known: dict[str, list[spells.KnownSpell]] = {}
@@ -91,7 +91,7 @@ async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: 
         for player_id, _, kind, before, after in page:
             try:
                 sides = [spelling.decode_side(side) if side else ChangeSide() for side in (before, after)]
-            except (msgspec.DecodeError, ValueError):  # the check of the totals reports it
+            except (msgspec.DecodeError, ValueError):  # the check of item totals reports unreadable changes
                 continue
             told.setdefault(player_id, LedgerHoldings()).apply(kind, *sides)
         mark = (page[-1][0], page[-1][1])
@@ -106,7 +106,7 @@ def _compare(
         there, said = held.get(place), wanted.get(place)
         if there != said:
             kind, where = place
-            message = f"{who}: {where} has {there or NOTHING}; the ledger says {said or NOTHING}. {REPAIR_ADVICE}"
+            message = f"{who}: {where} has {there or NOTHING}; the audit log says {said or NOTHING}. {REPAIR_ADVICE}"
             found.add(ERROR, kind, message)
 
 

@@ -1,4 +1,4 @@
-"""Item totals: the ledger against the slots."""
+"""Compare item totals of the ledger with the slots."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ async def check_epoch(tx: Reading) -> list[Finding]:
 
 
 async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
-    """For every item: what the ledger brought in and took out is what lies in the slots."""
+    """Check for every item that the total by the ledger equals the total in the slots."""
     brought = await _add_up(tx, found, spelling, progress)
     held = await items.sum_quantities(tx)
     wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))
@@ -28,7 +28,7 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
     for item in wrong:
         name = f"{named[item].name} ({item})" if item in named else item
         wanted, there = brought.get(item, 0), held.get(item, 0)
-        message = f"The slots hold {there} of item {name}; the ledger accounts for {wanted} ({there - wanted:+})."
+        message = f"The slots hold {there} of item {name}; the audit log accounts for {wanted} ({there - wanted:+})."
         found.add(ERROR, "ledger", f"{message} {REPAIR_ADVICE}")
 
 
@@ -41,6 +41,6 @@ async def _add_up(tx: Reading, found: Findings, spelling: Codec, progress: Progr
                 sums.subtract(spelling.count_items(before))
                 sums.update(spelling.count_items(after))
             except msgspec.DecodeError as error:
-                found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {REPAIR_ADVICE}")
+                found.add(ERROR, "ledger", f"Change {seq} of the audit log cannot be read: {error}. {REPAIR_ADVICE}")
         progress("ledger", seq, last)
     return sums

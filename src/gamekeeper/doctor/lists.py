@@ -1,4 +1,4 @@
-"""Indexes, and the counts of the ordered lists."""
+"""Checks of indexes and of the counts of the ordered lists."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -16,19 +16,19 @@ from gamekeeper.game.lists import CHECKPOINT_ENTRIES, ListsView
 from gamekeeper.store import indexes
 from gamekeeper.store.engine import Reading
 
-KEYS_PER_QUERY = 10_000  # keys of a list in one query
-LONG_LOG_CHANGES = 10 * CHECKPOINT_ENTRIES  # a serving process keeps it far shorter
-REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
-RECOUNT = "Count them anew with: gamekeeper doctor --fix"
+KEYS_PER_QUERY = 10_000  # keys of a list per query
+LONG_LOG_CHANGES = 10 * CHECKPOINT_ENTRIES  # a running server keeps the log of list changes far shorter
+REINDEX = "Create it, and check the lists, with: gamekeeper doctor --fix"
+RECOUNT = "Recount them with: gamekeeper doctor --fix"
 
 
 async def create_indexes(keeper: Keeper) -> list[Finding]:
     made = await indexes.create_missing(keeper.store)
-    return [Finding(NOTE, "indexes", f"Made: {', '.join(made)}.")] if made else []
+    return [Finding(NOTE, "indexes", f"Created: {', '.join(made)}.")] if made else []
 
 
 async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
-    """Whether all are there: without them every page of a list would sort its whole table."""
+    """Report missing indexes; return whether all exist. Without them every page of a list sorts its whole table."""
     missing = await indexes.find_missing(tx, engine)
     for name in missing:
         found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
@@ -37,13 +37,13 @@ async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
 
 async def recount(keeper: Keeper) -> Finding:
     if await keeper.lists.rebuild():
-        return Finding(NOTE, "lists", f"Counted anew: {', '.join(listing.name for listing in LISTS)}.")
-    message = "Could not be counted anew: bulk loads or checkpoints came in between. Try again when less goes on."
+        return Finding(NOTE, "lists", f"Recounted: {', '.join(listing.name for listing in LISTS)}.")
+    message = "The lists could not be recounted: bulk loads or checkpoints interfered. Try again later."
     return Finding(ERROR, "lists", message)
 
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:
-    """Pages and ranks are found by the counts of the buckets, so each has to be true."""
+    """Compare the row count of each bucket with the table: pages and ranks depend on these counts."""
     view = await _read_view(tx, found)
     if view is None:
         return
@@ -70,16 +70,16 @@ async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
         found.add(ERROR, "lists", f"The counts of the lists cannot be read: {error!r}. {RECOUNT}")
         return None
     if view is None:
-        message = "The lists wait to be counted, after a bulk load, a restore or an update; till then pages are slow."
-        found.add(NOTE, "lists", f"{message} `gamekeeper serve` does it when it starts. {RECOUNT}")
+        message = "The lists are not counted yet after a bulk load, a restore or an update; until then pages are slow."
+        found.add(NOTE, "lists", f"{message} `gamekeeper serve` counts them when it starts. {RECOUNT}")
     elif view.log_entries > LONG_LOG_CHANGES:
         message = f"{view.log_entries} changes of the lists have been logged since they were last counted."
-        found.add(NOTE, "lists", f"{message} `gamekeeper serve` sees to it. {RECOUNT}")
+        found.add(NOTE, "lists", f"{message} `gamekeeper serve` shortens that log. {RECOUNT}")
     return view
 
 
 async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerator[Sequence[Key]]:
-    """All of them in order, a page at a time; every page but the first begins with the last key of the one before."""
+    """Yield all keys of a list in order, in pages. Each query starts at the last key of the page before."""
     last, first = listing.lowest_key, 0
     while keys := (await listing.load_keys(tx, last, KEYS_PER_QUERY))[first:]:
         yield keys
@@ -87,7 +87,7 @@ async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerato
 
 
 def _count_keys(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
-    """Adds to each bucket how many of the keys belong into it; to -1, how many are below every bucket."""
+    """Add the number of keys in each bucket to `held`; keys below all buckets count as bucket -1."""
     at = 0
     while at < len(keys):
         bucket = bisect_right(lows, keys[at]) - 1

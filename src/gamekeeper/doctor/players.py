@@ -1,4 +1,4 @@
-"""Players: the document against the columns, equipment against the inventory, and what they hold against the ledger."""
+"""Checks of players: document and columns, equipment and inventory, and their items and the ledger."""
 
 import msgspec
 
@@ -68,7 +68,7 @@ def _check_columns(row: Row, player: Player, found: Findings, spelling: Codec) -
 
 
 def _is_part(stored: bytes, whole: bytes) -> bool:
-    """Whether each of its fields is as it would be written; a document that an older version wrote has fewer."""
+    """Return whether the stored fields equal those we would write; older versions wrote fewer fields."""
     fields = _fields.decode(stored)
     return msgspec.json.encode(fields) == stored and fields.items() <= _fields.decode(whole).items()
 
@@ -77,6 +77,6 @@ def _check_equipment(player: Player, filled: set[int], found: Findings) -> None:
     empty = [slot for slot in player.equipment if slot >= 0 and slot not in filled]
     if empty:
         slots = ", ".join(str(slot) for slot in empty)
-        message = f"Player {player.name} ({player.id}) has equipped inventory slot {slots}, where nothing is."
-        cure = f"Have the game report the Equipment anew: PUT /api/link/v1/players/{player.id}"
+        message = f"Player {player.name} ({player.id}) has equipped inventory slot {slots}, which is empty."
+        cure = f"Have the game report the Equipment again: PUT /api/link/v1/players/{player.id}"
         found.add(ERROR, "equipment", f"{message} {cure}")

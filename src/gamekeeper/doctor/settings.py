@@ -1,4 +1,4 @@
-"""Settings that are wrong or unsafe, and the database file."""
+"""Checks of settings that are wrong or unsafe, and of the database file."""
 
 import ipaddress
 import os
@@ -15,12 +15,12 @@ from gamekeeper.settings import BadSetting, Settings, describe_unknown
 
 OTHERS_CAN_READ = 0o004
 GIB = 1 << 30
-MIN_FREE_SHARE = 0.05  # of a disk, or a GiB of a large one
+MIN_FREE_SHARE = 0.05  # of the disk; on large disks 1 GiB is enough
 TLS_ADVICE = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
 
 
 def is_exposed(host: str) -> bool:
-    """Whether others than this machine can reach it; a name other than localhost is taken to be reachable."""
+    """Return whether other machines can reach this host; assumed for every name except localhost."""
     try:
         return not ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -28,7 +28,7 @@ def is_exposed(host: str) -> bool:
 
 
 def lacks_tls(settings: Settings) -> bool:
-    """Whether passwords and tokens would cross a network in the clear."""
+    """Return whether passwords and tokens would cross a network unencrypted."""
     return is_exposed(settings.host) and not settings.tls_cert
 
 
@@ -55,8 +55,10 @@ def check(keeper: Keeper) -> list[Finding]:
 def _check_file(file: Path) -> list[Finding]:
     found, disk = list[Finding](), shutil.disk_usage(file.parent)
     if disk.free < min(disk.total * MIN_FREE_SHARE, GIB):
-        message = f"The disk of {file} has {disk.free / GIB:.2f} GiB left: make room. A full one takes no more changes."
+        message = (
+            f"The disk of {file} has {disk.free / GIB:.2f} GiB left. When it is full, changes fail: free some space."
+        )
         found.append(Finding(NOTE, "disk", message))
     if os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
-        found.append(Finding(NOTE, "settings", f"Everybody on this machine can read {file}. Run: chmod 600 {file}"))
+        found.append(Finding(NOTE, "settings", f"All users of this machine can read {file}. Run: chmod 600 {file}"))
     return found
