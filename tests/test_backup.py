@@ -88,7 +88,7 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
 # --- what comes back -----------------------------------------------------------------------------------------------
 
 
-def test_everything_comes_back(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
     give(world)
     world.sql("UPDATE epoch SET trimmed = 3")
     before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq
@@ -107,7 +107,7 @@ def test_every_table_is_copied_or_left_out_on_purpose(world: World, file: Path) 
     assert copied == set(state.tables()) - {"resets", "lists", "list_blocks", "list_changes", "erasures"}
 
 
-def test_it_goes_on_from_there(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restored_database_accepts_changes(world: World, file: Path, restored: Callable[..., World]) -> None:
     first = give(world, headers=KEY)
     last = world.ledger()[-1].seq
     back_up(world, file)
@@ -119,14 +119,14 @@ def test_it_goes_on_from_there(world: World, file: Path, restored: Callable[...,
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
 
 
-def test_followers_are_told(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_gives_followers_a_new_epoch(world: World, file: Path, restored: Callable[..., World]) -> None:
     epoch = world.get("/api/link/v1/changes", by="Server").json["Epoch"]
     back_up(world, file)
     copy = restored(file, keep_tokens=True)
     refused(copy.get(f"/api/link/v1/changes?epoch={epoch}", by="Server"), 409, "epoch_changed")
 
 
-def test_nobody_is_online_until_the_game_reports(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_sets_all_players_offline(world: World, file: Path, restored: Callable[..., World]) -> None:
     game_server.heartbeat(world)
     game_server.join(world, ANN.id, BOB.id)
     world.sql("UPDATE servers SET expires_at = expires_at + 3600000")
@@ -143,17 +143,17 @@ def test_nobody_is_online_until_the_game_reports(world: World, file: Path, resto
     assert game_server.online(copy) == ["Bob"]
 
 
-def test_tokens_are_revoked(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_revokes_tokens(world: World, file: Path, restored: Callable[..., World]) -> None:
     back_up(world, file)
     assert restored(file).get("/api/v1/players/Ann").status == 401
 
 
-def test_tokens_can_be_kept(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_can_keep_tokens(world: World, file: Path, restored: Callable[..., World]) -> None:
     back_up(world, file)
     assert restored(file, keep_tokens=True).get("/api/v1/players/Ann").status == 200
 
 
-def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
+def test_backup_has_no_reset_codes_and_restore_sends_no_mail_again(
     world: World, file: Path, restored: Callable[..., World]
 ) -> None:
     code = outbox.ask(world)
@@ -167,7 +167,7 @@ def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
     assert copy.get("/api/v1/users/Ann").json["PasswordResetCode"] is None
 
 
-def test_an_older_schema_is_brought_up_to_date(
+def test_restore_migrates_an_older_schema(
     databases: Any,
     empty_database: str,
     file: Path,
@@ -199,14 +199,14 @@ def test_an_older_schema_is_brought_up_to_date(
     assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow", 7)]
 
 
-def test_backup_of_before_the_baseline_is_refused(world: World, file: Path, tmp_path: Path, target: str) -> None:
+def test_backup_older_than_baseline_is_refused(world: World, file: Path, tmp_path: Path, target: str) -> None:
     made = back_up(world, file)
     older = rewritten(file, tmp_path / "o", changed(made, migrations=[AppliedMigration(17, "filters", "x")]), "", [])
     with pytest.raises(SchemaMismatch, match=r"The backup ends with migration 0017 .* Run `gamekeeper migrate`"):
         restore(older, target)
 
 
-def test_into_the_other_engine(
+def test_restore_into_the_other_engine(
     world: World, engine: str, file: Path, request: pytest.FixtureRequest, loop: asyncio.AbstractEventLoop
 ) -> None:
     give(world)
@@ -225,7 +225,7 @@ def test_into_the_other_engine(
 # --- one moment ----------------------------------------------------------------------------------------------------
 
 
-def test_it_shows_one_moment(
+def test_backup_is_one_snapshot(
     world: World, file: Path, restored: Callable[..., World], opened: Callable[[str], World]
 ) -> None:
     """Somebody gives between any two tables; none of it is in the copy, not even a part."""
@@ -252,7 +252,7 @@ def test_it_shows_one_moment(
 # --- all or nothing ------------------------------------------------------------------------------------------------
 
 
-def test_every_byte_counts(world: World, file: Path, tmp_path: Path) -> None:
+def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> None:
     """One that is flipped is noticed, unless it says nothing (such as a date in the ZIP's own index)."""
     back_up(world, file)
     whole, chance, noticed = file.read_bytes(), random.Random(1), 0
@@ -275,9 +275,7 @@ def test_every_byte_counts(world: World, file: Path, tmp_path: Path) -> None:
     [(b"PK\x01\x02", 10, 12), (b"PK\x05\x06", 18, 0xFF)],
     ids=["packed otherwise", "an index that is elsewhere"],
 )
-def test_a_part_that_is_not_what_it_is_said_to_be(
-    world: World, file: Path, part: bytes, place: int, value: int
-) -> None:
+def test_backup_with_wrong_zip_index_is_refused(world: World, file: Path, part: bytes, place: int, value: int) -> None:
     back_up(world, file)
     whole = bytearray(file.read_bytes())
     whole[whole.index(part) + place] = value
@@ -293,7 +291,7 @@ def contents(file: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
-def test_a_file_that_was_cut(world: World, file: Path, empty_database: str, part: float) -> None:
+def test_truncated_backup_is_refused(world: World, file: Path, empty_database: str, part: float) -> None:
     back_up(world, file)
     file.write_bytes(file.read_bytes()[: int(file.stat().st_size * part)])
     with pytest.raises(BadBackup, match="is a damaged backup"):
@@ -301,7 +299,7 @@ def test_a_file_that_was_cut(world: World, file: Path, empty_database: str, part
     assert is_untouched(empty_database)
 
 
-def test_a_table_whose_rows_are_gone_is_noticed(world: World, file: Path, tmp_path: Path) -> None:
+def test_missing_rows_are_detected(world: World, file: Path, tmp_path: Path) -> None:
     """The manifest says how many there were, and what they add up to."""
     manifest = back_up(world, file)
     poor = rewritten(file, tmp_path / "poor.backup", manifest, "users", [])
@@ -309,7 +307,7 @@ def test_a_table_whose_rows_are_gone_is_noticed(world: World, file: Path, tmp_pa
         archive.verify(unseen)
 
 
-def test_what_the_database_refuses_leaves_nothing(
+def test_row_refused_by_database_leaves_target_empty(
     world: World, file: Path, tmp_path: Path, empty_database: str
 ) -> None:
     """A row that breaks a constraint, with checksums that are right: the last table but a few, all others are in."""
@@ -321,7 +319,7 @@ def test_what_the_database_refuses_leaves_nothing(
     assert is_untouched(empty_database)
 
 
-def test_what_comes_out_otherwise_is_noticed(
+def test_value_changed_by_the_engine_is_detected(
     world: World, file: Path, tmp_path: Path, empty_database: str, engine: str
 ) -> None:
     """Each table is read back, and held against what was put in: here, what the engine makes another value of."""
@@ -351,7 +349,7 @@ def changed(manifest: BackupManifest, **fields: Any) -> BackupManifest:
     return BackupManifest(**{name: getattr(manifest, name) for name in manifest.__struct_fields__} | fields)
 
 
-def test_a_small_file_that_unpacks_to_very_much_is_refused(
+def test_zip_bomb_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table of 8 MiB that is packed into some kilobytes, with checksums that are right."""
@@ -364,7 +362,7 @@ def test_a_small_file_that_unpacks_to_very_much_is_refused(
     assert is_untouched(empty_database)
 
 
-def test_a_file_without_compression_may_be_of_any_size(
+def test_uncompressed_backup_may_have_any_size(
     world: World, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back_up(world, file)
@@ -379,7 +377,7 @@ def test_a_file_without_compression_may_be_of_any_size(
     assert len(contents(stored)) > 2
 
 
-def test_a_manifest_that_is_too_large_is_refused(world: World, file: Path) -> None:
+def test_oversized_manifest_is_refused(world: World, file: Path) -> None:
     back_up(world, file)
     with ZipFile(file, "a", ZIP_DEFLATED) as changed, warnings.catch_warnings(action="ignore"):
         changed.writestr(archive.MANIFEST, changed.read(archive.MANIFEST) + b" " * (archive.MAX_MANIFEST_BYTES + 1))
@@ -401,7 +399,7 @@ def test_a_number_out_of_range_in_the_manifest_is_refused(
     assert is_untouched(empty_database)
 
 
-def test_a_line_without_end_is_refused(
+def test_overlong_line_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2 << 20)
@@ -427,7 +425,9 @@ def test_a_newer_format_is_refused(world: World, file: Path, tmp_path: Path) -> 
         Archive(future)
 
 
-def test_what_does_not_fit_its_schema_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
+def test_tables_that_do_not_match_the_schema_are_refused(
+    world: World, file: Path, tmp_path: Path, empty_database: str
+) -> None:
     """Names out of a file never become SQL unless the schema has them."""
     manifest = back_up(world, file)
     first = manifest.tables[0]
@@ -439,7 +439,7 @@ def test_what_does_not_fit_its_schema_is_refused(world: World, file: Path, tmp_p
         assert is_untouched(empty_database)
 
 
-def test_a_database_with_something_in_it_is_left_alone(world: World, file: Path, database: str) -> None:
+def test_restore_into_used_database_is_refused(world: World, file: Path, database: str) -> None:
     back_up(world, file)
     give(world)
     before = state.fingerprint(world)
@@ -451,7 +451,9 @@ def test_a_database_with_something_in_it_is_left_alone(world: World, file: Path,
 # --- the drill -----------------------------------------------------------------------------------------------------
 
 
-def test_drill(database: str, known_tokens: dict[str, str], empty_database: str, file: Path) -> None:
+def test_backup_and_restore_with_commands(
+    database: str, known_tokens: dict[str, str], empty_database: str, file: Path
+) -> None:
     """What an operator does: back up beside the server, lose everything, restore, serve, let people in again."""
     headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers) as client:

@@ -32,11 +32,11 @@ def errors(world: World, check: str | None = None) -> list[tuple[str, str]]:
     return [(each.check, each.message) for each in found if check in (None, each.check)]
 
 
-def test_everybody_is_well(world: World) -> None:
+def test_intact_database_has_no_findings(world: World) -> None:
     assert noticed(world) == []
 
 
-def test_still_well_after_every_kind_of_change_of_items(world: World) -> None:
+def test_no_findings_after_every_kind_of_item_change(world: World) -> None:
     ann = "/api/v1/players/Ann"
     coins, pouch = {"itemid": people.COIN.id, "quantity": 90}, {"itemid": people.POUCH.id, "quantity": 2}
     assert world.post(f"{ann}/items/give", coins | {"bankoverflow": True}).status == 200
@@ -52,7 +52,7 @@ def test_still_well_after_every_kind_of_change_of_items(world: World) -> None:
     assert noticed(world) == []
 
 
-def test_a_slot_that_grew(world: World) -> None:
+def test_increased_quantity_is_found(world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     [(_, message)] = errors(world, "ledger")
     assert message.startswith(
@@ -60,13 +60,13 @@ def test_a_slot_that_grew(world: World) -> None:
     )
 
 
-def test_a_slot_that_vanished(world: World) -> None:
+def test_deleted_slot_is_found(world: World) -> None:
     world.sql("DELETE FROM slots WHERE item_id = $1 AND place <> 'inventory'", people.ARROW.id)
     assert "hold 60 of item Arrow" in errors(world)[0][1]
     assert "accounts for 67 (-7)" in errors(world)[0][1]
 
 
-def test_an_item_that_became_another(world: World) -> None:
+def test_replaced_item_is_found(world: World) -> None:
     world.sql("UPDATE slots SET item_id = $1 WHERE item_id = $2", people.NOBODY_ID, people.SWORD.id)
     assert [message.split(";")[0] for _, message in errors(world, "ledger")] == [
         f"The slots hold 0 of item Sword ({people.SWORD.id})",
@@ -74,7 +74,7 @@ def test_an_item_that_became_another(world: World) -> None:
     ]
 
 
-def test_a_view_and_a_trigger_that_vanished(world: World) -> None:
+def test_missing_view_and_trigger_are_found(world: World) -> None:
     on_table = " ON players" if world.keeper.store.engine == "postgres" else ""
     world.sql("DROP VIEW player_records")
     world.sql(f"DROP TRIGGER players_ranked{on_table}")
@@ -88,7 +88,7 @@ def test_a_view_and_a_trigger_that_vanished(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_trigger_of_an_index_that_vanished(world: World) -> None:
+def test_missing_trigger_of_search_index_is_found(world: World) -> None:
     """With the index itself dropped, as a killed bulk load leaves it, the index is what is missing."""
     world.sql("DROP TRIGGER players_by_part_added")
     assert [message.partition(".")[0] for _, message in errors(world, "schema")] == [
@@ -98,7 +98,7 @@ def test_a_trigger_of_an_index_that_vanished(world: World) -> None:
     assert {check for check, _ in errors(world)} == {"indexes"}
 
 
-def test_an_epoch_row_that_vanished(world: World) -> None:
+def test_missing_epoch_row_is_found(world: World) -> None:
     world.sql("DELETE FROM epoch")
     [(check, message)] = errors(world)
     assert check == "ledger"
@@ -106,7 +106,7 @@ def test_an_epoch_row_that_vanished(world: World) -> None:
     assert message.endswith("restore a backup.")
 
 
-def test_a_ledger_row_that_vanished(world: World) -> None:
+def test_missing_change_is_found(world: World) -> None:
     give = {"itemid": people.COIN.id, "quantity": 3}
     assert world.post("/api/v1/players/Bob/items/give", give).status == 200
     world.sql("DELETE FROM ledger WHERE seq = $1", world.ledger()[-1].seq)
@@ -114,7 +114,7 @@ def test_a_ledger_row_that_vanished(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_ledger_row_that_is_no_json(world: World) -> None:
+def test_unreadable_change_is_found(world: World) -> None:
     world.sql("UPDATE ledger SET after = '{' WHERE seq = 6")
     assert errors(world)[0][1].startswith("Change 6 of the audit log cannot be read: ")
 
@@ -133,7 +133,7 @@ def test_a_ledger_row_that_is_no_json(world: World) -> None:
         ("user_id", f"'{people.USER_IDS['Bob']}'"),
     ],
 )
-def test_a_column_that_differs_from_the_document(world: World, column: str, value: str) -> None:
+def test_column_that_differs_from_document_is_found(world: World, column: str, value: str) -> None:
     world.sql(f"UPDATE players SET {column} = {value} WHERE id = $1", people.ANN.id)  # noqa: S608 - the test's own values
     [(check, message)] = errors(world)
     start = f"Player Ann ({people.ANN.id}): the stored document and the columns differ in {column}. "
@@ -149,38 +149,38 @@ def test_a_column_that_differs_from_the_document(world: World, column: str, valu
         (b'"CreationDate":"2023', b'"CreationDate":"x023', "cannot be read"),
     ],
 )
-def test_a_document_that_was_changed(world: World, old: bytes, new: bytes, problem: str) -> None:
+def test_changed_document_is_found(world: World, old: bytes, new: bytes, problem: str) -> None:
     document: bytes = world.sql("SELECT document FROM players WHERE id = $1", people.ANN.id)[0][0]
     assert old in document
     world.sql("UPDATE players SET document = $2 WHERE id = $1", people.ANN.id, document.replace(old, new))
     assert problem in errors(world)[0][1]
 
 
-def test_equipment_that_is_not_there(world: World) -> None:
+def test_equipment_in_empty_slot_is_found(world: World) -> None:
     world.sql("UPDATE slots SET slot = 20 WHERE item_id = $1", people.SWORD.id)
     [(_, message)] = errors(world, "equipment")
     assert message.startswith(f"Player Ann ({people.ANN.id}) has equipped inventory slot 2, which is empty. ")
 
 
-def test_a_stray_bag(world: World) -> None:
+def test_bag_in_no_slot_is_found(world: World) -> None:
     world.sql("UPDATE slots SET bag_id = NULL WHERE bag_id = $1", people.ANNS_POUCH)
     start = f"Bag {people.ANNS_POUCH} of player {people.ANN.id} is in 0 slots instead of one."
     assert [message[: len(start)] for _, message in errors(world, "bags")] == [start]
 
 
-def test_a_bag_in_two_slots(world: World) -> None:
+def test_bag_in_two_slots_is_found(world: World) -> None:
     world.sql("UPDATE slots SET bag_id = $1 WHERE item_id = $2", people.ANNS_POUCH, people.SWORD.id)
     assert "is in 2 slots instead of one" in errors(world, "bags")[0][1]
 
 
-def test_a_slot_in_somebody_elses_bag(world: World) -> None:
+def test_slot_in_bag_of_another_player_is_found(world: World) -> None:
     world.sql("UPDATE slots SET player_id = $1 WHERE place = $2", people.BOB.id, people.ANNS_POUCH)
     [(_, message)] = errors(world, "bags")
     assert f"Slot 1 of player {people.BOB.id} lies in bag {people.ANNS_POUCH}" in message
 
 
 @pytest.mark.parametrize("name", ["players_by_rank", "ledger_by_user"])
-def test_an_index_that_is_missing_and_how_it_is_made(world: World, name: str) -> None:
+def test_missing_index_is_found_and_fix_creates_it(world: World, name: str) -> None:
     world.sql(f"DROP INDEX {name}")
     [(check, message)] = errors(world)
     assert (check, message.split(",")[0]) == ("indexes", f"The index {name} is missing")
@@ -191,7 +191,7 @@ def test_an_index_that_is_missing_and_how_it_is_made(world: World, name: str) ->
     assert "indexes" not in command.says("doctor", "--fix")
 
 
-def test_an_index_is_made_as_the_schema_has_it(world: World) -> None:
+def test_fix_creates_index_as_in_the_schema(world: World) -> None:
     before = index_of_slots(world)
     world.sql("DROP INDEX slots_by_bag")
     findings(world, fix=True)
@@ -204,7 +204,7 @@ def index_of_slots(world: World) -> Any:
     return world.sql("SELECT indexdef FROM pg_indexes WHERE indexname = 'slots_by_bag'")[0]
 
 
-def test_sizes_that_shrank_are_a_note(make_world: Callable[..., World]) -> None:
+def test_reduced_sizes_give_a_note(make_world: Callable[..., World]) -> None:
     world = make_world(inventory_slots=2, bank_slots=1, spell_slots=1)
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
@@ -214,7 +214,7 @@ def test_sizes_that_shrank_are_a_note(make_world: Callable[..., World]) -> None:
     ]
 
 
-def test_many_findings_are_counted(world: World) -> None:
+def test_findings_beyond_the_limit_are_counted(world: World) -> None:
     for number in range(30):
         bag = people.guid(0x900 + number)
         world.sql("INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1)", bag, people.BOB.id)
@@ -223,7 +223,7 @@ def test_many_findings_are_counted(world: World) -> None:
     assert found[-1] == ("bags", "And 10 more like these.")
 
 
-def test_unsafe_settings(make_world: Callable[..., World]) -> None:
+def test_unsafe_settings_are_found(make_world: Callable[..., World]) -> None:
     world = make_world(host="0.0.0.0")  # noqa: S104 - only looked at, not listened on
     world.sql("UPDATE users SET api = $1", False)
     notes = [each.check for each in noticed(world) if each.level == NOTE]
@@ -243,18 +243,18 @@ def test_unsafe_settings(make_world: Callable[..., World]) -> None:
         ("game.example.com", True),
     ],
 )
-def test_exposed(host: str, outside: bool) -> None:  # noqa: FBT001 - a parameter of the cases above
+def test_exposed_hosts_are_recognized(host: str, outside: bool) -> None:  # noqa: FBT001 - a parameter of the cases above
     assert doctor.is_exposed(host) is outside
 
 
-def test_waiting_mail_is_a_note(world: World) -> None:
+def test_waiting_mail_gives_a_note(world: World) -> None:
     assert world.get("/api/v1/users/Ann/password/reset").status == 200
     assert [each.message for each in findings(world, MAIL)] == [
         "Mail is not set up, so it waits in the outbox (1 there now). Set GAMEKEEPER_SMTP_URL."
     ]
 
 
-def test_an_import_that_broke_off(world: World) -> None:
+def test_interrupted_import_is_found(world: World) -> None:
     world.sql(IMPORT, "a", "done", "a.jsonl", 1, 2)
     assert noticed(world) == []
     world.sql(IMPORT, "b", "players", "b.jsonl", 3, None)
@@ -285,7 +285,7 @@ class Disk(NamedTuple):
         (Disk(10 * GIB, GIB // 4), "0.25 GiB left"),
     ],
 )
-def test_a_disk_that_is_nearly_full(
+def test_nearly_full_disk_gives_a_note(
     world: World, monkeypatch: pytest.MonkeyPatch, disk: Disk, wanted: str | None
 ) -> None:
     """Five of a hundred of a small disk, one GiB of a large one."""
@@ -299,7 +299,7 @@ def test_a_disk_that_is_nearly_full(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_file_that_others_can_read(world: World) -> None:
+def test_database_file_readable_by_others_gives_a_note(world: World) -> None:
     file = Path(world.url.removeprefix("sqlite:///"))
     for mode, wanted in ((0o644, True), (0o640, False), (0o600, False)):
         file.chmod(mode)
@@ -307,7 +307,7 @@ def test_a_file_that_others_can_read(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_damaged_file(database: str, make_world: Callable[..., World]) -> None:
+def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) -> None:
     file = Path(database.removeprefix("sqlite:///"))
     content = bytearray(file.read_bytes())
     content[8192 * 2 : 8192 * 12] = bytes(8192 * 10)
@@ -317,7 +317,7 @@ def test_a_damaged_file(database: str, make_world: Callable[..., World]) -> None
     assert all(check == "integrity" and message.endswith("Restore a backup.") for check, message in found)
 
 
-def test_it_walks_in_pages_and_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reads_pages_and_reports_progress(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "PAGE_ROWS", 2)
     seen: list[tuple[str, int, int]] = []
 
@@ -330,7 +330,7 @@ def test_it_walks_in_pages_and_tells_how_far_it_is(world: World, monkeypatch: py
     assert len([moved for moved in seen if moved[0] == "ledger"]) == (entries + 1) // 2
 
 
-def test_it_writes_nothing(world: World) -> None:
+def test_doctor_writes_nothing(world: World) -> None:
     before = world.ledger()
     noticed(world)
     assert world.ledger() == before

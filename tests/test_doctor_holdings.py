@@ -109,7 +109,7 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
     assert errors(world) == []
 
 
-def test_only_changes_after_the_trimmed_ones_are_believed(world: World) -> None:
+def test_only_untrimmed_changes_are_compared(world: World) -> None:
     """Of trimmed changes only the newest from each side is left, which may be older than another that is gone."""
     give(world, "Bob", 5)
     put(world, {"Items": [{"Slot": 0}]})
@@ -150,7 +150,7 @@ def test_powers_changed_by_gamekeeper_leave_no_finding(world: World) -> None:
     assert errors(world) == []
 
 
-def test_name_that_clashed_in_an_import_is_no_finding(world: World) -> None:
+def test_duplicate_name_from_an_import_leaves_no_finding(world: World) -> None:
     ann = people.USER_IDS["Ann"]
     world.sql(
         "UPDATE users SET fold = $1, email_fold = $2 WHERE id = $3",

@@ -89,7 +89,7 @@ def assert_pages_are_right(world: World) -> None:
 # --- what is found -------------------------------------------------------------------------------------------------
 
 
-def test_nothing_after_every_kind_of_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_findings_after_every_kind_of_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked_lists, "KEYS_PER_QUERY", 2)
     put_some(world, 5)
     assert found(world) == []
@@ -104,7 +104,7 @@ def test_nothing_after_every_kind_of_change(world: World, monkeypatch: pytest.Mo
     assert found(world) == []
 
 
-def test_a_change_that_was_lost_and_how_it_is_fixed(world: World) -> None:
+def test_lost_list_change_is_found_and_fixed(world: World) -> None:
     lose_a_change(world)
     command = CommandLine(world.url)
     problem = f"error: lists: The list 'rank' is off by 1 rows: it counts 4, and there are 5. Recount them with: {FIX}"
@@ -117,14 +117,14 @@ def test_a_change_that_was_lost_and_how_it_is_fixed(world: World) -> None:
     assert_pages_are_right(world)
 
 
-def test_fixed_for_programs(world: World) -> None:
+def test_fix_with_json_output(world: World) -> None:
     lose_a_change(world)
     said = CommandLine(world.url).json("doctor", "--fix")
     assert said["errors"] == 0
     assert said["findings"][0] == {"level": NOTE, "check": "lists", "message": DONE[len("note: lists: ") : -1]}
 
 
-def test_rows_in_the_wrong_bucket_though_the_total_is_right(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_in_wrong_bucket_are_found_despite_right_total(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked_lists, "KEYS_PER_QUERY", 3)
     put_some(world, 4)
     buckets = '[["",4],["bob",1],["lister2",2]]'
@@ -137,7 +137,7 @@ def test_rows_in_the_wrong_bucket_though_the_total_is_right(world: World, monkey
     )
 
 
-def test_rows_below_the_first_bucket(world: World) -> None:
+def test_rows_below_the_first_bucket_are_found(world: World) -> None:
     world.sql("""UPDATE list_blocks SET buckets = '[["bob",3]]' WHERE list = 'names'""")
     assert "The list 'names' is off by 2 rows: it counts 3, and there are 3." in found(world)[0].message
 
@@ -152,7 +152,7 @@ def test_rows_below_the_first_bucket(world: World) -> None:
     ],
     ids=["gone", "empty", "shape", "key"],
 )
-def test_counts_that_cannot_be_read(world: World, damage: str) -> None:
+def test_unreadable_counts_are_found(world: World, damage: str) -> None:
     world.sql(damage)
     [finding] = found(world)
     assert finding.level == ERROR
@@ -162,7 +162,7 @@ def test_counts_that_cannot_be_read(world: World, damage: str) -> None:
     assert found(world) == []
 
 
-def test_lists_that_wait_to_be_counted_are_a_note(world: World) -> None:
+def test_uncounted_lists_give_a_note(world: World) -> None:
     world.sql("UPDATE lists SET loads = loads + 1")
     [finding] = found(world)
     assert finding.level == NOTE
@@ -172,7 +172,7 @@ def test_lists_that_wait_to_be_counted_are_a_note(world: World) -> None:
     assert found(world) == []
 
 
-def test_a_long_log_is_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_log_of_list_changes_gives_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     put_some(world, 3)
     monkeypatch.setattr(checked_lists, "LONG_LOG_CHANGES", 6)
     assert found(world) == []
@@ -182,7 +182,7 @@ def test_a_long_log_is_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> 
     assert finding.message.startswith("6 changes of the lists have been logged ")
 
 
-def test_it_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_of_lists_reports_progress(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked_lists, "KEYS_PER_QUERY", 3)
     seen: list[tuple[int, int]] = []
 
@@ -200,7 +200,7 @@ def test_it_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -
 # --- counting anew while others write ------------------------------------------------------------------------------
 
 
-def test_counted_anew_while_another_reads_and_writes(make_world: Make) -> None:
+def test_recount_works_during_reads_and_writes(make_world: Make) -> None:
     serving, other = make_world(), make_world()
     lose_a_change(serving)
     assert serving.get("/api/v1/players/rank").json["Total"] == 4
@@ -230,7 +230,7 @@ def test_counted_anew_while_another_reads_and_writes(make_world: Make) -> None:
     assert found(other) == []
 
 
-def test_a_checkpoint_between_counting_and_saving(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recount_survives_checkpoint_before_saving(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lists, "CHECKPOINT_ENTRIES", 1)
     serving, other = make_world(), make_world()
     waiting = [7]
@@ -247,7 +247,7 @@ def test_a_checkpoint_between_counting_and_saving(make_world: Make, monkeypatch:
     assert_pages_are_right(serving)
 
 
-def test_bulk_loads_that_go_on(world: World) -> None:
+def test_recount_fails_while_bulk_loads_continue(world: World) -> None:
     async def load() -> None:
         async def work(tx: Any) -> None:
             await tx.returning(LOAD)
@@ -258,7 +258,7 @@ def test_bulk_loads_that_go_on(world: World) -> None:
     assert not world.run(Lists(store).rebuild())
 
 
-def test_it_says_when_it_could_not_fix(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_fix_is_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     lose_a_change(world)
     monkeypatch.setattr(lists, "MOST_ATTEMPTS", 0)
     said = CommandLine(world.url).says("doctor", "--fix", code=1)
@@ -266,7 +266,7 @@ def test_it_says_when_it_could_not_fix(world: World, monkeypatch: pytest.MonkeyP
     assert "The list 'rank' is off by 1 rows" in said
 
 
-def test_an_unknown_schema_is_not_fixed(world: World) -> None:
+def test_unknown_schema_is_not_fixed(world: World) -> None:
     lose_a_change(world)
     before = world.sql("SELECT number FROM lists")
     world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 18")

@@ -84,7 +84,7 @@ def listening() -> Iterator[None]:
 # --- the same life -------------------------------------------------------------------------------------------------
 
 
-def test_everything_is_there(world: World, target: str, opened: Callable[[str], World]) -> None:
+def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
     """From each engine to each: codes and mails that wait as well, for it goes on from this very moment."""
     first = give(world, headers=KEY)
     outbox.ask(world)
@@ -105,7 +105,7 @@ def test_everything_is_there(world: World, target: str, opened: Callable[[str], 
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
 
 
-def test_there_and_back(world: World, target: str, opened: Callable[[str], World], databases: Any) -> None:
+def test_move_there_and_back(world: World, target: str, opened: Callable[[str], World], databases: Any) -> None:
     give(world)
     before, back = contents(world), databases.empty()
     one, two = move(world.url, target), move(target, back)
@@ -116,7 +116,7 @@ def test_there_and_back(world: World, target: str, opened: Callable[[str], World
 # --- nothing stays behind ------------------------------------------------------------------------------------------
 
 
-def test_the_old_one_is_closed(world: World, empty_database: str, opened: Callable[[str], World]) -> None:
+def test_source_is_closed_after_move(world: World, empty_database: str, opened: Callable[[str], World]) -> None:
     """A server that runs reads on, writes nothing, and is not ready; none starts, until somebody insists."""
     move(world.url, empty_database)
     refused(world.post("/api/v1/players/Bob/items/give", GIVE), 503, "database_away")
@@ -132,7 +132,7 @@ def test_the_old_one_is_closed(world: World, empty_database: str, opened: Callab
     assert not world.run(moving.reopen(world.keeper))
 
 
-def test_a_server_that_writes_meanwhile(
+def test_move_includes_all_acknowledged_writes_of_a_running_server(
     database: str, known_tokens: dict[str, str], empty_database: str, opened: Callable[[str], World]
 ) -> None:
     """Every gift that it acknowledged has moved; from the first row that is read on, it acknowledges none."""
@@ -175,7 +175,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database: str) -> None:
+def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
     """Should we die in between, the two are not both in use."""
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
     with pytest.raises(ClosedDatabase, match="did not finish"):
@@ -187,7 +187,7 @@ def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database
 # --- all or nothing ------------------------------------------------------------------------------------------------
 
 
-def test_what_fails_leaves_both_as_they_were(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_move_changes_neither_database(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when more rows wait in between than there is room for."""
     monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
     monkeypatch.setattr("gamekeeper.store.postgres.FETCH_ROWS", 1)
@@ -206,7 +206,7 @@ def test_what_fails_leaves_both_as_they_were(world: World, target: str, monkeypa
 
 
 @pytest.mark.parametrize("during", ["players", "ledger, checked"])
-def test_who_interrupts_it_changes_nothing(world: World, target: str, during: str) -> None:
+def test_interrupted_move_changes_nothing(world: World, target: str, during: str) -> None:
     def watch(what: str, _done: int, _total: int | None) -> None:
         if what == during:
             interrupt.press()
@@ -220,7 +220,7 @@ def test_who_interrupts_it_changes_nothing(world: World, target: str, during: st
     assert is_untouched(target)
 
 
-def test_who_interrupts_it_before_the_old_one_is_closed_has_it_open(
+def test_move_interrupted_before_closing_leaves_source_open(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupt, mark = Interrupt(), closing.mark_closed
@@ -238,7 +238,7 @@ def test_who_interrupts_it_before_the_old_one_is_closed_has_it_open(
         started(target)
 
 
-def test_who_interrupts_it_too_late_has_it_moved(
+def test_late_interrupt_does_not_stop_the_move(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
     """Never are both closed."""
@@ -259,7 +259,7 @@ def test_who_interrupts_it_too_late_has_it_moved(
     give(opened(target))
 
 
-def test_what_the_disk_says_is_told_at_once(
+def test_disk_error_of_target_is_reported_at_once(
     world: World, sqlite_databases: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is the target's: the source's connection is not lost, and nothing is tried again."""
@@ -279,12 +279,12 @@ def test_what_the_disk_says_is_told_at_once(
     sqlite_databases.drop(target)
 
 
-def test_what_is_not_ours_is_not_reopened(empty_database: str) -> None:
+def test_reopen_refuses_foreign_database(empty_database: str) -> None:
     with pytest.raises(SchemaMismatch, match=r"Gamekeeper has never used this database\. Check --database"):
         asyncio.run(app.run_with_keeper(loaded(empty_database), moving.reopen))
 
 
-def test_nothing_is_overwritten(world: World, databases: Any) -> None:
+def test_move_into_used_database_is_refused(world: World, databases: Any) -> None:
     other = databases.fresh()
     with pytest.raises(filling.NotEmpty, match="it was not changed"):
         move(world.url, other)
@@ -292,7 +292,7 @@ def test_nothing_is_overwritten(world: World, databases: Any) -> None:
     databases.drop(other)
 
 
-def test_an_odd_table_is_not_left_behind(world: World, target: str) -> None:
+def test_move_refuses_unknown_table(world: World, target: str) -> None:
     """Somebody's own, in our schema: it would be lost."""
     world.sql("CREATE TABLE notes (text TEXT)")
     with pytest.raises(BadCopy, match="that Gamekeeper did not make: notes"):

@@ -34,7 +34,7 @@ def end_in(world: World, milliseconds: int) -> None:
 
 
 @pytest.mark.parametrize("seconds", JUMPS[:2])
-def test_the_time_is_the_servers_or_the_machines_at_the_start(
+def test_time_is_the_database_servers_or_the_system_time_at_start(
     make_world: Make, engine: str, monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
     before = now(make_world())
@@ -44,27 +44,29 @@ def test_the_time_is_the_servers_or_the_machines_at_the_start(
 
 
 @pytest.mark.parametrize("seconds", JUMPS)
-def test_a_jump_moves_nothing(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+def test_system_clock_jump_does_not_change_database_time(
+    world: World, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
     before = now(world)
     move(monkeypatch, seconds)
     assert 0 <= now(world) - before < 10_000
 
 
 @pytest.mark.parametrize("seconds", JUMPS)
-def test_a_token_that_lives_lives_on(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+def test_clock_jump_keeps_active_token_valid(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     end_in(world, MINUTE * 1000)
     move(monkeypatch, seconds)
     assert world.get(PATH).status == 200
 
 
 @pytest.mark.parametrize("seconds", JUMPS)
-def test_a_token_that_ended_stays_ended(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+def test_clock_jump_keeps_expired_token_expired(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     end_in(world, -1)
     move(monkeypatch, seconds)
     assert world.get(PATH).status == 401
 
 
-def test_nor_does_a_clock_put_back_before_the_start_let_it_live_again(
+def test_clock_set_back_before_start_keeps_expired_token_expired(
     make_world: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = make_world()
@@ -77,7 +79,9 @@ def test_nor_does_a_clock_put_back_before_the_start_let_it_live_again(
     assert now(again) >= before
 
 
-def test_nor_where_tokens_were_only_used(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clock_set_back_after_token_use_keeps_expired_token_expired(
+    make_world: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = make_world()
     before = now(first)
     first.sql("UPDATE tokens SET last_used = $1", before)
@@ -85,14 +89,14 @@ def test_nor_where_tokens_were_only_used(make_world: Make, monkeypatch: pytest.M
     assert now(make_world()) >= before
 
 
-def test_a_view_has_the_same_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_use_the_steady_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its text is in the file, with SQLite's own name for the time in it."""
     world.get("/api/v1/users/Ann/password/reset")
     move(monkeypatch, 365 * DAY)
     assert world.get("/api/v1/users/Ann").json["PasswordResetCode"]
 
 
-def test_a_jump_is_told_once_and_again_when_it_is_undone(
+def test_clock_difference_is_logged_once_per_change(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     steady = SteadyClock()

@@ -81,7 +81,7 @@ def ready(world: World) -> int:
 
 
 @pytest.mark.parametrize("act", [move, replace, delete, delete_log, link])
-def test_no_write_goes_to_a_file_that_is_not_in_place(world: World, file: Path, act: Callable[[Path], None]) -> None:
+def test_write_to_moved_file_is_refused(world: World, file: Path, act: Callable[[Path], None]) -> None:
     assert world.post(GIVE, BODY, by="Shop").status == 200
     act(file)
     refused = world.post(GIVE, BODY, by="Shop")
@@ -90,7 +90,7 @@ def test_no_write_goes_to_a_file_that_is_not_in_place(world: World, file: Path, 
     assert world.get("/health/live", by=None).status == 200
 
 
-def test_a_file_that_is_put_back_is_written_again(world: World, file: Path) -> None:
+def test_writes_continue_after_file_is_put_back(world: World, file: Path) -> None:
     move(file)
     assert world.post(GIVE, BODY, by="Shop").status == UNAVAILABLE
     file.with_suffix(".moved").rename(file)
@@ -99,7 +99,7 @@ def test_a_file_that_is_put_back_is_written_again(world: World, file: Path) -> N
 
 
 @pytest.mark.parametrize("act", [move, replace, delete])
-def test_long_read_of_a_moved_file_leaves_the_log_alone(world: World, file: Path, act: Callable[[Path], None]) -> None:
+def test_long_read_of_moved_file_does_not_delete_log(world: World, file: Path, act: Callable[[Path], None]) -> None:
     """A connection that is opened for it must not create a file: SQLite would delete the log of the moved one."""
     assert world.post(GIVE, BODY, by="Shop").status == 200
     act(file)
@@ -162,7 +162,7 @@ def test_no_acknowledged_change_is_lost_when_the_file_is_moved_under_load(
         assert coins(server.url, token) == before + giver.given
 
 
-def test_a_log_beside_its_file_is_ordinary_recovery(database: str, file: Path, known_tokens: Mapping[str, str]) -> None:
+def test_log_next_to_its_file_is_recovered(database: str, file: Path, known_tokens: Mapping[str, str]) -> None:
     token = known_tokens["Shop"]
     with Server(database) as server:
         before = coins(server.url, token)
@@ -173,7 +173,7 @@ def test_a_log_beside_its_file_is_ordinary_recovery(database: str, file: Path, k
         assert coins(server.url, token) == before + 1
 
 
-def test_an_empty_log_without_a_file_is_no_obstacle(empty_database: str) -> None:
+def test_empty_log_without_file_is_accepted(empty_database: str) -> None:
     log_of(Path(empty_database.removeprefix("sqlite:///"))).touch()
     assert asyncio.run(prepare(empty_database))
 
@@ -201,26 +201,26 @@ def test_no_command_deletes_a_log_whose_file_is_missing_or_empty(
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_no_command_ignores_a_log_beside_a_symbolic_link(database: str, file: Path, arguments: tuple[str, ...]) -> None:
+def test_command_refuses_log_next_to_symbolic_link(database: str, file: Path, arguments: tuple[str, ...]) -> None:
     link(file)
     log = leave_log(file)
     assert "Put the database file itself back where the link is" in CommandLine(database).refuses(*arguments)
     assert (log_of(file).read_bytes(), log_of(file.with_suffix(".moved")).exists()) == (log, False)
 
 
-def test_a_symbolic_link_without_a_log_beside_it_is_followed(database: str, file: Path) -> None:
+def test_symbolic_link_without_log_is_followed(database: str, file: Path) -> None:
     link(file)
     assert "Everything is in order" in CommandLine(database).says("doctor")
 
 
-def test_a_circle_of_links_is_refused_in_words(database: str, file: Path) -> None:
+def test_loop_of_links_is_refused_with_message(database: str, file: Path) -> None:
     file.unlink()
     file.symlink_to(file)
     assert "cannot be opened" in CommandLine(database).refuses("migrate")
     file.unlink()
 
 
-def test_a_file_with_two_names_is_refused(database: str, file: Path) -> None:
+def test_file_with_hard_link_is_refused(database: str, file: Path) -> None:
     file.with_suffix(".other").hardlink_to(file)
     assert "has 2 names (hard links)" in CommandLine(database).refuses("doctor")
 
@@ -258,12 +258,12 @@ def test_no_command_opens_a_served_file_under_another_name(database: str, file: 
         assert not log_of(other).exists()
 
 
-def test_a_command_beside_a_running_server_is_no_obstacle(database: str) -> None:
+def test_command_works_while_server_runs(database: str) -> None:
     with Server(database):
         assert "Everything is in order" in CommandLine(database).says("doctor")
 
 
-def test_the_doctor_of_the_console_leaves_another_file_alone(world: World, database: str, file: Path) -> None:
+def test_console_doctor_does_not_change_replaced_file(world: World, database: str, file: Path) -> None:
     """It runs in the process of the server, whose own locks that process cannot see."""
     assert world.post(GIVE, BODY, by="Shop").status == 200
     replace(file)
@@ -281,7 +281,7 @@ print(database_file._is_locked(Path(sys.argv[1]), *database_file.IN_USE))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="locks are looked at on Linux only")
-def test_store_has_its_locks_after_an_open_that_failed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_keeps_locks_after_failed_open(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without them another process takes itself for the only one, and deletes the log."""
 
     def fail(_: SqliteStore) -> None:
@@ -311,7 +311,7 @@ def test_a_file_that_cannot_be_written_is_refused(database: str, file: Path, mon
     assert "cannot be written by this user" in CommandLine(database).refuses("doctor")
 
 
-def test_a_folder_that_cannot_be_searched_is_refused_in_words(
+def test_unsearchable_folder_is_refused_with_message(
     database: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def deny(path: Path, **_: object) -> None:

@@ -43,7 +43,7 @@ async def count(tx: Reading) -> int:
     return row[0] if row else -1
 
 
-def test_concurrent_writes_are_all_there_and_failures_take_nobody_with_them(world: World) -> None:
+def test_failed_write_does_not_affect_concurrent_writes(world: World) -> None:
     store = world.keeper.store
 
     async def many() -> list[object]:
@@ -59,7 +59,7 @@ def test_concurrent_writes_are_all_there_and_failures_take_nobody_with_them(worl
     assert world.run(count(store)) == 41
 
 
-def test_reads_in_one_snapshot_see_one_moment(world: World) -> None:
+def test_reads_in_one_snapshot_see_the_same_state(world: World) -> None:
     store = world.keeper.store
 
     async def race() -> list[tuple[int, int]]:
@@ -78,7 +78,7 @@ def test_reads_in_one_snapshot_see_one_moment(world: World) -> None:
     assert pairs[0][0] < pairs[-1][0]
 
 
-def test_a_read_inside_a_write_sees_what_was_kept_for_later(world: World) -> None:
+def test_read_inside_write_sees_deferred_statements(world: World) -> None:
     async def work(tx: Writing) -> tuple[int, int]:
         before = await count(tx)
         tx.defer(INSERT, people.guid(0x1000), "new")
@@ -87,7 +87,7 @@ def test_a_read_inside_a_write_sees_what_was_kept_for_later(world: World) -> Non
     assert world.run(world.keeper.store.write(work)) == (1, 2)
 
 
-def test_works_with_one_claim_never_overlap(make_world: Make) -> None:
+def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
     """Two instances add to one number by reading it first: without the claim, additions would be lost."""
     one, two = make_world(), make_world()
     read = Statement("read", {"": "SELECT name FROM maps WHERE id = $1"})
@@ -106,7 +106,7 @@ def test_works_with_one_claim_never_overlap(make_world: Make) -> None:
     assert one.sql("SELECT name FROM maps WHERE id = $1", people.MEADOW.id) == [("50",)]
 
 
-def test_a_name_taken_meanwhile_is_decided_anew(make_world: Make) -> None:
+def test_write_is_retried_when_name_was_taken_meanwhile(make_world: Make) -> None:
     """Both find the name free; the second to insert runs again and sees the first's row."""
     world = make_world()
     body = {"username": "Twin", "email": "twin@example.test", "password": "ab" * 32}
@@ -121,7 +121,7 @@ def test_a_name_taken_meanwhile_is_decided_anew(make_world: Make) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_lost_connection_costs_nothing_but_a_retry(world: World) -> None:
+def test_lost_connection_is_retried_without_error(world: World) -> None:
     """Only PostgreSQL has connections to lose."""
     world.run(count(world.keeper.store))
     other = World(world.url, world.tokens, world.loop)
@@ -135,13 +135,15 @@ def test_a_lost_connection_costs_nothing_but_a_retry(world: World) -> None:
     assert world.run(count(world.keeper.store)) == 2
 
 
-def test_a_database_that_cannot_be_opened_is_away(engine: str, tmp_path: Path, loop: asyncio.AbstractEventLoop) -> None:
+def test_database_that_cannot_be_opened_is_unavailable(
+    engine: str, tmp_path: Path, loop: asyncio.AbstractEventLoop
+) -> None:
     url = f"sqlite:///{tmp_path}/none/x.db" if engine == "sqlite" else "postgresql://nobody@127.0.0.1:1/none"
     with pytest.raises(DatabaseUnavailable):
         World(url, {}, loop)
 
 
-def test_the_clock_is_the_database_s(world: World) -> None:
+def test_time_comes_from_the_database(world: World) -> None:
     first = world.run(clock.now(world.keeper.store))
     assert 1_700_000_000_000 < first <= world.run(clock.now(world.keeper.store))
 
@@ -154,7 +156,7 @@ def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_commit_that_breaks_off_is_not_said_to_be_undone(world: World) -> None:
+def test_interrupted_commit_is_reported_as_unknown(world: World) -> None:
     """Only PostgreSQL has a connection that can break there: a deferred trigger ends it inside COMMIT."""
     world.sql(
         "CREATE FUNCTION hang_up() RETURNS trigger LANGUAGE plpgsql AS "
@@ -173,7 +175,7 @@ def test_a_commit_that_breaks_off_is_not_said_to_be_undone(world: World) -> None
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_the_isolation_level_is_said_and_not_inherited(make_world: Make) -> None:
+def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None:
     """Under the server's default of repeatable read, a rule would see what was there before it got its lock."""
     first = make_world()
     name = first.sql("SELECT CAST(current_database() AS text)")[0][0]
@@ -182,7 +184,7 @@ def test_the_isolation_level_is_said_and_not_inherited(make_world: Make) -> None
     assert world.sql("SHOW transaction_isolation") == [("read committed",)]
 
 
-def test_what_a_change_is_about_may_go_away_meanwhile(make_world: Make) -> None:
+def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: Make) -> None:
     one, two = make_world(), make_world()
     one.call("PUT", "/api/link/v1/servers/realm", body={"Lease": 60})
 
@@ -197,7 +199,7 @@ def test_what_a_change_is_about_may_go_away_meanwhile(make_world: Make) -> None:
     assert statuses <= {200, 404, 409}
 
 
-def test_one_new_bag_for_two_players_is_one_players(make_world: Make) -> None:
+def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> None:
     one, two = make_world(), make_world()
 
     async def race(number: int) -> list[int]:
@@ -214,7 +216,7 @@ def test_one_new_bag_for_two_players_is_one_players(make_world: Make) -> None:
     assert one.run(items.find_stray_bags(one.keeper.store)) == []
 
 
-def test_a_full_disk_is_told_from_a_database_that_is_away(world: World, engine: str) -> None:
+def test_full_disk_differs_from_unavailable_database(world: World, engine: str) -> None:
     """Inside SQLite as a file that may not grow, inside PostgreSQL as the error that its server would raise."""
     if engine == "sqlite":
         world.sql("PRAGMA max_page_count = 1")
@@ -246,7 +248,7 @@ class Failing:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("together", [1, 3])
-def test_a_disk_that_fails_in_the_commit_leaves_the_outcome_open(
+def test_disk_error_in_commit_is_reported_as_unknown(
     world: World, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
     """What was written may be found after a crash: nobody is told that it was not."""

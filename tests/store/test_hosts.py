@@ -17,7 +17,7 @@ from gamekeeper.store.engine import DatabaseUnavailable
 from swallower import Swallower
 
 
-def test_a_url_for_each_server() -> None:
+def test_url_with_several_servers_is_split() -> None:
     url = "postgresql://me:s%2Ccret@one,two:5433/game?sslmode=require"
     assert hosts.split_hosts(url) == [
         "postgresql://me:s%2Ccret@one/game?sslmode=require",
@@ -26,7 +26,7 @@ def test_a_url_for_each_server() -> None:
 
 
 @pytest.mark.parametrize("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
-def test_one_server_is_one_url(url: str) -> None:
+def test_url_with_one_server_is_unchanged(url: str) -> None:
     assert hosts.split_hosts(url) == [url]
 
 
@@ -57,7 +57,7 @@ def beside(host: str, url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{user}{at}{host},{place}", query=""))
 
 
-def test_a_silent_server_costs_its_own_time_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_server_costs_one_timeout(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "CONNECT_SECONDS", 1.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts, and never says a word
         first, *_ = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
@@ -76,7 +76,7 @@ def callers(listener: socket.socket) -> int:
     return count
 
 
-def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_servers_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "CONNECT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
@@ -91,14 +91,14 @@ async def forbid_writes(url: str) -> None:
     await db.close()
 
 
-def test_a_server_that_takes_no_writes_is_not_used(url: str) -> None:
+def test_read_only_server_is_not_used(url: str) -> None:
     asyncio.run(forbid_writes(url))
     with pytest.raises(DatabaseUnavailable, match="read_write"):
         asyncio.run(look(beside("127.0.0.1:1", url), 1))
     assert asyncio.run(look(url, 1))  # it is the only one: better to read than nothing
 
 
-def test_a_server_that_falls_silent_holds_nobody_up_for_long(url: str) -> None:
+def test_server_that_falls_silent_blocks_requests_only_briefly(url: str) -> None:
     """Every connection is in use when it happens, and all of them are dead without a word."""
 
     async def through(way: Swallower) -> float:

@@ -17,7 +17,7 @@ async def names(tx: Writing) -> list[str]:
     return [row[0] for row in await tx.all(NAMES, people.MEADOW.id)]
 
 
-def test_loaded_rows_are_seen_at_once_and_stay(world: World) -> None:
+def test_loaded_rows_are_visible_at_once_and_after_commit(world: World) -> None:
     async def work(tx: Writing) -> list[str]:
         tx.load(LOAD, ROWS)
         return await names(tx)
@@ -27,7 +27,7 @@ def test_loaded_rows_are_seen_at_once_and_stay(world: World) -> None:
     assert world.run(world.keeper.store.write(names)) == wanted
 
 
-def test_a_late_statement_finds_what_was_loaded(world: World) -> None:
+def test_deferred_statement_sees_loaded_rows(world: World) -> None:
     async def work(tx: Writing) -> None:
         tx.load(LOAD, ROWS[:1])
         tx.defer(RENAME, "renamed", ROWS[0][0])
@@ -36,7 +36,7 @@ def test_a_late_statement_finds_what_was_loaded(world: World) -> None:
     assert world.run(world.keeper.store.write(names)) == ["renamed"]
 
 
-def test_what_is_rolled_back_is_not_loaded_and_not_loaded_later(world: World) -> None:
+def test_rolled_back_load_is_discarded(world: World) -> None:
     async def broken(tx: Writing) -> None:
         tx.load(LOAD, ROWS)
         raise LookupError

@@ -20,7 +20,7 @@ LOOKS: dict[str, list[str]] = {
 }
 
 
-def test_a_full_outbox_is_not_read_through(world: World) -> None:
+def test_full_outbox_is_not_scanned(world: World) -> None:
     """However many mails were sent, looking for the next and counting the last hour's is a look into an index."""
     ask(world)
     world.sql(MANY_SQL, as_table({"id": people.guid(0x5000 + number)} for number in range(500)))

@@ -41,20 +41,22 @@ def keeper(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Ke
     keeper.passwords.close()
 
 
-def test_applied_once(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_migration_is_applied_once(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     assert loop.run_until_complete(find_pending(keeper.store)) == load_migrations()
     assert loop.run_until_complete(migrate(keeper.store)) == load_migrations()
     assert loop.run_until_complete(migrate(keeper.store)) == []
     assert loop.run_until_complete(find_pending(keeper.store)) == []
 
 
-def test_one_that_fails_half_way_leaves_nothing_and_runs_again(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_failed_migration_leaves_nothing_and_can_be_repeated(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     with pytest.raises(Exception, match="two"):
         loop.run_until_complete(migrate(keeper.store, [FIRST, BROKEN]))
     assert loop.run_until_complete(migrate(keeper.store, [FIRST, SECOND])) == [SECOND]
 
 
-def test_two_processes_at_once(keeper: Keeper, empty_database: str, loop: asyncio.AbstractEventLoop) -> None:
+def test_two_processes_can_migrate_at_once(
+    keeper: Keeper, empty_database: str, loop: asyncio.AbstractEventLoop
+) -> None:
     other = app.build_keeper(settings.load({}, database=empty_database))
 
     async def both() -> tuple[list[Migration], list[Migration]]:
@@ -89,9 +91,7 @@ def test_database_of_the_squashed_migrations_is_adopted_unchanged(
     assert loop.run_until_complete(adopt()) == ([], [], True)
 
 
-def test_database_of_before_the_baseline_is_refused_with_what_to_do(
-    keeper: Keeper, loop: asyncio.AbstractEventLoop
-) -> None:
+def test_database_older_than_baseline_is_refused_with_advice(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     async def age() -> None:
         await migrate(keeper.store)
         await execute(keeper, "DELETE FROM migrations")
@@ -103,7 +103,7 @@ def test_database_of_before_the_baseline_is_refused_with_what_to_do(
             loop.run_until_complete(work)
 
 
-def test_an_upgrade_while_a_bulk_load_has_taken_indexes_away(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_migration_works_while_bulk_load_has_dropped_indexes(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(migrate(keeper.store))
     loop.run_until_complete(keeper.store.write(indexes.drop))
     assert loop.run_until_complete(migrate(keeper.store, [*load_migrations(), LATER])) == [LATER]
@@ -111,7 +111,7 @@ def test_an_upgrade_while_a_bulk_load_has_taken_indexes_away(keeper: Keeper, loo
     assert loop.run_until_complete(indexes.find_missing(keeper.store, keeper.store.engine)) == []
 
 
-def test_a_newer_schema_is_refused_with_what_to_do(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_newer_schema_is_refused_with_advice(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(migrate(keeper.store, [FIRST, SECOND]))
     with pytest.raises(SchemaMismatch, match="newer Gamekeeper"):
         loop.run_until_complete(migrate(keeper.store, [FIRST]))
@@ -135,7 +135,7 @@ def test_a_changed_migration_is_refused(keeper: Keeper, loop: asyncio.AbstractEv
     ],
     ids=["a table", "tables", "another's migrations", "looked at", "a view", "empty"],
 )
-def test_what_another_program_has_made_is_refused(
+def test_database_of_another_program_is_refused(
     keeper: Keeper, loop: asyncio.AbstractEventLoop, made: list[str | Statement], named: str | None
 ) -> None:
     """Looked at, as it was by versions that wrote their table of migrations even into what they only read."""
@@ -155,13 +155,13 @@ def test_what_another_program_has_made_is_refused(
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_what_an_extension_has_made_is_not_anothers(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_tables_of_an_extension_are_accepted(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     for text in ("CREATE TABLE places (id INTEGER)", "ALTER EXTENSION plpgsql ADD TABLE places"):
         loop.run_until_complete(keeper.store.write(lambda tx, text=text: tx.returning(Statement("test", {"": text}))))
     loop.run_until_complete(require_ours(keeper.store))
 
 
-def test_statements_for_one_engine_only() -> None:
+def test_script_is_split_into_statements_of_one_engine() -> None:
     script = "CREATE TABLE a (x TEXT); -- done\n-- only: postgres\nCREATE SEQUENCE s;\nCREATE TABLE b (y TEXT);\n"
     assert len(split_script(script.replace(" -- done", ""), "postgres")) == 3
     assert len(split_script(script.replace(" -- done", ""), "sqlite")) == 2

@@ -111,7 +111,7 @@ def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
 
 
 @pytest.mark.parametrize("left", [0, PLAYERS // 2])
-def test_imported_passwords_are_found_without_looking_at_the_others(world: World, left: int) -> None:
+def test_imported_passwords_are_found_without_scan(world: World, left: int) -> None:
     world.sql(
         "UPDATE users SET password = $1 WHERE id < $2", format_imported("SALT", "HASH"), numbered_id("user", left)
     )
@@ -125,7 +125,7 @@ def test_imported_passwords_are_found_without_looking_at_the_others(world: World
             assert "users_to_wrap" in str(world.sql(f"EXPLAIN QUERY PLAN {text}", start, 16))
 
 
-def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
+def test_person_is_erased_without_scan(world: World) -> None:
     engine, somebody = world.keeper.store.engine, numbered_id("user", 7)
     kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
     for about, table in (("id, NULL", "players"), ("NULL, id", "users")):
@@ -158,7 +158,7 @@ def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
     assert not faults
 
 
-def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(world: World) -> None:
+def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
     """Also of somebody who has all of them, as a website that logs in before every call."""
     engine, shop = world.keeper.store.engine, USER_IDS["Shop"]
     made = f"SELECT id, '{shop}' AS user_id, row_number() OVER (ORDER BY id) AS number FROM players"  # noqa: S608 - words of the test's own
@@ -186,7 +186,7 @@ def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(wor
         assert [each for each in found if not re.search("LAST TERM|RIGHT PART", each)] == []  # those of the same time
 
 
-def test_who_logs_in_is_read_without_their_characters(world: World) -> None:
+def test_log_in_reads_account_without_its_players(world: World) -> None:
     """They may be many, and while a bulk load goes on nothing finds them."""
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
@@ -218,7 +218,9 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
     assert not faults
 
 
-def test_no_look_at_a_state_grows_with_the_accounts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither behind what has ended, nor where nearly all are banned and muted or have powers."""
     monkeypatch.setattr(search, "MOST_MATCHES", 50)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
@@ -240,7 +242,7 @@ def test_no_look_at_a_state_grows_with_the_accounts(world: World, monkeypatch: p
         assert all(f"COVERING INDEX {table}_by_end (ends_at{which}?)" in plan for which in "=>")
 
 
-def test_those_on_a_server_are_looked_at_no_further_than_asked_for(world: World) -> None:
+def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:
     """Neither on the server where nearly all are nor on the one where few are."""
     _crowd(world)
     engine, ids = world.keeper.store.engine, as_table({"id": numbered_id("player", number)} for number in range(5))
@@ -267,7 +269,7 @@ def test_those_on_a_server_are_looked_at_no_further_than_asked_for(world: World)
         assert "TEMP B-TREE" not in plan
 
 
-def test_no_search_for_everything_grows_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """By id, by a beginning, by a part, by a slip: of what nobody has, of what one has, of what everybody has."""
     monkeypatch.setattr(finder, "MOST_CANDIDATES", 100)
     _crowd(world)
@@ -294,7 +296,7 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
     _none_grows(world, [partial(whole, player_id=player), partial(inventory, player_id=player)])
 
 
-def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page and what was taken back on it; the windows bound what is passed over. And one undo, and one moment."""
     monkeypatch.setattr(history, "WINDOW_ROWS", 40)
     monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
@@ -336,7 +338,7 @@ def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
     _none_grows(world, looks)
 
 
-def test_those_with_few_changes_are_found_beside_one_who_has_nearly_all(world: World) -> None:
+def test_few_changes_are_found_among_many_of_another_player(world: World) -> None:
     """PostgreSQL takes that one for the only one unless it is told better."""
     one, few = f"CAST('{USER_IDS['Shop']}' AS {{guid}})", USER_IDS["Root"]
     names = "at, kind, over_link, request_id, actor_id, player_id, user_id"
@@ -359,7 +361,7 @@ def test_those_with_few_changes_are_found_beside_one_who_has_nearly_all(world: W
 
 
 @pytest.mark.parametrize("engine", ["postgres"])
-def test_postgres_plans_a_kept_statement_once(world: World) -> None:
+def test_postgres_plans_a_prepared_statement_once(world: World) -> None:
     for _ in range(7):  # the first five times it looks whether planning anew is any better
         assert world.get("/api/v1/players/Ann").status == 200
     kept = world.sql("SELECT statement FROM pg_prepared_statements WHERE generic_plans > 0")

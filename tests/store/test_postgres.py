@@ -14,7 +14,7 @@ pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 MOST_STEPS = 40
 
 
-def test_who_hangs_up_while_a_statement_is_prepared_spoils_the_connection_for_nobody(world: World) -> None:
+def test_cancelled_prepare_leaves_connection_usable(world: World) -> None:
     store = world.keeper.store
 
     async def hang_up(after: int) -> None:
@@ -35,7 +35,7 @@ def test_who_hangs_up_while_a_statement_is_prepared_spoils_the_connection_for_no
     world.run(ask(store))
 
 
-def test_what_is_found_beside_something_keeps_its_order_and_may_be_nothing(world: World) -> None:
+def test_fetch_both_keeps_order_and_may_be_empty(world: World) -> None:
     async def ask(limit: int) -> list[str]:
         _, found = await players.read_records_from_name(world.keeper.store, "1:1:", "", limit, 0)
         return [record.id for record in found]
@@ -45,7 +45,7 @@ def test_what_is_found_beside_something_keeps_its_order_and_may_be_nothing(world
     assert world.run(ask(0)) == []
 
 
-def test_a_commit_that_warns_is_not_taken_for_one(world: World) -> None:
+def test_commit_with_warning_is_reported_as_unknown(world: World) -> None:
     """PostgreSQL says COMMIT, too, when somebody cancels its wait for the standby, and warns of it."""
     warn = "BEGIN RAISE WARNING 'The transaction has already committed locally'; RETURN NULL; END"
     world.sql(f"CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS '{warn.replace(chr(39), chr(39) * 2)}'")
@@ -57,7 +57,7 @@ def test_a_commit_that_warns_is_not_taken_for_one(world: World) -> None:
         world.sql("UPDATE epoch SET trimmed = 0")
 
 
-def test_a_replay_waits_like_the_first(world: World) -> None:
+def test_replayed_request_waits_for_standby_like_the_first(world: World) -> None:
     """It writes a row, and so its COMMIT is not over before the standby has what the first one wrote."""
     give, key = {"itemid": people.COIN.id, "quantity": 1}, {"Idempotency-Key": "k"}
     written: list[str] = []

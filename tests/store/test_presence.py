@@ -22,7 +22,7 @@ ACTS = {"ban": ("bans", "IsBanned", True), "mute": ("mutes", "IsMuted", True), "
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_who_joins_while_being_renamed_is_listed_under_the_new_name(world: World) -> None:
+def test_player_renamed_during_join_is_listed_by_new_name(world: World) -> None:
     async def join(tx: Writing) -> None:
         presence.save_server(tx, SERVER, 60_000)
         await tx.flush()
