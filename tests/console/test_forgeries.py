@@ -124,7 +124,7 @@ def refused_page(answer: Answer, status: int, told: str, back: str = "/console")
 
 def test_what_is_not_there(root: Keeper) -> None:
     refused_page(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
-    refused_page(root.get(ACT), 405, "This address takes POST.")
+    refused_page(root.get(ACT), 405, "The method is not allowed here. Allowed: POST.")
     twice = root.get("/console/changes?kind=a&kind=b")
     refused_page(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
     nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")

@@ -197,7 +197,7 @@ def test_a_500_hides_internals_and_the_log_has_them(
     monkeypatch.setattr(lookup, "find_user_record", raise_error)
     answer = world.get(f"{USERS}/Ann")
     require_refusal_body(answer, 500, "internal_error")
-    assert answer.message == "Something went wrong on our side; the log has it under this RequestId."
+    assert answer.message == "Internal server error. The server's log has the details under this RequestId."
     assert not any(word in answer.raw.decode() for word in (INNER, "RuntimeError", "Traceback", "lookup"))
     (line,) = read_log(capsys)
     assert line["id"] == answer.json["RequestId"]

@@ -45,7 +45,7 @@ def test_misspelt_field_of_a_report_is_400_and_changes_nothing(
     world: World, body: dict[str, Any], field: str, nearest: str
 ) -> None:
     before = everything(world)
-    message = f"The field '{field}' is not known here. Did you mean '{nearest}'?"
+    message = f"Unknown field '{field}'. Did you mean '{nearest}'?"
     refused(put_player(world, ANN.id, body), 400, "unknown_field", message)
     assert everything(world) == before
 
@@ -53,7 +53,7 @@ def test_misspelt_field_of_a_report_is_400_and_changes_nothing(
 def test_misspelt_field_of_a_catalogue_entry_is_400(world: World) -> None:
     entry = {"Id": people.guid(0xE1), "Name": "Sack", "Stackable": False}
     answer = put_catalogue(world, "items", [entry, entry | {"Id": people.guid(0xE2), "BagSolts": 4}])
-    refused(answer, 400, "unknown_field", "'[1].BagSolts' is not known here. Did you mean 'BagSlots'?")
+    refused(answer, 400, "unknown_field", "Unknown field '[1].BagSolts'. Did you mean 'BagSlots'?")
     assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
 
 

@@ -75,7 +75,7 @@ def test_every_operation_has_a_summary_and_its_permission(operation: Operation) 
     assert about["security"] == ([] if route.permissions is NO_TOKEN else [{"bearer": []}])
     assert about.get("deprecated", False) == bool(route.successor)
     assert ("Deprecation" in about["responses"]["200"]["headers"]) == bool(route.successor)
-    assert ("read-only token is refused" in about["description"]) == (
+    assert ("Read-only tokens are rejected." in about["description"]) == (
         route.access is WRITE and route.permissions is not NO_TOKEN
     )
 

@@ -105,7 +105,7 @@ def test_incomplete_body_is_refused_at_the_deadline(server: Server, token: str, 
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"\r\nconnection: close" in answer
     assert json.loads(body)["Code"] == "body_too_slow"
-    assert json.loads(body)["Message"] == f"The body did not come within {SECONDS} seconds."
+    assert json.loads(body)["Message"] == f"The body did not arrive within {SECONDS} seconds."
     assert SECONDS - 0.5 < time.monotonic() - began < LATE
 
 

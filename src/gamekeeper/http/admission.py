@@ -1,4 +1,4 @@
-"""Admission: so many requests are worked on at once; one more is turned away before it costs anything."""
+"""Admission control: limit the number of concurrent requests; reject more with 503 at once."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -6,18 +6,18 @@ from typing import TypeVar
 from gamekeeper.game.refusals import Overloaded
 
 T = TypeVar("T")
-UNLIMITED_PATHS = frozenset({b"/health/live", b"/health/ready", b"/metrics"})  # who asks these wants to know just then
+UNLIMITED_PATHS = frozenset({b"/health/live", b"/health/ready", b"/metrics"})  # monitoring must work under overload too
 
 
 class Admission:
-    """The places of one process. All of it happens on one loop, so a number is enough."""
+    """The request slots of one process. All calls are on one event loop, so a plain counter is enough."""
 
     __slots__ = ("_most", "in_flight", "total")
 
     def __init__(self, most: int) -> None:
         self._most = most
         self.in_flight = 0
-        self.total = 0  # requests so far
+        self.total = 0  # requests since the start
 
     def enter(self) -> None:
         if self.in_flight >= self._most:
@@ -29,7 +29,7 @@ class Admission:
         self.in_flight -= 1
 
     async def release_while(self, waiting: Awaitable[T]) -> T:
-        """Somebody who is in waits for the caller, or for something to happen: the place is for others meanwhile."""
+        """Release the slot while waiting for the client or for an event, then take it again."""
         self.in_flight -= 1
         try:
             return await waiting
@@ -37,6 +37,6 @@ class Admission:
             self.in_flight += 1
 
     def require_slot(self) -> None:
-        """After some time aside: others may have taken all places, and nothing was done yet."""
+        """Reject the request if other requests have filled all slots during `release_while`. Nothing was done yet."""
         if self.in_flight > self._most:
             raise Overloaded

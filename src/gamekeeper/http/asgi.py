@@ -1,4 +1,4 @@
-"""The app: one plain ASGI callable. It makes a request out of a scope, and messages out of its answer."""
+"""The ASGI app: turns a scope into a request, and the response into messages."""
 
 import asyncio
 import itertools
@@ -33,7 +33,7 @@ class Asgi:
         self._request_rates = services.metrics.request_rates
         self._count = services.metrics.count_request if settings.metrics_token else None
         self._log = log.access if settings.access_log else None
-        # of a request's id: which process it was, and which request
+        # a request id is a random prefix of the process and a counter
         self._prefix, self._numbers = os.urandom(8).hex(), itertools.count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,13 +74,13 @@ class Asgi:
         )
 
     async def _started(self) -> str:
-        """An exception here would be taken for an app without a lifespan, and served on regardless."""
+        """Run the start hook and return the message to send. Never raise: the server would then serve all the same."""
         try:
             await self._start()
         except DatabaseUnavailable as away:
             log.problem("start", f"the database is away: {away}")
             return "lifespan.startup.failed"
-        except Exception:  # noqa: BLE001 - whatever it is, it is in the log and the server does not start
+        except Exception:  # noqa: BLE001 - any error is logged, and the server does not start
             log.failure("start")
             return "lifespan.startup.failed"
         return "lifespan.startup.complete"
@@ -98,12 +98,12 @@ class Asgi:
 
 
 async def _send_stream(request: Request, stream: AsyncGenerator[bytes], send: Send) -> None:
-    """Send the pieces until the stream ends or the caller hangs up."""
+    """Send the stream until it ends or the client disconnects."""
     gone = asyncio.ensure_future(request.wait_for_disconnect())
     try:
         while piece := await _next_piece(stream, gone):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
-    except Exception:  # noqa: BLE001 - the head is sent: all that is left is to end, and to say it in the log
+    except Exception:  # noqa: BLE001 - the status is sent already: only log it and end the response
         log.failure(request.id)
     finally:
         gone.cancel()
@@ -112,7 +112,7 @@ async def _send_stream(request: Request, stream: AsyncGenerator[bytes], send: Se
 
 
 async def _next_piece(stream: AsyncGenerator[bytes], gone: asyncio.Future[None]) -> bytes:
-    """Return the next piece; nothing at the end, and as soon as the caller has hung up."""
+    """Return the next piece; empty at the end of the stream or when the client has disconnected."""
     piece = asyncio.ensure_future(anext(stream, b""))
     try:
         await asyncio.wait({piece, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The receipt of a body: so many bytes, within so many seconds."""
+"""Read a request's body, with a size limit and a deadline."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Authorization header → caller. A token found good is believed for a few seconds without asking again."""
+"""Find the caller of a request by its bearer token. Active tokens are cached for a few seconds."""
 
 import time
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
 
-CACHE_SECONDS = 4.0  # a revocation elsewhere is seen within five
+CACHE_SECONDS = 4.0  # a revocation by another process takes effect within 5 s
 MAX_CACHED_TOKENS = 10_000
 MAX_TOKEN_LENGTH = 255
-POWERS = frozenset({"ban", "kick", "mute"})  # the account's own, in the game; asked for like roles
+POWERS = frozenset({"ban", "kick", "mute"})  # moderation permissions of the account; the other permissions are roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Caller:
     name: str
     token_id: str
     read_only: bool
-    permissions: frozenset[str]  # roles, and the powers that the API asks for
-    is_session: bool = False  # a person's in a browser, which ends when they rest
+    permissions: frozenset[str]  # roles and moderation permissions
+    is_session: bool = False  # token of a console session, which expires when idle
 
     def require(self, needs: frozenset[str]) -> None:
         missing = needs - self.permissions
@@ -34,34 +34,34 @@ class Caller:
 class Callers:
     def __init__(self, store: Store) -> None:
         self._store = store
-        # by the digest of the token: one entry however the header spells it, and no token in memory
-        self._believed: dict[str, tuple[Caller, float]] = {}
+        # keyed by the token's hash, so that no token is in memory
+        self._cache: dict[str, tuple[Caller, float]] = {}
         self._used: set[str] = set()
 
     @property
     def cached_tokens(self) -> int:
-        """How many tokens; some of them may have to be asked about again."""
-        return len(self._believed)
+        """Number of cached tokens; some of them may have expired in the cache."""
+        return len(self._cache)
 
     async def find_caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
-        """`used`: whether this counts as a use of the token, or somebody only looks whether it is still good."""
+        """Find the caller. `used`: count this as a use of the token; False: only check that it is active."""
         access_hash = hash_token(_read_token(authorization or b""))
-        found = self._believed.get(access_hash)
+        found = self._cache.get(access_hash)
         if found is not None and found[1] > time.monotonic():
             return found[0]
         return await self._load_caller(access_hash, used=used)
 
     def clear_cache(self) -> None:
-        """After a revocation: in this process it holds at once, also for a token that is being asked about now."""
-        self._believed = {}
+        """Clear the cache after a revocation. A lookup already under way stores its result in the old cache."""
+        self._cache = {}
 
     def take_used_tokens(self) -> set[str]:
-        """The ids of the tokens used since this was last asked; whoever takes them writes them down."""
+        """Return the ids of tokens used since the last call. The caller must record their use in the database."""
         used, self._used = self._used, set()
         return used
 
     async def _load_caller(self, access_hash: str, *, used: bool) -> Caller:
-        asked, believed = time.monotonic(), self._believed
+        asked, believed = time.monotonic(), self._cache
         row = await tokens.find_caller(self._store, access_hash)
         if row is None:
             raise Denied
@@ -70,7 +70,7 @@ class Callers:
         rights = frozenset(right for right, has in (held | powers).items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights, row.session)
         if not used:
-            return caller  # not believed: the next use would go by without being noted
+            return caller  # not cached: otherwise the next use would not be recorded
         self._used.add(row.token_id)
         if len(believed) >= MAX_CACHED_TOKENS:
             believed.clear()

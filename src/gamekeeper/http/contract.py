@@ -1,4 +1,4 @@
-"""The strict contract: what a client should send, and what it is answered. Client generators read it."""
+"""Schemas of the strict OpenAPI document: what clients should send, and what they get. Client generators read it."""
 
 import re
 import types
@@ -29,19 +29,19 @@ from gamekeeper.http.schemas import (
 JSON = "application/json"
 ERROR = "ApiError"
 ENTRY = "CatalogueEntry"
-OTHER_KINDS = "Later versions may have more kinds of changes: skip those that you do not know."
+OTHER_KINDS = "Later versions may have more kinds of changes: skip unknown ones."
 ABOUT = """\
-* **This is the strict contract**, which client generators read. The server accepts more than it says, such as numbers
-  as text, forms, and names in any case: that is described at `/api/openapi.json?tolerant=true`.
+* **This is the strict contract**, for client generators. The server accepts more, such as numbers as text, forms, and
+  names in any letter case: `/api/openapi.json?tolerant=true` describes that.
 * **Numbers beyond 2^53**: `Exp`, `ExperienceToNextLevel`, `PlayTimeSeconds` and the values of variables (`Value`,
-  `value`) are whole numbers of 64 bits that a game sets. All other numbers stay below 2^53. JavaScript's `JSON.parse`
-  rounds larger ones; a reviver that makes a `BigInt` of its `context.source` keeps them.
-* **Later versions** may add fields, error codes and kinds of changes: ignore those that you do not know.
+  `value`) are 64-bit integers that a game sets. All other numbers stay below 2^53. JavaScript's `JSON.parse`
+  rounds larger ones; a reviver that converts `context.source` to a `BigInt` keeps them exact.
+* **Later versions** may add fields, error codes and kinds of changes: ignore unknown ones.
 """
 
 
 class Contract:
-    """Collects the components that the schemas it makes refer to. Every object is one, under a name."""
+    """Make the schemas of the strict document. Every JSON object becomes a named component."""
 
     about = ABOUT
 
@@ -69,7 +69,7 @@ class Contract:
         return {"required": required, "content": {JSON: {"schema": schema, "example": example}}}
 
     def describe_answer(self, operation: Operation) -> Schema:
-        """Name an answer that is one of several shapes after its operation."""
+        """Describe the answer. One that has several shapes becomes a component named after the operation."""
         described = self._collect(operation.answer, require_all, name_given)
         if "anyOf" not in described:
             return described
@@ -78,7 +78,7 @@ class Contract:
         return refer(name)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
-        """Describe the refusals by status, all with the error of the operation."""
+        """Describe the errors by status. All of them use one error component per operation."""
         name, found = f"{_title(operation.name)}Error", operation_refusals.of(operation)
         self.components[name] = self._error([kind for kinds in found.values() for kind in kinds], operation)
         return {
@@ -87,7 +87,7 @@ class Contract:
         }
 
     def _examples(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
-        """Refer to the examples: openapi-generator warns of those that stand where they are used."""
+        """Put examples into components and refer to them: openapi-generator warns about inline examples."""
         found: Schema = {}
         for code, example in operation_refusals.show_examples(kinds, operation).items():
             same = self.examples.setdefault(code, example) == example
@@ -97,7 +97,7 @@ class Contract:
         return found
 
     def _error(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
-        """The error with the codes of the operation; fields that only some of them have are optional."""
+        """Describe an operation's error with its codes. Fields that only some of the errors have are optional."""
         base = self.components[ERROR]
         codes = list(dict.fromkeys(operation_refusals.code_of(kind) for kind in kinds))
         fields: Schema = {}
@@ -133,7 +133,7 @@ class Contract:
         return self._simplify(schema, rename)
 
     def _by_kind(self, name: str, change: Schema) -> Schema:
-        """Tell changes apart by their kind, each with what stands on its two sides."""
+        """Make one component per kind of change, with the schemas of its `Before` and `After`."""
         variants: dict[str, Schema] = {}
         for kind in wire.sides.KINDS_OF[name]:
             sides = (self._side(each) for each in wire.sides.SIDES[kind])
@@ -153,7 +153,7 @@ class Contract:
 
     def _simplify(self, schema: Schema, rename: Rename) -> Schema:
         def change(each: Schema) -> Schema:
-            """A shape's docstring is for those who read the code."""
+            """Simplify one schema. Docstrings of shapes are left out: they are for readers of the code."""
             plain = simplify(self._formats.get(each.get("format", ""), each))
             dropped = {"title", "description"} if "properties" in plain else {"title"}
             shown = {key: value for key, value in plain.items() if key not in dropped}
@@ -163,7 +163,7 @@ class Contract:
 
 
 def _choose(field: str, options: dict[str, Schema]) -> Schema:
-    """One of several shapes, told apart by a field."""
+    """Make a `oneOf` with a discriminator field."""
     mapping = {value: each["$ref"] for value, each in options.items()}
     return {"oneOf": list(options.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
 

@@ -1,4 +1,4 @@
-"""Which web pages may call the API from a browser: those of the origins allowed, and without cookies."""
+"""CORS: which web origins may call the API from a browser. Cookies are never allowed."""
 
 import re
 
@@ -28,23 +28,23 @@ class Cors:
         self.origins = frozenset(_origin(text.strip()) for text in texts)
 
     def granted(self, request: Request) -> Headers:
-        """For an answer: who may read it."""
+        """Make the headers that allow an origin to read the response."""
         origin = request.headers.get(b"origin")
         return [(b"access-control-allow-origin", origin), EXPOSED] if origin in self.origins and origin else []
 
     def asked(self, request: Request) -> bool:
-        """Whether a browser asks beforehand, for a page of an origin allowed."""
+        """Check whether the request is a preflight (OPTIONS) from an allowed origin."""
         asks = request.method == "OPTIONS" and b"access-control-request-method" in request.headers
         return asks and request.headers.get(b"origin") in self.origins
 
     def preflight(self, refusal: MethodNotAllowed) -> Response:
-        """No address takes OPTIONS; what it does take is what the browser wants to know."""
+        """Answer a preflight with the methods that the path allows, taken from the 405 of OPTIONS."""
         allowed = (b"access-control-allow-methods", refusal.allowed.encode())
         return Response(status=NO_CONTENT, headers=(allowed, *PREFLIGHT))
 
 
 def _origin(text: str) -> bytes:
-    """As browsers spell it: in small letters, without the port that goes without saying."""
+    """Normalise an origin as browsers send it: lower case, without a default port."""
     found = ORIGIN.fullmatch(text.lower())
     if found is None:
         problem = "each must be a scheme and a host, like https://portal.example.com, with commas between them"

@@ -1,4 +1,4 @@
-"""Passwords and emails: proving, changing, resetting."""
+"""Operations on passwords and emails: check, change, reset."""
 
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -14,7 +14,7 @@ from gamekeeper.http.response import Response, make_change_response
 
 UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
-GROUP = Group("Credentials", "Passwords and emails: proving, changing and resetting them.")
+GROUP = Group("Credentials", "Check, change and reset passwords; change emails.")
 
 
 @GROUP.operation(
@@ -48,7 +48,7 @@ async def validate_password(request: Request, body: wire.users.ValidatePassword)
     example_answer=samples.CHANGED,
 )
 async def change_email(request: Request, body: wire.users.ChangeEmail) -> Response:
-    """Change an account's email, with its password."""
+    """Change an account's email; needs the account's password."""
     email = accounts.require_email(body.new, "new")
 
     async def change() -> Response:
@@ -72,7 +72,7 @@ async def change_email(request: Request, body: wire.users.ChangeEmail) -> Respon
     example_answer=wire.users.Message(UPDATED),
 )
 async def change_password(request: Request, body: wire.users.ChangePassword) -> Response:
-    """Change an account's password, with the current one; its tokens end."""
+    """Change an account's password; needs the current one. The account's tokens are revoked."""
 
     async def change() -> Response:
         proven = await _prove(request, body.authorization)
@@ -94,7 +94,7 @@ async def change_password(request: Request, body: wire.users.ChangePassword) -> 
     example_answer=samples.CHANGED,
 )
 async def manage_email(request: Request, body: wire.users.ManageEmail) -> Response:
-    """Change an account's email without its password."""
+    """Change an account's email, without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
     return await request.change(decide, codec.changed_user_record)
@@ -113,7 +113,7 @@ async def manage_email(request: Request, body: wire.users.ManageEmail) -> Respon
     example_answer=wire.users.Message(CORRECT),
 )
 async def manage_password(request: Request, body: wire.users.ManagePassword) -> Response:
-    """Change an account's password without the current one; its tokens end."""
+    """Change an account's password, without the current one. The account's tokens are revoked."""
     return await _set_password(request, body.new, None, CORRECT)
 
 
@@ -129,7 +129,7 @@ async def manage_password(request: Request, body: wire.users.ManagePassword) -> 
     example_answer=wire.users.Message(SENT),
 )
 async def request_reset(request: Request) -> Response:
-    """Mail the account a code that resets its password."""
+    """Send the account a mail with a code to reset its password."""
     caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
     return await mails.sending(request, decide, SENT)
@@ -147,7 +147,7 @@ async def request_reset(request: Request) -> Response:
     example_answer=wire.users.Message(UPDATED),
 )
 async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Response:
-    """Set a new password with a mailed code."""
+    """Set a new password with a code from a reset mail."""
 
     async def change() -> Response:
         code = await credentials.check_reset_code(request.services.keeper, request.params[0], body.code)
@@ -159,7 +159,7 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Response
 
 
 async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
-    """The first success replays although the password it proved, or the code it used, is gone by now."""
+    """Make the change, or replay its first success: a retry's old password or used code would be rejected."""
     done = await request.services.keeper.changes.replay(request.make_intent())
     if done is not None:
         return make_change_response(done)

@@ -1,4 +1,4 @@
-"""Response a request: find its route, run the checks that all routes share, then its handler."""
+"""Handle a request: find its route, run the checks that all routes share, then call the handler."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,23 +16,23 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, R
 from gamekeeper.http.request import Request, parse_query
 from gamekeeper.http.response import Header, Response
 
-DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
+DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01: since then the POST lists have GET successors
 NOT_MODIFIED = 304
 SINGLE_HEADERS = ("Authorization", "Idempotency-Key")
 DRY_RUN_HEADER: Header = (dry_runs.HEADER, b"true")
 
 
 class ConsoleRoutes(NamedTuple):
-    """The console's part of the routes, which are no operations of the API."""
+    """The console's routes, which are not operations of the API."""
 
-    root: bytes  # all of them are at or below this path, except the redirect at /
+    root: bytes  # path prefix of all routes except the redirect at /
     routes: tuple[Route, ...]
-    render_refusal: Callable[[Request, Refusal], Response]  # a refusal as a page
-    live: object  # what they share in this process
+    render_refusal: Callable[[Request, Refusal], Response]  # renders a refusal as an HTML page
+    live: object  # state that the console's pages share in this process
 
 
 class Dispatcher:
-    """Answers the requests that come from outside. It admits them, and turns every failure into an answer."""
+    """Handle requests from the network: limit their number, and turn every exception into a response."""
 
     def __init__(self, cors: Cors, pages: ConsoleRoutes | None) -> None:
         self._cors, self._pages = cors, pages
@@ -49,7 +49,7 @@ class Dispatcher:
                 admission.leave()
         except MethodNotAllowed as refusal:
             return self._cors.preflight(refusal) if self._cors.asked(request) else self._refuse(request, refusal)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller learns only that it happened
+        except Exception as error:  # noqa: BLE001 - any exception becomes a response without details
             return self._refuse(request, errors.to_refusal(error, request.id))
 
     def _refuse(self, request: Request, refusal: Refusal) -> Response:
@@ -62,9 +62,9 @@ class Dispatcher:
 
 
 async def call(request: Request) -> Response:
-    """Response a request that has its place in the admission, or is part of one that has; raises refusals.
+    """Handle a request that has passed the admission; raise refusals.
 
-    The console's own calls come here too: nothing is checked less for them.
+    The console calls this for its API calls too, with the same checks.
     """
     route, request.params = request.services.router.find(request.method, request.raw_path)
     request.route = route
@@ -73,7 +73,7 @@ async def call(request: Request) -> Response:
     await _authorize(request, route)
     if route.body is not None:
         request.raw_body = await _receive_body(request, route)
-        await _authorize(request, route)  # again: the token may have been revoked while the body arrived
+        await _authorize(request, route)  # again: the token may have been revoked while the body was received
     request.query = parse_query(request.raw_query)
     queries.require_known(route, request.query)
     if route.is_repeatable:
@@ -101,7 +101,7 @@ def require_permissions(caller: Caller, route: Route) -> None:
 
 
 async def _authorize(request: Request, route: Route) -> None:
-    """Find the caller by its token and check its permissions. Cheap to repeat: a token found good is cached."""
+    """Find the caller by the token and check its permissions. Cheap to repeat: active tokens are cached."""
     if route.permissions is None:
         return
     request.caller = await request.services.callers.find_caller(request.headers.get(b"authorization"))
@@ -110,7 +110,7 @@ async def _authorize(request: Request, route: Route) -> None:
 
 
 async def _receive_body(request: Request, route: Route) -> bytes:
-    """Give the place in the admission back meanwhile: a slow sender must not hold it."""
+    """Receive the body. Meanwhile release the admission slot, so that a slow sender does not occupy it."""
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
     receiving = body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)
@@ -130,14 +130,14 @@ async def _decode_body(request: Request, route: Route, shape: type[Struct] | typ
 
 
 def _require_one_value(headers: Sequence[Header]) -> None:
-    """Reject headers that contradict each other: a retry with one more key would otherwise be a new change."""
+    """Reject repeated headers with different values: a retry with a second key would be applied as a new change."""
     for wanted in SINGLE_HEADERS:
         if len({value for name, value in headers if name == wanted.lower().encode()}) > 1:
             raise RepeatedField(field=wanted)
 
 
 def _make_notice_headers(request: Request) -> tuple[Header, ...]:
-    """Headers that every answer of the route carries, also a refusal: that it is deprecated, that it was a dry run."""
+    """Make the headers for deprecated operations and dry runs, which errors have too."""
     notes: tuple[Header, ...] = (DRY_RUN_HEADER,) if request.dry_run else ()
     if request.route.successor:
         link = f'<{request.route.successor}>; rel="successor-version"'.encode()
@@ -146,7 +146,7 @@ def _make_notice_headers(request: Request) -> tuple[Header, ...]:
 
 
 def _set_tag(answer: Response, held: bytes | None) -> None:
-    """Tag the answer; a caller that holds the same one gets nothing but the tag."""
+    """Set the entity tag. If the client has cached this response, answer 304 without a body."""
     answer.tag = etags.make_etag(answer.content)
     if etags.is_listed(answer.tag, held):
         answer.status, answer.content = NOT_MODIFIED, b""

@@ -1,4 +1,4 @@
-"""The files of the page people look at, out of the package, and the documents that describe the API."""
+"""The files of the API explorer, from the package, and the two OpenAPI documents."""
 
 from importlib import resources
 
@@ -17,7 +17,7 @@ MEDIA_TYPES = {
 
 
 class DocsFiles:
-    """Everything is read once, at start; a name in a path is looked up here and never reaches the file system."""
+    """Files read once at start. A name from a request is looked up here and never reaches the file system."""
 
     def __init__(self, document: bytes, tolerant_document: bytes) -> None:
         folder = resources.files("gamekeeper.http") / "docs"

@@ -1,4 +1,4 @@
-"""Refusals as HTTP: the only file with 4xx and 5xx numbers."""
+"""Map refusals to HTTP statuses, headers and bodies. No other module has 4xx and 5xx numbers."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import codec, wire
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
 
-LOG_IN = "/api/oauth/token"  # its errors have OAuth's fields too
+LOG_IN = "/api/oauth/token"  # errors of this path also have OAuth's fields
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -18,7 +18,7 @@ class NoSuchRoute(refusals.NotFound):
 
 
 class MethodNotAllowed(Refusal):
-    """This address takes {allowed}."""
+    """The method is not allowed here. Allowed: {allowed}."""
 
     def __init__(self, allowed: str) -> None:
         super().__init__(allowed=allowed)
@@ -30,7 +30,7 @@ class BodyTooLarge(Refusal):
 
 
 class BodyTooSlow(Refusal):
-    """The body did not come within {seconds} seconds."""
+    """The body did not arrive within {seconds} seconds."""
 
 
 class UnsupportedMediaType(Refusal):
@@ -38,11 +38,11 @@ class UnsupportedMediaType(Refusal):
 
 
 class UnknownParameter(refusals.Malformed):
-    """The query parameter '{parameter}' is not known here. {hint}"""
+    """Unknown query parameter '{parameter}'. {hint}"""
 
 
 class UnknownField(refusals.Malformed):
-    """The field '{field}' is not known here. {hint}"""
+    """Unknown field '{field}'. {hint}"""
 
 
 class MalformedBody(refusals.Malformed):
@@ -50,19 +50,19 @@ class MalformedBody(refusals.Malformed):
 
 
 class DatabaseAway(Refusal):
-    """The database cannot be reached, or cannot take this now; ask again in a moment."""
+    """The database is not available at the moment. Try again in a few seconds."""
 
     retry_after = 1
 
 
 class OutcomeUnknown(Refusal):
-    """The database went away half-way: the change was made, or not. Ask again with the same Idempotency-Key."""
+    """The database connection was lost: the change may have been made. Retry with the same Idempotency-Key."""
 
     retry_after = 1
 
 
 class InternalError(Refusal):
-    """Something went wrong on our side; the log has it under this RequestId."""
+    """Internal server error. The server's log has the details under this RequestId."""
 
 
 STATUS: Mapping[type[Refusal], int] = {
@@ -87,23 +87,23 @@ STATUS: Mapping[type[Refusal], int] = {
 
 SERVER_ERRORS = frozenset(
     number for number in STATUS.values() if number >= STATUS[InternalError]
-)  # ours, not the caller's
+)  # 5xx: failures of the server
 
 
-# Real clients take a 403 of these operations for a token that has expired and log in again without end.
+# Moderation answers 400 instead of 403: real clients take its 403 for an expired token and log in again in a loop.
 MODERATION = "/admin/"  # part of the route's path
 BAD_REQUEST_IN_MODERATION = frozenset({refusals.RoleMissing, refusals.PowerMissing, refusals.Outranked})
 
 
 def find_status(kind: type[Refusal], path: str = "") -> int:
-    """Return the status of a refusal on the route with this path: its own, or that of the branch it is on."""
+    """Return the status of a refusal on this path: that of its class, or of the nearest base class with one."""
     if kind in BAD_REQUEST_IN_MODERATION and MODERATION in path:
         return STATUS[refusals.Malformed]
     return next(STATUS[each] for each in kind.__mro__ if each in STATUS)
 
 
 def to_refusal(error: Exception, request_id: str) -> Refusal:
-    """Return the refusal to answer a failure with; one that is no refusal is logged. Call it in the `except` block."""
+    """Convert an exception to a refusal, and log it unless it is one already. Call it in the `except` block."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, DatabaseUnavailable):
@@ -131,7 +131,7 @@ def make_headers(refusal: Refusal) -> Headers:
     if isinstance(refusal, MethodNotAllowed):
         found.append((b"allow", refusal.allowed.encode()))
     if isinstance(refusal, BodyTooSlow):
-        found.append((b"connection", b"close"))  # the rest of it must not be taken for the next request
+        found.append((b"connection", b"close"))  # otherwise the rest of the body would be read as the next request
     if refusal.retry_after is not None:
         found.append((b"retry-after", str(refusal.retry_after).encode()))
     return found

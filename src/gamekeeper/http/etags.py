@@ -1,4 +1,4 @@
-"""Entity tags: what a caller holds against its copy of an answer, as RFC 9110 has them."""
+"""Entity tags (RFC 9110), with which clients check whether a cached response is still valid."""
 
 import hashlib
 import re
@@ -7,12 +7,12 @@ _MEMBER = re.compile(rb'[ \t]*+(?:(?:W/)?("[\x21\x23-\x7e\x80-\xff]*+"))?+[ \t]*
 
 
 def make_etag(content: bytes) -> bytes:
-    """A strong tag: the same bytes have it on every instance and after every restart, and no others."""
+    """Make a strong tag from a hash of the content: equal on every instance and after every restart."""
     return b'"%b"' % hashlib.sha256(content).hexdigest()[:32].encode()
 
 
 def is_listed(tag: bytes, given: bytes | None) -> bool:
-    """Whether an If-None-Match names the tag, weak or strong; one that makes no sense names none."""
+    """Check whether an If-None-Match header contains the tag, weak or strong. A malformed header contains none."""
     if given is None:
         return False
     return given == tag or given.strip(b" \t") == b"*" or tag in _split_list(given)

@@ -1,4 +1,4 @@
-"""The change feed for game servers."""
+"""The change feed: game servers read the changes made outside the game."""
 
 from gamekeeper.game import refusals as no
 from gamekeeper.game.feed import FeedQuery
@@ -6,7 +6,7 @@ from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import LINK, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
 
-GROUP = Group("Feed", "What game servers are told.")
+GROUP = Group("Feed", "For game servers: the changes of players, in order.")
 
 
 @GROUP.operation(
@@ -21,7 +21,7 @@ GROUP = Group("Feed", "What game servers are told.")
     example_answer=wire.feed.Changes([samples.CHANGE], 4711, samples.EPOCH),
 )
 async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
-    """Changes to characters after a number, in order; waits for one if there is none."""
+    """List changes of players after a number, in order; with `wait`, as a long poll."""
     asked = FeedQuery(
         after=None if query.after == "now" else query.after,
         limit=query.limit,
@@ -33,7 +33,7 @@ async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
     telling = request.run_until_disconnect(request.services.keeper.feed.read_changes(asked))
     told = await (request.services.admission.release_while(telling) if asked.wait_seconds else telling)
     if told is None:
-        return b""  # nobody is there to read it
+        return b""  # the client has disconnected
     if asked.wait_seconds:
-        await request.recheck_permissions()  # a poll may be longer than a revocation is allowed to take
+        await request.recheck_permissions()  # the token may have been revoked during the long poll
     return wire.encode(wire.feed.Changes(codec.feed_changes(told.changes), told.next, told.epoch))

@@ -1,4 +1,4 @@
-"""One search for everything that has a name or an id."""
+"""The search over players, accounts, the catalogue and changes."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from gamekeeper.http.request import Request
 
 ACCOUNTS = "users.query"
 
-GROUP = Group("Finder", "One search for everything.")
+GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 
 
 @GROUP.operation(
@@ -27,7 +27,7 @@ GROUP = Group("Finder", "One search for everything.")
     ),
 )
 async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
-    """Characters, accounts, the catalogue and changes, by id, name or email, the best match first."""
+    """Search players, accounts, the catalogue and changes by id, name or email, best match first."""
     accounts, keeper = ACCOUNTS in request.caller.permissions, request.services.keeper
     find = partial(finder.find, text=query.q, most=query.limit, codec=keeper.changes.codec, accounts=accounts)
     found = await request.run_through_gate(lambda: keeper.store.read(find))

@@ -1,4 +1,4 @@
-"""The catalogue as the engine's own clients ask for it: by the engine's types, in its shapes."""
+"""The catalogue for clients of the Intersect engine: with the engine's object types and JSON shapes."""
 
 from gamekeeper.game import catalogue, inventory
 from gamekeeper.game import refusals as no
@@ -20,7 +20,7 @@ KEYED = (
     | wire.lists.Legacy[wire.catalogue.Keyed[wire.catalogue.VariableObject]]
     | wire.lists.Legacy[wire.catalogue.Keyed[wire.catalogue.NamedEntry]]
 )
-GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes.")
+GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shapes of the Intersect engine.")
 
 
 @GROUP.operation(
@@ -35,7 +35,7 @@ GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
 )
 async def objects(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
-    """The game's objects of one type, page by page."""
+    """List the game's objects of one type, in pages."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, object_type, page)
     return wire.lists.paged(total, page.number, page.size, [_object(request, each) for each in found])
@@ -53,7 +53,7 @@ async def objects(request: Request, query: wire.lists.PageQuery, object_type: st
     example_answer=wire.lists.Legacy(31, 0, 1, [wire.catalogue.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
 )
 async def legacy_objects(request: Request, body: wire.lists.LegacyPage, object_type: str) -> bytes:
-    """The game's objects of one type, in the old envelope."""
+    """List the game's objects of one type, in the legacy format."""
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, object_type, page)
     return wire.lists.legacy(
@@ -73,7 +73,7 @@ async def legacy_objects(request: Request, body: wire.lists.LegacyPage, object_t
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
 )
 async def object_names(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
-    """The names of the objects of one type, page by page."""
+    """List the names of the objects of one type, in pages."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, object_type, page)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
@@ -89,7 +89,7 @@ async def object_names(request: Request, query: wire.lists.PageQuery, object_typ
     example_answer={samples.DRAUGHT: samples.DRAUGHT_OBJECT.Name},
 )
 async def legacy_object_names(request: Request, object_type: str) -> bytes:
-    """The names of all objects of one type, by their ids."""
+    """Get the names of all objects of one type, as an object of id and name."""
     _, found = await _found(request, object_type, Page(0, paging.MOST, paging.MOST))
     return wire.encode({each.id: each.name for each in found})
 
@@ -105,7 +105,7 @@ async def legacy_object_names(request: Request, object_type: str) -> bytes:
     example_answer=samples.DRAUGHT_OBJECT,
 )
 async def game_object(request: Request, object_type: str, object_id: str) -> bytes:
-    """One of the game's objects, by its type and id."""
+    """Get one of the game's objects by type and id."""
     kind = wire.catalogue.OBJECTS[object_type]
     found = await entries.find_by_ids(request.services.keeper.store, kind, [object_id]) if kind else {}
     if object_id not in found:
@@ -114,7 +114,7 @@ async def game_object(request: Request, object_type: str, object_id: str) -> byt
 
 
 async def _found(request: Request, object_type: str, page: Page) -> tuple[int, list[entries.CatalogueEntry]]:
-    kind = wire.catalogue.OBJECTS[object_type]  # None: we keep no objects of this type
+    kind = wire.catalogue.OBJECTS[object_type]  # None: objects of this type are not stored
     return await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
 
 

@@ -1,4 +1,4 @@
-"""Whether the process answers, and whether the database takes writes."""
+"""Health checks: whether the process answers, and whether the database accepts writes."""
 
 from gamekeeper.game import lookup
 from gamekeeper.game.keeper import Keeper
@@ -9,7 +9,7 @@ from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store import guesses, privileges
 from gamekeeper.store.engine import Writing
 
-FRESH_SECONDS = 0.5  # however many balancers ask, it is at most two writes a second
+FRESH_SECONDS = 0.5  # seconds a result is reused: at most two test writes per second, however many load balancers ask
 NOBODY = "readiness"
 
 
@@ -17,7 +17,7 @@ def readiness(keeper: Keeper) -> SharedQuery[None]:
     return SharedQuery(lambda: keeper.store.write(_write, reserved=True), FRESH_SECONDS)
 
 
-GROUP = Group("Health", "For load balancers.")
+GROUP = Group("Health", "Health checks for load balancers.")
 
 
 @GROUP.operation(
@@ -31,8 +31,8 @@ GROUP = Group("Health", "For load balancers.")
     example_answer=wire.info.Health("live"),
 )
 async def live(request: Request) -> bytes:
-    """Whether the process answers at all."""
-    del request  # answering at all is the answer
+    """Check that the process answers."""
+    del request  # any answer is enough
     return wire.encode(wire.info.Health("live"))
 
 
@@ -47,13 +47,13 @@ async def live(request: Request) -> bytes:
     example_answer=wire.info.Health("ready"),
 )
 async def ready(request: Request) -> bytes:
-    """Whether the database takes writes; within two seconds it is said that it does not."""
+    """Check that the database accepts writes; 503 after two seconds at the latest."""
     await request.services.readiness.get()
     return wire.encode(wire.info.Health("ready"))
 
 
 async def _write(tx: Writing) -> None:
-    """A row that nobody ever sees: a full disk takes a transaction that changes nothing, and not this one."""
+    """Insert and delete a row in one transaction. An empty transaction would succeed even on a full disk."""
     row = lookup.new_guid()
     guesses.insert(tx, row, NOBODY, NOBODY)
     await tx.flush()

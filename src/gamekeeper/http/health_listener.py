@@ -1,4 +1,4 @@
-"""Health on a port and in a thread of its own: held connections on the API's port do not keep probes out."""
+"""Health checks on their own port and thread, so that probes work even if the API's port has no free connections."""
 
 import asyncio
 import contextlib
@@ -9,16 +9,16 @@ from gamekeeper.http import errors, wire
 from gamekeeper.http.shared_query import TIMEOUT_SECONDS, SharedQuery
 from gamekeeper.store.engine import DatabaseUnavailable
 
-HEAD_SECONDS = 2.0  # for a probe to send its request
-LOOP_SECONDS = 2 * TIMEOUT_SECONDS  # for the event loop of the API to answer
-CONNECTIONS = 64  # at once; one more is closed
+HEAD_SECONDS = 2.0  # deadline for a probe to send its request
+LOOP_SECONDS = 2 * TIMEOUT_SECONDS  # timeout for the API's event loop to answer
+CONNECTIONS = 64  # concurrent; further ones are closed
 LONGEST_HEAD = 4096
 LIVE, READY = b"/health/live", b"/health/ready"
 OK = 200
 
 
 class HealthListener:
-    """Answers GET /health/live and /health/ready; both ask the event loop that serves the API."""
+    """Answer GET /health/live and /health/ready. Both check the event loop that serves the API."""
 
     def __init__(self, host: str, port: int, readiness: SharedQuery[None]) -> None:
         self._host, self._port, self._readiness = host, port, readiness
@@ -42,7 +42,7 @@ class HealthListener:
 
     async def _listen(self) -> None:
         family = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0][0]
-        shared = hasattr(socket, "SO_REUSEPORT")  # by the workers of one service
+        shared = hasattr(socket, "SO_REUSEPORT")  # the workers of one service share the port
         self._server = await asyncio.start_server(
             self._serve, self._host, self._port, family=family, reuse_port=shared or None, limit=LONGEST_HEAD
         )
@@ -74,7 +74,7 @@ class HealthListener:
 
 
 async def _turn() -> None:
-    """Answered when the event loop takes its next turn."""
+    """Do nothing: it completes when the API's event loop runs it."""
 
 
 def _response(status: int, state: str) -> bytes:

@@ -1,20 +1,20 @@
-"""A hint for a misspelt name: the nearest known one."""
+"""Hints for misspelt names: "Did you mean …?"."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-LONGEST = 64  # characters that are compared and repeated in a message: comparing a very long name takes seconds
+LONGEST = 64  # characters that are compared and quoted in a message: comparing a very long name takes seconds
 
 
 def shorten(name: str) -> str:
-    """Also without lone surrogates, which no answer could be encoded with."""
+    """Shorten a name for a message, and replace lone surrogates, which UTF-8 cannot encode."""
     short = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
     return short.encode("utf-8", "replace").decode()
 
 
 def hint(name: str, known: Mapping[str, str]) -> str:
-    """What was probably meant, among names in lower case → as they are documented."""
+    """Suggest the nearest known name. `known`: name in lower case → documented name."""
     if not known:
-        return "There are none here."
+        return "None are accepted here."
     near = get_close_matches(name[:LONGEST].lower(), known, 1)
-    return f"Did you mean '{known[near[0]]}'?" if near else f"Known here: {', '.join(known.values())}."
+    return f"Did you mean '{known[near[0]]}'?" if near else f"Accepted: {', '.join(known.values())}."

@@ -1,4 +1,4 @@
-"""What happened, who did it, and how it was before: the ledger for people."""
+"""The audit log: list changes, get a player's items, spells and variables of an earlier time, undo a change."""
 
 import csv
 import io
@@ -26,15 +26,15 @@ from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryF
 JSON, CSV = "json", "csv"
 ATTACHED = (b"content-disposition", b'attachment; filename="changes.csv"')
 COLUMNS = wire.history.ToldChange.__struct_fields__
-TABLE_PIECE = 50  # rows of a table that are written in one go: about 3 ms
-SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # how cells begin that spreadsheets carry out, also in their full width
-# and where a cell may begin: some spreadsheets divide lines at semicolons, and do without our quotes
+TABLE_PIECE = 50  # rows that are formatted between two pauses: about 3 ms of work
+SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # characters that start a formula in spreadsheets, also the full-width ones
+# A formula can start at the cell's start, or after a separator or quote: some spreadsheets split at semicolons.
 FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
-IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # always inside a text
+IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # matches only inside JSON strings
 ACCOUNTS = "users.query"
 
 OF_THE_PAST = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
-GROUP = Group("History", "What happened, how it was before, and taking it back.")
+GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.")
 
 
 @GROUP.operation(
@@ -49,7 +49,7 @@ GROUP = Group("History", "What happened, how it was before, and taking it back."
     example_answer=wire.history.History([samples.TOLD], 4711),
 )
 async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes | Response:
-    """Changes, the newest first, filtered; `format=csv` gives them as a table."""
+    """List changes of the audit log, newest first, with filters; `format=csv` for a table."""
     form, wanted, cursor = query.format, filter_of(query, request.caller), wire.history.start_of(query.before)
     usual, most = wire.history.LIMITS[form]
     limit = min(query.limit or usual, most)
@@ -58,7 +58,7 @@ async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes |
     )
     found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
     if found is None:
-        return b""  # the caller has hung up
+        return b""  # the client has disconnected
     content, following = found
     if form == JSON:
         return content
@@ -109,7 +109,7 @@ async def _read_csv(
     ),
 )
 async def items(request: Request, query: wire.history.ThenQuery) -> bytes:
-    """What a character has in its inventory, its bank and its bags: now, or at an earlier moment."""
+    """Get a player's inventory, bank and bags: now, or at an earlier time."""
     _, world = await _world(request, query.at)
     room = request.services.keeper.settings
     return wire.encode(
@@ -136,7 +136,7 @@ async def items(request: Request, query: wire.history.ThenQuery) -> bytes:
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def spells(request: Request, query: wire.history.ThenQuery) -> bytes:
-    """Which spells a character knows: now, or at an earlier moment."""
+    """List the spells a player knows: now, or at an earlier time."""
     _, world = await _world(request, query.at)
     return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
 
@@ -153,7 +153,7 @@ async def spells(request: Request, query: wire.history.ThenQuery) -> bytes:
     example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
 async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
-    """A character's variables: now, or at an earlier moment."""
+    """List a player's variables: now, or at an earlier time."""
     _, world = await _world(request, query.at)
     return wire.encode([wire.variables.Variable(each, value) for each, value in sorted(world.variables.items())])
 
@@ -174,22 +174,22 @@ async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )
 async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> Response:
-    """Take a change back, if what it changed is still as it left it."""
+    """Undo a change, if the changed data has not been changed again since."""
     keeper, caller = request.services.keeper, request.caller
     kept = await find_change(keeper.store, seq)
-    if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
+    if kept:  # else it may have been undone under this Idempotency-Key: the rule checks after the replay
         _require(caller, undo.list_permissions(kept))
     by = Actor(caller.account_id, caller.name, partial(_require, caller))
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, codec.undone)
-    request.services.callers.clear_cache()  # it may be powers that were taken back
+    request.services.callers.clear_cache()  # the undo may have changed permissions
     return answer
 
 
 def _require(caller: Caller, needs: frozenset[str]) -> None:
-    caller.require(needs & {ACCOUNTS})  # before the rest, which would tell what kind of change it was
+    caller.require(needs & {ACCOUNTS})  # first: a missing other permission would reveal the kind of change
     caller.require(needs)
 
 
@@ -229,7 +229,7 @@ def told(page: HistoryPage, caller: Caller) -> wire.history.History:
 
 
 def table(page: HistoryPage, caller: Caller) -> bytes:
-    """What a spreadsheet could take for a formula is told to be text."""
+    """Make a CSV table. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
@@ -249,4 +249,4 @@ def _cell(value: object) -> str:
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     told = wire.encode(value).decode().removeprefix("null")
-    return IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)  # means the same
+    return IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)  # still the same JSON value

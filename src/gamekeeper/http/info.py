@@ -1,4 +1,4 @@
-"""What sites and tools ask about the server before anything else."""
+"""Information about the server: versions, name, limits, statistics."""
 
 from gamekeeper.game.list_definitions import ONLINE
 from gamekeeper.http import wire
@@ -6,9 +6,9 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVAL
 from gamekeeper.http.request import Request
 from gamekeeper.store import presence
 
-MOST_STAT = 255  # the engine's: a stat is one byte there
+MOST_STAT = 255  # as in the Intersect engine, where a stat is one byte
 
-GROUP = Group("Info", "What sites and tools ask about the server first.")
+GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.")
 
 
 @GROUP.operation(
@@ -22,8 +22,8 @@ GROUP = Group("Info", "What sites and tools ask about the server first.")
     example_answer=wire.info.Versions(wire.info.VERSIONS),
 )
 async def versions(request: Request) -> bytes:
-    """Which versions of the API there are."""
-    del request  # the same for everybody
+    """List the versions of the API."""
+    del request  # the answer is always the same
     return wire.encode(wire.info.Versions(wire.info.VERSIONS))
 
 
@@ -38,8 +38,8 @@ async def versions(request: Request) -> bytes:
     example_answer=wire.info.VERSIONS,
 )
 async def version_list(request: Request) -> bytes:
-    """Which versions of the API there are, as a bare array."""
-    del request  # the same for everybody
+    """List the versions of the API, as an array."""
+    del request  # the answer is always the same
     return wire.encode(wire.info.VERSIONS)
 
 
@@ -54,7 +54,7 @@ async def version_list(request: Request) -> bytes:
     example_answer=wire.info.Info("Harrowmere", 5400),
 )
 async def about(request: Request) -> bytes:
-    """The game's name, and the port that is served."""
+    """Get the game's name and the server's port."""
     settings = request.services.keeper.settings
     return wire.encode(wire.info.Info(settings.game_name, settings.port))
 
@@ -70,8 +70,8 @@ async def about(request: Request) -> bytes:
     example_answer=wire.users.Authorized(authorized=True),
 )
 async def authorized(request: Request) -> bytes:
-    """Whether the token is good: whoever sees this answer has one."""
-    del request  # a bad token does not come this far
+    """Check the token: 200 if it is active, otherwise 401."""
+    del request  # the dispatcher has checked the token
     return wire.encode(wire.users.Authorized(authorized=True))
 
 
@@ -86,7 +86,7 @@ async def authorized(request: Request) -> bytes:
     example_answer=wire.info.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
 )
 async def stats(request: Request) -> bytes:
-    """How long and how fast this process serves, and who is connected."""
+    """Get the uptime, requests per second, connected game servers and players online."""
     keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
     return wire.encode(wire.info.ServerStats(request_rates.uptime_ms, request_rates.last_second, servers, online))
@@ -103,7 +103,7 @@ async def stats(request: Request) -> bytes:
     example_answer=wire.info.Config("Harrowmere", 5400, wire.info.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
 )
 async def config(request: Request) -> bytes:
-    """The game's limits. Named one by one, so that no secret among the settings can slip in."""
+    """Get the game's limits, such as inventory slots and the highest level."""
     given = request.services.keeper.settings
     player = wire.info.PlayerConfig(
         given.max_characters,
@@ -128,6 +128,6 @@ async def config(request: Request) -> bytes:
     example_answer=wire.players.STATS,
 )
 async def stat_names(request: Request) -> bytes:
-    """The names of the five stats, in the order of every list of five."""
-    del request  # the same for everybody
+    """List the names of the five stats, in the order that all lists of stats have."""
+    del request  # the answer is always the same
     return wire.encode(wire.players.STATS)

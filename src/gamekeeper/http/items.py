@@ -11,7 +11,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 
-GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
+GROUP = Group("Items", "Inventory, bank and bags; give and take items.")
 
 
 @GROUP.operation(
@@ -26,7 +26,7 @@ GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
     example_answer=wire.items.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.items.NamedSlot(0)]),
 )
 async def both(request: Request) -> bytes:
-    """Inventory and bank of a character, every slot."""
+    """Get all slots of a player's inventory and bank."""
     held, room = await _held(request), inventory.read_capacity(request.services.keeper.settings)
     carried = codec.named_slots(*held, INVENTORY, room.inventory)
     return wire.encode(wire.items.Items(carried, codec.named_slots(*held, BANK, room.bank)))
@@ -44,7 +44,7 @@ async def both(request: Request) -> bytes:
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
 async def in_inventory(request: Request) -> bytes:
-    """Inventory of a character, every slot."""
+    """Get all slots of a player's inventory."""
     size = request.services.keeper.settings.inventory_slots
     return wire.encode(codec.named_slots(*await _held(request), INVENTORY, size))
 
@@ -61,7 +61,7 @@ async def in_inventory(request: Request) -> bytes:
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
 async def in_bank(request: Request) -> bytes:
-    """Bank of a character, every slot."""
+    """Get all slots of a player's bank."""
     size = request.services.keeper.settings.bank_slots
     return wire.encode(codec.named_slots(*await _held(request), BANK, size))
 
@@ -82,7 +82,7 @@ async def in_bank(request: Request) -> bytes:
     ),
 )
 async def in_bag(request: Request, bag_id: str) -> bytes:
-    """What is in a bag."""
+    """Get all slots of a bag."""
     size, slots, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
     return wire.encode(wire.items.NamedBag(bag_id, size, codec.named_slots(slots, names, bag_id, size)))
 
@@ -100,7 +100,7 @@ async def in_bag(request: Request, bag_id: str) -> bytes:
     example_answer=wire.items.Given(samples.DRAUGHT, wire.items.Quantity(total=2, bank=0, inventory=2)),
 )
 async def give(request: Request, body: wire.items.GiveItem) -> Response:
-    """Give items to a character, all of them or none."""
+    """Give items to a player: all of them or none."""
     decide = partial(
         items.give,
         key=request.params[0],
@@ -125,7 +125,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> Response:
     example_answer=wire.items.Taken(samples.COIN, 100),
 )
 async def take(request: Request, body: wire.items.TakeItem) -> Response:
-    """Take items out of a character's inventory, all of them or none."""
+    """Take items from a player's inventory: all of them or none."""
     decide = partial(
         items.take,
         key=request.params[0],
@@ -137,7 +137,7 @@ async def take(request: Request, body: wire.items.TakeItem) -> Response:
 
 
 async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:
-    """What a character holds, and the names of these items."""
+    """Load a player's slots, and the names of the items in them."""
 
     async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:
         rows, names = await item_rows.read_named_slots_of_player(tx, await lookup.find_player_id(tx, request.params[0]))

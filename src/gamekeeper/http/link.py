@@ -1,4 +1,4 @@
-"""The game link: what game servers tell us."""
+"""The game link: game servers report the catalogue, players and who is online."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,7 @@ ENTRIES = (
     | wire.lists.Paged[wire.catalogue.VariableEntry]
     | wire.lists.Paged[wire.catalogue.NamedEntry]
 )
-GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who is online.")
+GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.")
 
 
 @GROUP.operation(
@@ -32,7 +32,7 @@ GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who
     example_answer=wire.link.Count(1),
 )
 async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
-    """Publish items, spells, variables, classes or maps."""
+    """Replace one list of the catalogue: items, spells, variables, classes or maps."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     given = await request.read_body(partial(_entries, kind, body, content_type))
     return await request.change(
@@ -64,7 +64,7 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Cata
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
 )
 async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: str) -> bytes:
-    """What was published, page by page."""
+    """List one list of the catalogue, in pages."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(codec.entry(each)) for each in found])
@@ -94,7 +94,7 @@ async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: st
     example_answer=samples.RECORD,
 )
 async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str) -> Response:
-    """Create a character, or tell what changed about one."""
+    """Create a player, or report changes of a player."""
     decide = partial(
         link.put_player,
         player_id=player_id,
@@ -116,7 +116,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
     example_answer=samples.RECORD,
 )
 async def delete_player(request: Request, player_id: str) -> Response:
-    """Delete a character that is not online."""
+    """Delete a player who is not online."""
     decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
     return await request.change(decide, codec.player_record)
 
@@ -133,7 +133,7 @@ async def delete_player(request: Request, player_id: str) -> Response:
     example_answer=wire.link.ServerState(samples.REALM, samples.LATER, 7),
 )
 async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Response:
-    """Say that a game server lives; its players are online until the lease ends."""
+    """Send a heartbeat of a game server. Its players count as online until the lease expires."""
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
         decide, lambda state: wire.encode(wire.link.ServerState(server, instants.instant(state[0]), state[1]))
@@ -152,7 +152,7 @@ async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Res
     example_answer=wire.link.Online(7),
 )
 async def joined(request: Request, body: wire.link.Players, server: str) -> Response:
-    """Say that characters have come online."""
+    """Report players who have come online."""
     decide = partial(presence.join, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
@@ -169,7 +169,7 @@ async def joined(request: Request, body: wire.link.Players, server: str) -> Resp
     example_answer=wire.link.Online(7),
 )
 async def left(request: Request, body: wire.link.Players, server: str) -> Response:
-    """Say that characters have gone offline."""
+    """Report players who have gone offline."""
     decide = partial(presence.leave, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
@@ -184,6 +184,6 @@ async def left(request: Request, body: wire.link.Players, server: str) -> Respon
     example_answer=wire.link.Online(7),
 )
 async def shut(request: Request, server: str) -> Response:
-    """Shut a game server: all of its players go offline at once."""
+    """Report a game server's shutdown: all of its players go offline at once."""
     decide = partial(presence.close_server, server=server)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))

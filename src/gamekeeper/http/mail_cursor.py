@@ -1,4 +1,4 @@
-"""A place in a list that is ordered by time, the newest first: it goes on with what is before it."""
+"""Cursor of the list of mails, which is sorted by time, newest first. The next page starts after it."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from gamekeeper.store.history import NEVER
 
 class MailCursor(NamedTuple):
     at: int
-    id: str  # of those at that moment, the ones with smaller ids come after it
+    id: str  # tie-breaker: mails of the same time follow in descending order of their ids
 
     def __str__(self) -> str:
         return f"{self.at}-{self.id}"

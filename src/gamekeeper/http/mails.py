@@ -1,4 +1,4 @@
-"""The outbox: how mails fare, and trying one again."""
+"""The outbox: list mails with their delivery state, and retry one."""
 
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from gamekeeper.http.response import Response
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
 
-GROUP = Group("Mails", "The outbox, and trying a mail again.")
+GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.")
 
 
 @GROUP.operation(
@@ -31,7 +31,7 @@ GROUP = Group("Mails", "The outbox, and trying a mail again.")
     example_answer=wire.mails.Mails([samples.MAIL], samples.MAIL_MARK),
 )
 async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
-    """Mails, the newest first: to whom, and how each fares; never the code in one."""
+    """List mails, newest first, with recipient and delivery state; never with their reset codes."""
     page = await mails.load_page(request.services.keeper.store, query.user or None, query.before, query.limit)
     told = [codec.mail(each, request.caller) for each in page.mails]
     return wire.encode(wire.mails.Mails(told, str(MailCursor(*page.next)) if page.next else None))
@@ -47,13 +47,13 @@ async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     example_answer=wire.users.Message(DUE),
 )
 async def retry(request: Request, mail_id: str) -> Response:
-    """Try a mail again now."""
+    """Retry a mail now."""
     decide = partial(mails.retry, mail_id=mail_id)
     return await sending(request, decide, DUE)
 
 
 async def sending(request: Request, decide: Decide[Any], message: str) -> Response:
-    """A change that lets a mail go out, with a word for those who have not said where mail goes."""
+    """Make a change that queues a mail. Warn in the answer and in the log if no SMTP server is set."""
     warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
     answer = wire.encode(wire.users.Message(message, warning))
     answered = await request.change(decide, lambda _: answer)

@@ -1,4 +1,4 @@
-"""The page that Prometheus reads."""
+"""The /metrics page for Prometheus."""
 
 import hmac
 
@@ -10,7 +10,7 @@ TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 async def show(request: Request) -> Response:
-    """Figures for Prometheus, where the setting `metrics_token` is set; that is the bearer token it takes."""
+    """Show the metrics. The setting `metrics_token` enables this page, and is its bearer token."""
     token = request.services.keeper.settings.metrics_token
     scheme, _, sent = request.headers.get(b"authorization", b"").partition(b" ")
     if scheme.lower() != b"bearer" or not hmac.compare_digest(sent.strip(), token.encode()):

@@ -1,4 +1,4 @@
-"""Bans, mutes and kicks, of an account or of the account that a character belongs to."""
+"""Bans, mutes and kicks of an account, which is named directly or by one of its players."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -36,9 +36,9 @@ def _declare(
     account: str = samples.USER,
     player: str = samples.PLAYER,
 ) -> Callable[[H], H]:
-    """Declare an act at two addresses: for an account, and for the account that a player belongs to.
+    """Declare an operation at two paths: for an account, and for the account of a player.
 
-    `account` and `player` are the demo world's, for the examples.
+    `account` and `player` are names of the demo data, for the examples.
     """
 
     def declare(handler: H) -> H:
@@ -62,7 +62,7 @@ def _declare(
 
 @_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned))
 async def ban(request: Request, body: wire.moderation.Penalty) -> Response:
-    """Ban an account, for some days or for good; its tokens end, and it gets no others."""
+    """Ban an account, for some days or permanently. Its tokens are revoked, and it cannot log in."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)
     request.services.callers.clear_cache()
     return answer
@@ -70,19 +70,19 @@ async def ban(request: Request, body: wire.moderation.Penalty) -> Response:
 
 @_declare("unban", BAN, PARDON, UNBANNED, account="Leopold", player="Ondine")
 async def unban(request: Request, body: wire.moderation.Pardon) -> Response:
-    """End an account's ban; 200 as well when it is not banned."""
+    """Lift an account's ban; also 200 if it is not banned."""
     return await _act(request, moderation.unban, body, UNBANNED)
 
 
 @_declare("mute", MUTE, PENALTY, MUTED, refusals=(no.AlreadyMuted,))
 async def mute(request: Request, body: wire.moderation.Penalty) -> Response:
-    """Mute an account, for some days or for good."""
+    """Mute an account, for some days or permanently."""
     return await _act(request, moderation.mute, body, MUTED, body.duration)
 
 
 @_declare("unmute", MUTE, PARDON, UNMUTED, account="Grizelda", player="Fenwick")
 async def unmute(request: Request, body: wire.moderation.Pardon) -> Response:
-    """End an account's mute; 200 as well when it is not muted."""
+    """Lift an account's mute; also 200 if it is not muted."""
     return await _act(request, moderation.unmute, body, UNMUTED)
 
 
@@ -96,7 +96,7 @@ async def unmute(request: Request, body: wire.moderation.Pardon) -> Response:
     player="Halvard",
 )
 async def kick(request: Request, body: wire.moderation.Pardon) -> Response:
-    """Throw an account's characters out of the game; the game hears it over its link."""
+    """Kick an account's players out of the game; the game server gets it from the change feed."""
     return await _act(request, moderation.kick, body, KICKED)
 
 

@@ -1,4 +1,4 @@
-"""The API as OpenAPI 3.1, made once at start from the declarations: a strict contract, and a tolerant description."""
+"""Build the two OpenAPI 3.1 documents from the operations' declarations: the strict contract and the tolerant one."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,41 +20,44 @@ from gamekeeper.settings import Settings
 JSON, CSV = "application/json", "text/csv"
 OK, NOT_MODIFIED = "200", "304"
 ABOUT = """\
-Read and change the characters and accounts of an online game.
+Read and change the players and accounts of an online game.
 
-* **Log in** at `POST /api/oauth/token` with the SHA-256 of the password, in hex. Every other request then carries
-  `Authorization: Bearer` and the token.
-* **Every refusal** has the same body: `Message` for people, `Code` for programs, `RequestId` for the log.
+* **Log in** at `POST /api/oauth/token` with the SHA-256 of the password, in hex. Send the token with every other
+  request, as `Authorization: Bearer <token>`.
+* **Every error** has the same body: `Message` for people, `Code` for programs, `RequestId` to find it in the log.
 * **Wrong passwords** are limited per account, caller and client address. A site that checks passwords forwards its
   visitor's address in `X-Forwarded-For`, and the server's setting `trusted_proxies` names the site.
-* **Any write may be repeated** with the same `Idempotency-Key`: it is applied once, and answered alike.
-* **Any read may be kept** by its caller, who asks with the answer's `ETag` in `If-None-Match` whether it still holds:
-  304 says so. Answers with a secret in them, and the change feed, are not for keeping.
-* **Any write may be tried** with `?dryRun=true`: the answer is what would happen, and nothing does.
+* **Every write can be retried** with the same `Idempotency-Key`: it is applied once, and retries get its answer.
+* **Most reads can be cached.** Send the `ETag` of the cached answer in `If-None-Match`; 304 means it is still valid.
+  Answers that contain secrets and answers of the change feed must not be cached.
+* **Every write can be previewed** with `?dryRun=true`: the answer shows what would happen, and nothing is changed.
   The answer then has the header `X-Dry-Run: true`.
-* **An unknown query parameter** is ignored under `/api/v1`, and a 400 under `/api/keeper` and `/api/link`.
-* The examples are of the world that `gamekeeper demo` serves.
+* **An unknown query parameter** is ignored under `/api/v1`. It is a 400 under `/api/keeper` and `/api/link`.
+* The examples use the data that `gamekeeper demo` serves.
 """
 Schemas = Contract | Tolerance
 SCHEMES: Schema = {
-    "bearer": {"type": "http", "scheme": "bearer", "description": "An access token of `POST /api/oauth/token`."}
+    "bearer": {"type": "http", "scheme": "bearer", "description": "An access token from `POST /api/oauth/token`."}
 }
 HEADERS: Mapping[str, Schema] = {
-    "X-Request-Id": {"description": "The request's id, also in the log.", "schema": {"type": "string"}},
+    "X-Request-Id": {
+        "description": "The request's id, which the server's log shows too.",
+        "schema": {"type": "string"},
+    },
     "Idempotent-Replay": {
-        "description": "`true` when this is the kept answer to an earlier request with the same key.",
+        "description": "`true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.",
         "schema": {"type": "string", "const": "true"},
     },
     "X-Dry-Run": {
-        "description": "`true` when this answers a dry run: nothing was changed.",
+        "description": "`true` when the request was a dry run: nothing was changed.",
         "schema": {"type": "string", "const": "true"},
     },
-    "ETag": {"description": "The answer's tag, for `If-None-Match`.", "schema": {"type": "string"}},
-    "Deprecation": {"description": "Since when (RFC 9745).", "schema": {"type": "string"}},
-    "Link": {"description": "What takes its place.", "schema": {"type": "string"}},
-    "WWW-Authenticate": {"description": "How to authorize.", "schema": {"type": "string"}},
+    "ETag": {"description": "The entity tag of the answer, to send in `If-None-Match`.", "schema": {"type": "string"}},
+    "Deprecation": {"description": "Since when the operation is deprecated (RFC 9745).", "schema": {"type": "string"}},
+    "Link": {"description": "The operation that replaces this one.", "schema": {"type": "string"}},
+    "WWW-Authenticate": {"description": "The authentication scheme: `Bearer`.", "schema": {"type": "string"}},
     "Retry-After": {
-        "description": "Seconds to wait.",
+        "description": "Seconds to wait before the next attempt.",
         "schema": {"type": "integer", "format": "int32", "minimum": 0},
     },
 }
@@ -62,12 +65,12 @@ HEADERS: Mapping[str, Schema] = {
 HELD: Schema = {
     "name": "If-None-Match",
     "in": "header",
-    "description": "The tags of the answers that the caller holds; one that cannot be read is as if it were not sent.",
+    "description": "Entity tags of cached answers. A malformed value is ignored.",
     "schema": {"type": "string"},
     "example": '"9f86d081884c7d659a2feaa0c55ad015"',
 }
 SAME: Schema = {
-    "description": "The caller holds this answer already.",
+    "description": "The cached answer is still valid.",
     "headers": operation_refusals.headers(["X-Request-Id", "ETag"]),
 }
 
@@ -77,7 +80,7 @@ def document(operations: Sequence[Operation], settings: Settings, *, tolerant: b
     return _make(tuple(operations), settings.game_name, *rules, Tolerance if tolerant else Contract)
 
 
-@cache  # of no other setting: a process that makes many apps makes each document once
+@cache  # the document depends on no other setting, so a process with many apps builds it once
 def _make(
     operations: tuple[Operation, ...], game_name: str, name_pattern: str, max_level: int, kind: type[Schemas]
 ) -> bytes:
@@ -93,7 +96,7 @@ def _make(
             "info": {
                 "title": f"{game_name} API",
                 "version": __version__,
-                "summary": "Characters and accounts of an online game, over HTTP.",
+                "summary": "Players and accounts of an online game, over HTTP.",
                 "description": ABOUT + schemas.about,
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
@@ -140,12 +143,14 @@ def _description(operation: Operation) -> str:
     elif needed:
         who = f"Needs {' and '.join(_rights(needed - POWERS, 'role') + _rights(needed & POWERS, 'power'))}."
     else:
-        who = "Needs any good token."
+        who = "Needs an active token, with any permissions."
     parts = [who]
     if operation.permissions is not None:
-        parts.append("A read-only token is refused." if operation.access is WRITE else "A read-only token will do.")
+        parts.append(
+            "Read-only tokens are rejected." if operation.access is WRITE else "Read-only tokens are accepted."
+        )
     if operation.successor:
-        parts.append(f"Deprecated, and kept for good; `GET {operation.successor}` takes its place.")
+        parts.append(f"Deprecated, but not going to be removed; use `GET {operation.successor}` instead.")
     return " ".join(parts)
 
 
@@ -154,7 +159,7 @@ def _rights(needed: frozenset[str], kind: str) -> list[str]:
     return [f"the {kind}{'s' * (len(needed) > 1)} {named}"] if needed else []
 
 
-# --- what is sent ----------------------------------------------------------------------------------------------------
+# --- requests ---------------------------------------------------------------------------------------------------
 
 
 def _parameters(operation: Operation, schemas: Schemas) -> list[Schema]:
@@ -179,28 +184,28 @@ def _with_every_write(operation: Operation) -> list[Schema]:
         {
             "name": "dryRun",
             "in": "query",
-            "description": "Answer what would happen, and change nothing. Also as `dry_run` or `dry-run`, in any case.",
+            "description": "Preview the change without making it. Also `dry_run` or `dry-run`, in any letter case.",
             "schema": {"type": "boolean", "default": False},
         },
         {
             "name": "Idempotency-Key",
             "in": "header",
-            "description": "Makes the write safe to repeat: the same key with the same request is applied once. "
-            "Passwords are not compared: another one needs another key.",
+            "description": "Makes the write safe to retry: requests with the same key are applied once. "
+            "The comparison ignores passwords: use a new key to send another password.",
             "schema": key,
             "example": f"order-4711-{operation.name}",
         },
         {
             "name": "X-Reason",
             "in": "header",
-            "description": "Why, for the ledger.",
+            "description": "Reason for the change, for the audit log.",
             "schema": reason,
             "example": "shop order 4711",
         },
     ]
 
 
-# --- what is answered ------------------------------------------------------------------------------------------------
+# --- responses ------------------------------------------------------------------------------------------------
 
 
 def _successes(operation: Operation, schemas: Schemas) -> dict[str, Schema]:
@@ -214,7 +219,7 @@ def _success(operation: Operation, schemas: Schemas) -> Schema:
     names += ["Idempotent-Replay", "X-Dry-Run"] if operation.is_repeatable else []
     names += ["Deprecation", "Link"] if operation.successor else []
     return {
-        "description": "Done.",
+        "description": "Success.",
         "headers": operation_refusals.headers(names),
         "content": _content(operation, schemas),
     }

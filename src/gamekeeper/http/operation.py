@@ -1,8 +1,8 @@
-"""The declaration of an operation: it stands beside the handler, and everything about the operation derives from it.
+"""Declare operations beside their handlers. Routing, documents and checks derive from the declarations.
 
-A handler takes the request and then, under these names and in this order, what its operation declares: `body`,
-`query`, and those parameters of the path that have a reader in path_parameters.py. All of them are decoded and checked.
-A handler that takes anything else is rejected when its module is imported.
+A handler takes the request, then what its operation declares, in this order: `body`, `query`, and the path parameters
+that have a reader in path_parameters.py. The dispatcher decodes and checks them all. A handler with other arguments is
+rejected when its module is imported.
 """
 
 import inspect
@@ -52,18 +52,18 @@ class DeclarationError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """What the dispatcher needs to know of an address."""
+    """A path and method with its handler, and what the dispatcher needs to call it."""
 
     method: str
     path: str
-    permissions: frozenset[str] | None  # the roles and powers that a caller needs; None: no token
+    permissions: frozenset[str] | None  # roles and moderation permissions that a caller needs; None: no token needed
     access: Access
     cache: Cache = NO_STORE
     handler: Handler
     body: type[Struct] | type[bytes] | None = None  # bytes: the handler decodes it
     query: type[Struct] | None = None
-    path_values: tuple[PathValue, ...] = ()  # that the handler takes
-    successor: str | None = None  # of a deprecated operation
+    path_values: tuple[PathValue, ...] = ()  # passed to the handler
+    successor: str | None = None  # path that replaces a deprecated operation
 
     @property
     def over_link(self) -> bool:
@@ -71,12 +71,12 @@ class Route:
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether the address is our own, neither the spec's nor the engine's."""
+        """True for our own operations, which neither the spec nor the engine defines."""
         return self.over_link or self.path.startswith(KEEPER_ROOT)
 
     @property
     def is_repeatable(self) -> bool:
-        """Tell whether a request may carry Idempotency-Key, X-Reason and dryRun: every write but the log-in."""
+        """True if a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in."""
         return self.access is WRITE and self.permissions is not None
 
     @property
@@ -88,12 +88,12 @@ class Route:
 class Operation(Route):
     """A route that the API's documents describe."""
 
-    name: str  # of the Python client's method and the OpenAPI document's operation
+    name: str  # method of the Python client, and operationId in OpenAPI
     number: int | None  # in the spec
     group: "Group"
-    answer: object  # its shape; text: a media type that is not JSON
-    refusals: tuple[type[Refusal], ...]  # that only this operation answers with
-    example_path: Mapping[str, str] = field(hash=False)  # where the usual example of a path parameter does not fit
+    answer: object  # its shape; a str is a media type other than JSON
+    refusals: tuple[type[Refusal], ...]  # specific to this operation
+    example_path: Mapping[str, str] = field(hash=False)  # replaces the default examples of path parameters
     example_body: object = field(hash=False)
     example_answer: object = field(hash=False)
 
@@ -111,18 +111,18 @@ class Parts(TypedDict):
     answer: Required[object]
     refusals: Required[Sequence[type[Refusal]]]
     number: NotRequired[int]
-    cache: NotRequired[Cache]  # required of a GET; other methods are never cached
+    cache: NotRequired[Cache]  # required for GET; other methods are never cached
     body: NotRequired[type[Struct] | type[bytes]]
     query: NotRequired[type[Struct]]
     example_path: NotRequired[Mapping[str, str]]
     example_body: NotRequired[object]  # required with a body
-    example_answer: NotRequired[object]  # required of JSON
+    example_answer: NotRequired[object]  # required for JSON
     successor: NotRequired[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Operations that the documents show together."""
+    """A group of operations in the documents."""
 
     title: str
     about: str
@@ -163,7 +163,7 @@ class Group:
 
 
 def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
-    """Explain what is missing, so that nobody has to read this module to add an operation."""
+    """Check that the declaration has all required parts; the error names the missing ones."""
     missing = sorted(Parts.__required_keys__ - parts.keys())
     missing += ["cache"] if address.startswith("GET ") and "cache" not in parts else []
     missing += ["example_body"] if "body" in parts and "example_body" not in parts else []
@@ -179,7 +179,7 @@ def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
 
 
 def _require_arguments(address: str, parts: Parts, values: Sequence[PathValue], handler: Handler) -> None:
-    """Check that the handler takes what the dispatcher hands over. Requests without a query share one frozen value."""
+    """Check the handler's arguments. A query must be frozen: requests without parameters share one instance."""
     if "query" in parts and not parts["query"].__struct_config__.frozen:
         raise DeclarationError(f"The operation {address} declares {parts['query'].__name__}, which is not frozen.")
     kinds = {"body": parts.get("body"), "query": parts.get("query")}

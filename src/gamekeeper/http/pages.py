@@ -1,4 +1,4 @@
-"""What people look at in a browser, and the document behind it."""
+"""Handlers of the API explorer's page, its files, and the OpenAPI document."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ POLICY = (
     b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-GROUP = Group("Pages", "This description, for programs and for people.")
+GROUP = Group("Pages", "The OpenAPI document and the API explorer.")
 
 
 @GROUP.operation(
@@ -28,7 +28,7 @@ GROUP = Group("Pages", "This description, for programs and for people.")
     example_answer={"openapi": "3.1.0"},
 )
 async def openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
-    """This description of the API, as OpenAPI 3.1."""
+    """Get the OpenAPI 3.1 document of this API."""
     files = request.services.files
     return files.tolerant_document if query.tolerant else files.document
 
@@ -43,7 +43,7 @@ async def openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
     refusals=(),
 )
 async def docs(request: Request) -> Response:
-    """The page that shows this description and calls the API."""
+    """Show the API explorer, a web page that describes and calls the API."""
     return _answer("text/html", request.services.files.page)
 
 
@@ -57,7 +57,7 @@ async def docs(request: Request) -> Response:
     refusals=(),
 )
 async def show_file(request: Request, file: str) -> Response:
-    """A file that the page needs."""
+    """Get a script or style sheet of the API explorer."""
     return _answer(MEDIA_TYPES[file], request.services.files.named[file])
 
 

@@ -1,7 +1,7 @@
-"""The parameters of the API's paths: what each means, its schema, an example, and how its text is read or refused.
+"""The path parameters of the API: meaning, schema, example, reader, and the refusal of a wrong value.
 
-A parameter that has a reader is handed to the handler under the name of its `argument`. The others are names or ids of
-records, which only the database can find: handlers take their text from `request.params`.
+The dispatcher passes a parameter that has a reader to the handler, as the argument `argument`. The others are names or
+ids of records, which only the database can check: handlers read their text from `request.params`.
 """
 
 import re
@@ -27,9 +27,9 @@ class PathParameter:
     example: str
     refusal: type[Refusal]
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXT)
-    read: Callable[[str, str], object] | None = None  # takes the text and the parameter's name
+    read: Callable[[str, str], object] | None = None  # arguments: text, name of the parameter
     argument: str = ""  # of the handler
-    strict_schema: Mapping[str, Any] | None = None  # of the strict contract, where it is another
+    strict_schema: Mapping[str, Any] | None = None  # schema of the strict document, where it differs
 
 
 def read_guid(text: str, name: str) -> str:
@@ -45,7 +45,7 @@ def read_kind(text: str, _: str) -> str:
 
 
 def read_object_type(text: str, _: str) -> str:
-    """Read one of the engine's types, in any letter case, as one in lower case."""
+    """Read an object type of the engine, in any letter case; return it in lower case."""
     if text.lower() not in wire.catalogue.OBJECTS:
         raise no.NoSuchObjectType(type=text)
     return text.lower()
@@ -68,12 +68,12 @@ def _id(about: str, example: str, argument: str) -> PathParameter:
 
 
 PARAMETERS: Mapping[str, PathParameter] = {
-    "variableId": _id("Id of a variable of the catalogue.", samples.DRAGONS, "variable_id"),
+    "variableId": _id("The variable's id in the catalogue.", samples.DRAGONS, "variable_id"),
     "bagId": _id("The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id"),
-    "username": PathParameter("The account's name, in any case, or id.", samples.USER, no.NoSuchUser),
-    "lookupKey1": PathParameter("The account's name, in any case, or id.", samples.USER, no.NoSuchUser),
+    "username": PathParameter("The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser),
+    "lookupKey1": PathParameter("The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser),
     "lookupKey2": PathParameter(
-        "The player's name, id, or place in the account's list, from 0.", samples.PLAYER, no.NoSuchPlayer
+        "The player's name, id, or position in the account's list, from 0.", samples.PLAYER, no.NoSuchPlayer
     ),
     "tokenId": PathParameter(
         "The token's public id, or its refresh token.",
@@ -82,16 +82,16 @@ PARAMETERS: Mapping[str, PathParameter] = {
         {**TEXT, **wire.scalars.HIDDEN},
     ),
     "kind": PathParameter(
-        "Which of the catalogue's lists.",
+        "The kind of catalogue entries.",
         "items",
         no.NoSuchKind,
         {"type": "string", "enum": sorted(wire.catalogue.ENTRIES)},
         read_kind,
         "kind",
     ),
-    "id": _id("The player's id, which the game chooses.", samples.PLAYER_ID, "player_id"),
+    "id": _id("The player's id, chosen by the game.", samples.PLAYER_ID, "player_id"),
     "type": PathParameter(
-        "One of the engine's types, in any case.",
+        "An object type of the Intersect engine, in any letter case.",
         "item",
         no.NoSuchObjectType,
         {"type": "string", "enum": sorted(wire.catalogue.OBJECTS)},
@@ -110,7 +110,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
     ),
     "mailId": _id("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
-        "The name that the game server chose for itself.",
+        "The game server's name, chosen by the game server.",
         samples.REALM,
         no.BadField,
         {"type": "string", "pattern": f"^{SERVER}$"},
@@ -118,7 +118,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "server",
     ),
     "asset": PathParameter(
-        "One of the page's files.",
+        "Name of a file of the API explorer.",
         next(iter(docs_files.MEDIA_TYPES)),
         errors.NoSuchRoute,
         {"type": "string", "enum": sorted(docs_files.MEDIA_TYPES)},
@@ -126,7 +126,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "file",
     ),
 }
-LOOKUP_KEY = "Name, in any case, or id."
+LOOKUP_KEY = "Name, in any letter case, or id."
 _OF_ACCOUNT = PathParameter(LOOKUP_KEY, samples.USER, no.NoSuchUser)
 _OF_PLAYER = PathParameter(LOOKUP_KEY, samples.PLAYER, no.NoSuchPlayer)
 
@@ -137,7 +137,7 @@ def find_parameter(name: str, path: str) -> PathParameter:
 
 
 class PathValue(NamedTuple):
-    """A parameter that is handed to the handler: where it stands among those of its path, and how it is read."""
+    """A path parameter that the dispatcher passes to the handler: its position in the path, and its reader."""
 
     place: int
     name: str

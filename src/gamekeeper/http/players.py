@@ -16,7 +16,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.players import StoredPlayer
 
-GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
+GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.")
 
 
 @GROUP.operation(
@@ -32,7 +32,7 @@ GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
 async def by_name(request: Request, query: wire.players.PlayersQuery) -> bytes:
-    """Characters by name or level, page by page: all of them, or those that a search finds."""
+    """List players, sorted by name or level, in pages; with `search`, only matching ones."""
     return await search.page(request, query, PLAYERS, codec.player_record)
 
 
@@ -49,7 +49,7 @@ async def by_name(request: Request, query: wire.players.PlayersQuery) -> bytes:
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
 async def by_rank(request: Request, query: wire.players.RankQuery) -> bytes:
-    """Characters by level and experience, the best first."""
+    """List players by level and experience, highest first, in pages."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, records = await _found(request, RANK, page, descending=query.sortDirection == "Descending")
     return wire.lists.paged(total, page.number, page.size, records)
@@ -67,7 +67,7 @@ async def by_rank(request: Request, query: wire.players.RankQuery) -> bytes:
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
 async def online(request: Request, query: wire.players.PlayersQuery) -> bytes:
-    """Characters that are online, page by page: all of them, or those that a search finds."""
+    """List players who are online, in pages; with `search`, only matching ones."""
     return await search.page(request, query, ONLINE_PLAYERS, codec.player_record)
 
 
@@ -84,7 +84,7 @@ async def online(request: Request, query: wire.players.PlayersQuery) -> bytes:
     example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
 )
 async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
-    """Characters that are online, in the old envelope."""
+    """List players who are online, in the legacy format."""
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, records = await _found(request, ONLINE, page)
     return wire.lists.legacy(total, page.number, records)
@@ -104,7 +104,7 @@ async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
     successor="/api/v1/players",
 )
 async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
-    """Characters by name, in the old envelope."""
+    """List players by name, in the legacy format."""
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, records = await _found(request, NAMES, page)
     return wire.lists.legacy(total, page.number, records)
@@ -122,7 +122,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
     example_answer=wire.players.OnlineCount(12),
 )
 async def online_count(request: Request) -> bytes:
-    """How many characters are online."""
+    """Count the players who are online."""
     return wire.encode(wire.players.OnlineCount(await request.services.keeper.lists.count(ONLINE)))
 
 
@@ -138,7 +138,7 @@ async def online_count(request: Request) -> bytes:
     example_answer=samples.RECORD,
 )
 async def show(request: Request) -> bytes:
-    """One character, by name or id."""
+    """Get a player by name or id."""
     return codec.player_record(await lookup.find_player_record(request.services.keeper.store, request.params[0]))
 
 
@@ -154,7 +154,7 @@ async def show(request: Request) -> bytes:
     example_answer=msgspec.Raw(samples.RANK),
 )
 async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
-    """The rank of one character, with those just above and below it."""
+    """Get a player's rank, with the players just above and below."""
     return codec.rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
 
 
@@ -170,7 +170,7 @@ async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     example_answer=samples.RECORD,
 )
 async def rename(request: Request, body: wire.players.Rename) -> Response:
-    """Give a character another name."""
+    """Rename a player."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     return await _change(request, partial(player_edits.rename, name=name))
 
@@ -187,7 +187,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
     example_answer=samples.RECORD,
 )
 async def set_level(request: Request, body: wire.players.SetLevel) -> Response:
-    """Set a character's level; its experience begins at 0."""
+    """Set a player's level; the experience is set to 0."""
     level = player_edits.require_level(body.level, request.services.keeper.settings)
     return await _change(request, partial(player_edits.set_level, level=level))
 
@@ -204,7 +204,7 @@ async def set_level(request: Request, body: wire.players.SetLevel) -> Response:
     example_answer=samples.RECORD,
 )
 async def set_class(request: Request, body: wire.players.SetClass) -> Response:
-    """Set a character's class."""
+    """Set a player's class."""
     return await _change(request, partial(player_edits.set_class, class_id=body.classid))
 
 
@@ -218,7 +218,7 @@ async def set_class(request: Request, body: wire.players.SetClass) -> Response:
     example_answer=samples.RECORD,
 )
 async def delete(request: Request) -> Response:
-    """Delete a character that is not online, with all it holds."""
+    """Delete a player who is not online, with all items, spells and variables."""
     return await _change(request, player_edits.delete)
 
 

@@ -7,7 +7,7 @@ from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
-GROUP = Group("Powers", "What accounts may do.")
+GROUP = Group("Powers", "Permissions of accounts.")
 
 
 @GROUP.operation(
@@ -22,9 +22,9 @@ GROUP = Group("Powers", "What accounts may do.")
     example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
 )
 async def change(request: Request, body: wire.powers.ChangePowers) -> Response:
-    """Give an account powers and roles, or take them: such as the caller has itself."""
+    """Grant or revoke an account's permissions; callers need each one themselves."""
     given = codec.given_powers(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
     answer = await request.change(decide, codec.held_powers)
-    request.services.callers.clear_cache()  # whoever may not call the API any more is believed no longer
+    request.services.callers.clear_cache()  # cached callers hold the old permissions
     return answer

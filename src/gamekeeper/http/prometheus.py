@@ -1,4 +1,4 @@
-"""What an operator may want to know, as Prometheus reads it: counts of every worker, and what the database says now."""
+"""Metrics in the text format of Prometheus: counts of all workers, and values from the database."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from gamekeeper.store import ledger, mails, replication
 from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
 
 T = TypeVar("T")
-# up to ten times the threshold of the alert on slow requests: a quantile never exceeds the last bound
+# Microseconds, up to ten times the threshold of the slow-request alert: a quantile cannot exceed the last bound.
 BOUNDS_US = (250, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
 NO_ROUTE = "none"
 PROC = Path("/proc/self")
@@ -41,25 +41,25 @@ FAMILIES: Mapping[str, MetricFamily] = {
     "gamekeeper_request_seconds": MetricFamily(
         HISTOGRAM, "Time from a request's head to the end of its answer, by route."
     ),
-    "gamekeeper_requests_in_flight": MetricFamily(GAUGE, "Requests being worked on now."),
+    "gamekeeper_requests_in_flight": MetricFamily(GAUGE, "Requests in flight."),
     "gamekeeper_writer_queue": MetricFamily(GAUGE, "Changes waiting for SQLite's one writer."),
     "gamekeeper_writer_batch": MetricFamily(HISTOGRAM, "Changes that one SQLite transaction committed together."),
     "gamekeeper_pool": MetricFamily(GAUGE, "PostgreSQL connections free and busy, and requests waiting for one."),
-    "gamekeeper_token_cache": MetricFamily(GAUGE, "Tokens believed without asking the database."),
-    "gamekeeper_hash_queue": MetricFamily(GAUGE, "Passwords being hashed or waiting to be."),
+    "gamekeeper_token_cache": MetricFamily(GAUGE, "Tokens in the cache."),
+    "gamekeeper_hash_queue": MetricFamily(GAUGE, "Passwords being hashed or waiting for it."),
     "gamekeeper_log_dropped_total": MetricFamily(COUNTER, "Log lines that could not be written."),
     "gamekeeper_process_resident_bytes": MetricFamily(GAUGE, "Memory of the process."),
     "gamekeeper_process_open_files": MetricFamily(GAUGE, "Open files and sockets of the process."),
     "gamekeeper_process_start_seconds": MetricFamily(GAUGE, "When the process started, in seconds since 1970."),
     "gamekeeper_info": MetricFamily(GAUGE, "Always 1; the version and the engine are its labels."),
     "gamekeeper_database_up": MetricFamily(GAUGE, "1 when the database answered this scrape, else 0."),
-    "gamekeeper_database_writable": MetricFamily(GAUGE, "1 when the database took a write for this scrape, else 0."),
-    "gamekeeper_synchronous_standbys": MetricFamily(
-        GAUGE, "Synchronous standbys that are present, and that are expected."
+    "gamekeeper_database_writable": MetricFamily(
+        GAUGE, "1 when the database accepted a write for this scrape, else 0."
     ),
-    "gamekeeper_outbox": MetricFamily(GAUGE, "Mails waiting to be sent, and refused for good in the last day."),
-    "gamekeeper_players_online": MetricFamily(GAUGE, "Characters online."),
-    "gamekeeper_ledger_position": MetricFamily(GAUGE, "Number of the newest change in the ledger."),
+    "gamekeeper_synchronous_standbys": MetricFamily(GAUGE, "Synchronous standbys: connected, and expected."),
+    "gamekeeper_outbox": MetricFamily(GAUGE, "Mails waiting to be sent, and failed permanently in the last day."),
+    "gamekeeper_players_online": MetricFamily(GAUGE, "Players online."),
+    "gamekeeper_ledger_position": MetricFamily(GAUGE, "Number of the newest change in the audit log."),
 }
 
 
@@ -69,11 +69,11 @@ class Metrics:
         self.request_rates = RequestRates()
         self._workers = WorkerSamples(keeper.settings.workers)
         self._database = SharedQuery(self._query_database, 0)
-        # by method, path and status: how many in each bucket, and then all their microseconds
+        # key: method, path, status; value: requests per bucket, then the sum of their microseconds
         self._series: dict[tuple[str, str, int], list[int]] = {}
 
     def count_request(self, method: str, path: str, status: int, started_ns: int) -> None:
-        """On every request's way: one look-up and two sums. Without a route the method is anybody's invention."""
+        """Count a request, cheaply. Without a route the method is dropped, because clients can send any text as method."""
         microseconds = (time.perf_counter_ns() - started_ns) // 1000
         key = (method if path else "", path, status)
         series = self._series.get(key)
@@ -83,7 +83,7 @@ class Metrics:
         series[-1] += microseconds
 
     async def publish(self) -> None:
-        """For the other workers: whoever is asked tells of all."""
+        """Publish this worker's samples for the other workers: each worker can answer a scrape for all."""
         self._workers.claim_number()
         self._workers.publish(list(self._list_own_samples()))
 
@@ -101,7 +101,7 @@ class Metrics:
         return "".join(text)
 
     def _list_own_samples(self) -> Iterable[Sample]:
-        """This process's: each series has the worker in its labels, so that it only ever grows."""
+        """List this process's samples. The label `worker` keeps counters monotonic."""
         worker = {"worker": str(self._workers.number)}
         yield from self._list_request_samples(worker)
         figures = self._keeper.store.collect_stats()
@@ -135,7 +135,7 @@ class Metrics:
             yield from _format_histogram("gamekeeper_request_seconds", labels, bounds, counts, microseconds / 1e6)
 
     async def _list_shared_samples(self) -> list[Sample]:
-        """What is the same whichever process says it; that the database is away is one of the things to know."""
+        """List the samples that all processes share. Without a database most are missing, and database_up is 0."""
         read, written = await asyncio.gather(_get_if_available(self._database), _get_if_available(self._readiness))
         return [
             _format_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
@@ -164,7 +164,7 @@ class Metrics:
 
 
 async def _get_if_available(question: SharedQuery[T]) -> list[T]:
-    """The answer; none while the database is away."""
+    """Return the result in a list; an empty list while the database is not available."""
     try:
         return [await question.get()]
     except (DatabaseUnavailable, UnusableDatabase):
@@ -179,7 +179,7 @@ def _format_sample(family: str, labels: Labels, value: float, suffix: str = "") 
 def _format_histogram(
     family: str, labels: Labels, bounds: Sequence[str], counts: Sequence[int], total: float
 ) -> Iterable[Sample]:
-    """A bucket has all that is not above its bound."""
+    """Format a histogram. Buckets are cumulative: each counts all values up to its bound."""
     sums = list(accumulate(counts))
     for bound, number in zip([*bounds, "+Inf"], [*sums, sums[-1]], strict=False):
         yield _format_sample(family, {**labels, "le": bound}, number, "_bucket")
@@ -188,7 +188,7 @@ def _format_histogram(
 
 
 def _read_process_figures() -> dict[str, int]:
-    """Only where the system has them as files."""
+    """Read memory and open files from /proc; empty on systems without it."""
     if not PROC.exists():
         return {}
     pages = int((PROC / "statm").read_text(encoding="ascii").split()[1])

@@ -1,4 +1,4 @@
-"""Whose word is taken for where a request comes from, and how."""
+"""Find a request's client address and whether it used TLS, with trusted proxies in between."""
 
 import ipaddress
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from gamekeeper.settings import BadSetting, Settings, variable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 FORWARDED, SCHEME = b"x-forwarded-for", b"x-forwarded-proto"
-REMEMBERED = 1024  # peers: proxies are few, and they ask often
+REMEMBERED = 1024  # peers: there are few proxies, and they send many requests
 
 
 class Proxies:
@@ -20,20 +20,20 @@ class Proxies:
         self._is_proxy = lru_cache(REMEMBERED)(self._is_trusted)
 
     def address(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The peer's; through trusted proxies, that of the last who is not one of them."""
+        """Return the peer's address; behind trusted proxies, the last untrusted address of X-Forwarded-For."""
         if not self._networks or not self._is_proxy(peer):
             return peer
-        lines = [value for name, value in headers if name == FORWARDED]  # a proxy may add to a line, or a line
+        lines = [value for name, value in headers if name == FORWARDED]  # a proxy may extend a header or add another
         for text in reversed(b",".join(lines).decode("latin-1").split(",")):
             address = _address(text.strip())
             if address is None:
-                break  # whatever is before it was not written by a proxy of ours
+                break  # addresses before it were not written by a trusted proxy
             if not self._holds(address):
                 return str(address)
         return peer
 
     def over_tls(self, peer: str, headers: Mapping[bytes, bytes]) -> bool:
-        """Whether the peer is a proxy that we trust, and says that it ends TLS."""
+        """Check whether the peer is a trusted proxy that received the request over TLS."""
         return bool(self._networks) and headers.get(SCHEME) == b"https" and self._is_proxy(peer)
 
     def _is_trusted(self, peer: str) -> bool:
@@ -53,7 +53,7 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 
 def _address(text: str) -> Address | None:
-    """One person has one address, however it is written: limits are counted by it."""
+    """Parse an address. IPv4-mapped IPv6 becomes IPv4, so that limits count one client once."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -39,23 +39,25 @@ NO_ROUTE = Route(method="", path="", permissions=NO_TOKEN, access=READ, handler=
 
 @dataclass(slots=True)
 class Request:
-    """What a caller sent, and what the dispatcher found out about it. Handlers do not write to it."""
+    """A request with the results of the dispatcher's checks. Handlers do not write to it."""
 
     services: Services
     id: str
     method: str
-    raw_path: bytes  # as it came
+    raw_path: bytes  # not decoded
     raw_query: bytes
-    raw_headers: Sequence[Header]  # all of them, also those that came more than once
+    raw_headers: Sequence[Header]  # with repeated headers
     headers: Mapping[bytes, bytes]
     address: str
-    over_tls: bool  # ours, or that of a proxy we trust
+    over_tls: bool  # TLS of this server or of a trusted proxy
     receive: Receive
-    expected: str | None = None  # fingerprint of the state that the console showed; the change must start from it
+    expected: str | None = (
+        None  # fingerprint of the state that the console showed; the change is rejected if the state differs
+    )
     route: Route = NO_ROUTE
     params: tuple[str, ...] = ()
     caller: Caller = NO_CALLER
-    raw_body: bytes = b""  # the body as it came
+    raw_body: bytes = b""  # the undecoded body
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: msgspec.Struct | None = None
     dry_run: bool = False
@@ -76,12 +78,12 @@ class Request:
         )
 
     async def wait_for_disconnect(self) -> None:
-        """Returns when the caller has hung up; for operations that read no body."""
+        """Wait until the client disconnects. Only for operations without a body."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
     async def run_until_disconnect(self, work: Coroutine[Any, Any, R]) -> R | None:
-        """Do the work until the caller hangs up: callers that give up and ask again must not pile up."""
+        """Run the work, and cancel it when the client disconnects, so that retries do not pile up. None: cancelled."""
         task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self.wait_for_disconnect())
         try:
             await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -93,7 +95,7 @@ class Request:
     async def read_in_pieces(
         self, work: Callable[[Snapshot, Pause], Coroutine[Any, Any, R]], *, long: bool = False
     ) -> R:
-        """Read one snapshot in pieces, through the gate for long reads; `long`: it is known to be long."""
+        """Read one database snapshot in pieces, through the gate for long reads. `long`: known to take long."""
 
         async def read(rest: Pause) -> R:
             return await self.services.keeper.store.read_in_pieces(lambda tx: work(tx, rest))
@@ -101,18 +103,18 @@ class Request:
         return await self.services.gate.run(self.caller.account_id, read, long=long)
 
     async def run_through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
-        """Do work that is one piece; it counts as a read of the caller's account."""
+        """Run work without pauses through the gate. It counts as a read of the caller's account."""
         return await self.services.gate.run(self.caller.account_id, lambda _: work())
 
     async def read_body(self, decode: Callable[[], R]) -> R:
-        """Decode the body. A large one waits for its turn, and the token may be revoked meanwhile."""
+        """Decode the body. A large one may wait at the gate, so the token is checked again afterwards."""
         body = await large_bodies.read(self.raw_body, decode, self.services.gate, self.caller.account_id)
         if len(self.raw_body) > large_bodies.LARGE:
             await self.recheck_permissions()
         return body
 
     async def recheck_permissions(self) -> None:
-        """Check after a long wait that the token is still good and the caller has lost no permission."""
+        """Check after a long wait that the token is still active and has all its permissions."""
         caller = await self.services.callers.find_caller(self.headers.get(b"authorization"))
         caller.require(self.caller.permissions)
 
@@ -120,7 +122,7 @@ class Request:
         return make_change_response(await self.services.keeper.changes.apply(self.make_intent(), decide, answer))
 
     def _name_queue(self) -> str | None:
-        """Name the player or account that the path is about. A name and an id are two queues for one player."""
+        """Return the name of the write queue of the path's player or account. A name and an id give two queues."""
         if not self.params:
             return None
         noun = self.route.path.partition("/[")[0].rpartition("/")[2]
@@ -147,7 +149,7 @@ class Request:
 
 
 def _decode_header(raw: bytes) -> str:
-    """Some clients send headers as UTF-8, some as Latin-1; a mistaken guess must not end as question marks."""
+    """Decode a header as UTF-8, else as Latin-1: clients send both."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -155,7 +157,7 @@ def _decode_header(raw: bytes) -> str:
 
 
 def parse_query(raw: bytes) -> dict[str, str]:
-    """Names in any case, each at most once."""
+    """Parse the query string. Names are in lower case; a repeated one is rejected."""
     if not raw:
         return {}
     found: dict[str, str] = {}

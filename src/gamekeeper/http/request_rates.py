@@ -1,4 +1,4 @@
-"""How long this process has been serving, and how fast."""
+"""Uptime of this process, and its requests per second."""
 
 import time
 from collections import deque
@@ -6,30 +6,30 @@ from itertools import islice
 from typing import NamedTuple
 
 SECOND_NS = 10**9
-KEPT_SECONDS = 310  # whole seconds that are remembered: five minutes, and two groups more than are over
+KEPT_SECONDS = 310  # seconds: five minutes of complete buckets, plus two more buckets of 5 s
 
 
 class RequestCounts(NamedTuple):
     requests: int
-    faults: int  # those of them that failed on our side
+    faults: int  # requests answered with a 5xx
 
 
 NO_REQUESTS = RequestCounts(0, 0)
 
 
 class RequestRates:
-    """Requests by whole seconds: those that are over, and the one that is not."""
+    """Count requests per second, for the last KEPT_SECONDS and the current second."""
 
     __slots__ = ("_counted", "_faults", "_past", "_second", "_started")
 
     def __init__(self) -> None:
-        self._started = time.monotonic_ns()  # a clock that nobody can set
+        self._started = time.monotonic_ns()  # monotonic: not affected by changes of the system clock
         self._second: int = 0
         self._counted = self._faults = 0
-        self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)  # the oldest first
+        self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)  # complete seconds, oldest first
 
     def count(self, *, fault: bool = False) -> None:
-        """On every request's way."""
+        """Count one request. Called for every request, so it must be cheap."""
         self._advance()
         self._counted += 1
         self._faults += fault
@@ -44,12 +44,12 @@ class RequestRates:
         return self._past[-1].requests
 
     def sum_last(self, seconds: int) -> RequestCounts:
-        """Of the last so many seconds that are over."""
+        """Totals of the last `seconds` complete seconds."""
         self._advance()
         return _add_up(list(islice(reversed(self._past), seconds)))
 
     def sum_buckets(self, seconds: int, count: int) -> list[RequestCounts]:
-        """The last so many groups of seconds that are over, the oldest first; a second never changes its group."""
+        """Totals of the last `count` complete buckets of `seconds` each, oldest first. Bucket borders are fixed."""
         self._advance()
         past = list(self._past)
         end = len(past) - self._second % seconds

@@ -1,4 +1,4 @@
-"""What a handler returns: the status, the headers, and a body or a stream."""
+"""The HTTP response that a handler returns: status, headers, and a body or a stream."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ from gamekeeper.store.ledger import LedgerEntry
 
 Header = tuple[bytes, bytes]
 JSON = b"application/json; charset=utf-8"
-POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to load or to run
+POLICY = b"default-src 'none'; frame-ancestors 'none'"  # for JSON: a browser must load and run nothing
 REPLAY_HEADER: Header = (b"idempotent-replay", b"true")
 
 
 @dataclass(slots=True)
 class Response:
-    """An answer to one request. Plain bytes from a handler stand for `Response(content)`."""
+    """The response to one request. A handler may return plain bytes instead of `Response(content)`."""
 
     content: bytes = b""
     status: int = 200
     headers: Sequence[Header] = ()
     content_type: bytes = JSON
     policy: bytes = POLICY  # Content-Security-Policy
-    tag: bytes = b""  # the dispatcher sets it, where the caller may cache the answer
-    stream: AsyncGenerator[bytes] | None = None  # sent after `content`, until it ends or the caller hangs up
-    entries: Sequence[LedgerEntry] = ()  # what a change wrote into the ledger, or would have written
-    state_fingerprint: str = ""  # fingerprint of the state that a change started from
+    tag: bytes = b""  # ETag; the dispatcher sets it if the client may cache the response
+    stream: AsyncGenerator[bytes] | None = None  # sent after `content`, until it ends or the client disconnects
+    entries: Sequence[LedgerEntry] = ()  # audit log entries that the change wrote; in a dry run: would have written
+    state_fingerprint: str = ""  # fingerprint of the state before the change
 
     @property
     def replayed(self) -> bool:
-        """Tell whether an earlier request with the same key made the change."""
+        """True if an earlier request with the same Idempotency-Key made the change."""
         return REPLAY_HEADER in self.headers
 
 

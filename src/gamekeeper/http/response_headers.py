@@ -1,4 +1,4 @@
-"""The head of every answer."""
+"""The headers of every response."""
 
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import Headers
@@ -7,21 +7,21 @@ from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings
 
 CLOSE = (b"connection", b"close")
-NO_BODY = {204, 304}  # they have no body, and say nothing of one
+NO_BODY = {204, 304}  # statuses without a body, Content-Type and Content-Length
 SECURITY_HEADERS: Headers = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 HSTS_HEADERS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
 
 
 class ResponseHeaders:
-    """What is the same in all of them is put together once."""
+    """Make a response's headers. The constant ones are prepared once."""
 
     def __init__(self, settings: Settings, cors: Cors) -> None:
         self._cors = cors if cors.origins else None
         safe = SECURITY_HEADERS + (HSTS_HEADERS if settings.tls_cert else [])
         vary = [(b"vary", b"origin")] if cors.origins else []
         both = b"authorization, origin" if cors.origins else b"authorization"
-        self._unkept: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
-        self._kept: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
+        self._not_cacheable: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
+        self._cacheable: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
 
     def make(self, request: Request, answer: Response) -> Headers:
         found: Headers = [
@@ -30,10 +30,10 @@ class ResponseHeaders:
             *answer.headers,
         ]
         if answer.tag:
-            found += self._kept
+            found += self._cacheable
             found.append((b"etag", answer.tag))
         else:
-            found += self._unkept
+            found += self._not_cacheable
         if answer.status not in NO_BODY:
             found.append((b"content-type", answer.content_type))
             if answer.stream is None:

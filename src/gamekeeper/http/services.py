@@ -1,4 +1,4 @@
-"""What the process offers to every request. The app makes one `Services`, once."""
+"""Objects that all requests of a process share. The app makes one `Services` at start."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ class Services:
     keeper: Keeper
     router: Router
     callers: Callers
-    files: DocsFiles  # of the page at /api/docs
+    files: DocsFiles  # files of the API explorer at /api/docs
     admission: Admission
     gate: Gate  # for long reads
     readiness: SharedQuery[None]
     metrics: Metrics
-    live: object  # what the console's pages share in this process; `console/live.py` knows its type
+    live: object  # state that the console's pages share; its type is in `console/live.py`

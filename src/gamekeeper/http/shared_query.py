@@ -1,4 +1,4 @@
-"""A question to the database that many ask at once: put once, and answered in bounded time."""
+"""A database query that concurrent callers share: it runs once at a time, with a timeout."""
 
 import asyncio
 import time
@@ -14,12 +14,12 @@ TIMEOUT_SECONDS = 2.0
 class SharedQuery(Generic[T]):
     def __init__(self, put: Callable[[], Coroutine[Any, Any, T]], fresh_seconds: float) -> None:
         self._put = put
-        self._fresh_seconds = fresh_seconds  # so long a good answer holds
+        self._fresh_seconds = fresh_seconds  # seconds for which a result is reused
         self._good_until = 0.0
         self._task: asyncio.Task[T] | None = None
 
     async def get(self) -> T:
-        """While a database hangs there is one question waiting, however many ask and are told that it does."""
+        """Return the shared result, or raise after TIMEOUT_SECONDS. While the database hangs, only one query waits."""
         task = self._task
         if task is None or (task.done() and time.monotonic() > self._good_until):
             task = self._task = asyncio.create_task(self._run())
@@ -36,6 +36,6 @@ class SharedQuery(Generic[T]):
 
 
 def _consume_error(task: asyncio.Task[Any]) -> None:
-    """Those who asked may have stopped waiting: an error is no surprise then."""
+    """Fetch the task's exception: if all callers have timed out, asyncio would log it as never retrieved."""
     if not task.cancelled():
         task.exception()

@@ -9,7 +9,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store.engine import Reading
 
-GROUP = Group("Spells", "Known spells; teaching and forgetting.")
+GROUP = Group("Spells", "Known spells; teach and remove spells.")
 
 
 @GROUP.operation(
@@ -24,7 +24,7 @@ GROUP = Group("Spells", "Known spells; teaching and forgetting.")
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def known(request: Request) -> bytes:
-    """Spells a character knows."""
+    """List the spells a player knows."""
 
     async def look(tx: Reading) -> dict[int, str]:
         return await spell_rows.read_known(tx, await lookup.find_player_id(tx, request.params[0]))
@@ -46,7 +46,7 @@ async def known(request: Request) -> bytes:
     example_answer=wire.spells.SpellId(samples.EMBER_LANCE),
 )
 async def teach(request: Request, body: wire.spells.Spell) -> Response:
-    """Teach a character a spell."""
+    """Teach a player a spell."""
     size = request.services.keeper.settings.spell_slots
     decide = partial(spells.teach, player=request.params[0], spell_id=body.spellid, size=size)
     return await request.change(decide, lambda spell: wire.encode(wire.spells.SpellId(spell)))
@@ -65,6 +65,6 @@ async def teach(request: Request, body: wire.spells.Spell) -> Response:
     example_answer=wire.spells.SpellId(samples.EMBER_LANCE),
 )
 async def forget(request: Request, body: wire.spells.Spell) -> Response:
-    """Make a character forget a spell."""
+    """Remove a spell from a player's known spells."""
     decide = partial(spells.forget, player=request.params[0], spell_id=body.spellid)
     return await request.change(decide, lambda spell: wire.encode(wire.spells.SpellId(spell)))

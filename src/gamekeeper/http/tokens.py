@@ -11,7 +11,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import users
 
-GROUP = Group("Tokens", "Logging in and out.")
+GROUP = Group("Tokens", "Log in, renew tokens, log out.")
 
 
 @GROUP.operation(
@@ -66,7 +66,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     example_answer=wire.tokens.Revoked(samples.USER),
 )
 async def revoke_all(request: Request) -> Response:
-    """End all tokens of an account: one's own, or anybody's with users.manage."""
+    """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
     key = await _own_or_managed(request)
     answer = await request.change(
         partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.tokens.Revoked(user.name))
@@ -94,26 +94,26 @@ async def revoke_all(request: Request) -> Response:
     example_answer=wire.tokens.Revoked(samples.USER, samples.TOKEN_ID),
 )
 async def revoke_one(request: Request) -> Response:
-    """End one token of an account, by its id or its refresh token."""
+    """Revoke one token of an account, by its id or its refresh token."""
     key, token = await _own_or_managed(request), request.params[1]
     kept = await request.change(
         partial(tokens.revoke_one, name=key, token=token),
         lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
     request.services.callers.clear_cache()
-    # under the key it is kept without: it may be a refresh token
+    # the stored answer must not contain `token`, which may be a refresh token: add it here
     return replace(kept, content=wire.tokens.revoked(kept.content, token))
 
 
 async def _own_or_managed(request: Request) -> str:
-    """Nobody is looked up by another name than one's own: who may not manage users learns nothing about them."""
+    """Return the account's key. Without users.manage only the caller's own account is looked up, so nothing leaks."""
     name, caller = request.params[0], request.caller
     if "users.manage" in caller.permissions:
         return name
     by, key = lookup.parse_key(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
         found = await users.find_by_fold(request.services.keeper.store, lookup.fold(key), key)
-        key = found.id if found else ""  # names of imported accounts may clash: then another's may be meant
+        key = found.id if found else ""  # imported accounts may share a name: it may be the other account
     if key != caller.account_id:
         raise RoleMissing(role=accounts.find_role("users.manage"))
     return key

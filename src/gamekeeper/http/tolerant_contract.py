@@ -1,4 +1,4 @@
-"""The tolerant description: bodies as forgiving as bodies.py reads them. Our fuzzing holds the server against it."""
+"""Schemas of the tolerant OpenAPI document: everything that bodies.py accepts. The fuzz tests use it."""
 
 import types
 from typing import Any, Union, get_args, get_origin
@@ -27,17 +27,17 @@ from gamekeeper.http.schemas import (
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 TRUTH = [True, False, "true", "false"]
-BLANK: Schema = {"const": ""}  # what a form has for null
+BLANK: Schema = {"const": ""}  # stands for null in a form
 GRANTS = wire.tokens.PasswordGrant | wire.tokens.RefreshGrant
 FEW = 3
 ABOUT = """\
-* Names in paths, queries and bodies match in any case. Whole numbers and booleans of a body may also come as text; in a
-  form booleans may also be `1`, `0`, `on` or `off`.
+* Names in paths, queries and bodies match in any letter case. Integers and booleans of a body may also be text. In a
+  form, booleans may also be `1`, `0`, `on` or `off`.
 """
 
 
 class Tolerance:
-    """Collects the components that the schemas it makes refer to."""
+    """Make the schemas of the tolerant document, and collect the components that they refer to."""
 
     about = ABOUT
 
@@ -56,7 +56,7 @@ class Tolerance:
         return _refer(read_query(shape), name_given)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
-        """Describe a body. Without required fields it may be empty, or `[]`, which PHP sends for an empty object."""
+        """Describe a body. Without required fields it may be empty, or `[]`: PHP sends that for an empty object."""
         example = msgspec.to_builtins(operation.example_body)
         if operation.body is None or not issubclass(operation.body, Struct):
             entries = [self._sent(kind, strict=True) for kind in dict.fromkeys(wire.catalogue.ENTRIES.values())]
@@ -75,7 +75,7 @@ class Tolerance:
         return self._describe(operation.answer)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
-        """Describe the refusals by status; what many operations refuse alike is said once."""
+        """Describe the errors by status. Responses that several operations have in common become components."""
         found: dict[str, Schema] = {}
         for status, kinds in operation_refusals.of(operation).items():
             refused = operation_refusals.describe_response(
@@ -101,11 +101,11 @@ class Tolerance:
         return self._collect(kind, require_all, name_given)
 
     def _sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - as above
-        """Describe a body, strict or not as bodies.py reads it."""
+        """Describe a body as bodies.py reads it: strictly or not."""
         return self._collect(kind, self._close if strict else self._forgive, name_sent)
 
     def _form(self, schema: Schema) -> Schema:
-        """Describe a body as a form. A repeated field is rejected, also an unknown one."""
+        """Describe a body as a form. Every field may occur once, unknown fields too."""
         if "anyOf" in schema:
             return {"anyOf": [self._form(each) for each in schema["anyOf"]]}
         known = walk(self.components[name_of(schema["$ref"])], _as_in_form)
@@ -128,7 +128,7 @@ class Tolerance:
         return {**forgiven, "properties": fields}
 
     def _close(self, name: str, schema: Schema) -> Schema:
-        """Describe a strict body: unknown fields are rejected, fields of our answers accepted and ignored."""
+        """Describe a strict body: unknown fields are rejected; fields that only our answers have are ignored."""
         forgiven = self._forgive(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = wire.SHAPES[name]
@@ -154,14 +154,14 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _as_in_form(schema: Schema) -> Schema:
-    """Change a schema to what a form can hold: no null, and more words for booleans."""
+    """Adapt a schema to forms: an empty text instead of null, and more words for booleans."""
     if schema == NULL:
         return BLANK
     return {**schema, "enum": [*TRUTH, *bodies.BITS, *bodies.SWITCHES]} if schema.get("enum") == TRUTH else schema
 
 
 def _digits(least: int, most: int) -> str:
-    """Return a pattern for whole numbers as text, with fewer digits than the largest, so that each is in range."""
+    """Return a pattern for integers as text. It allows fewer digits than the maximum has, so each match is in range."""
     sign = "-?" if least < 0 else ""
     more = f"[1-9][0-9]{{0,{len(str(most)) - 2}}}" if most > 9 else f"[{max(least, 0)}-{most}]"  # noqa: PLR2004 - one digit
     return f"^{sign}{more}$" if least > 0 or most <= 9 else f"^(0|{sign}{more})$"  # noqa: PLR2004 - as above
@@ -169,7 +169,7 @@ def _digits(least: int, most: int) -> str:
 
 def _refer(schema: Schema, rename: Rename) -> Schema:
     def change(each: Schema) -> Schema:
-        """A shape's docstring is for those who read the code."""
+        """Clean one schema. Docstrings of shapes are left out: they are for readers of the code."""
         dropped = {"title", "description"} if "properties" in each else {"title"}
         shown = {key: value for key, value in each.items() if key not in dropped}
         return shown | (refer(rename(plain_name(name_of(each["$ref"])))) if "$ref" in each else {})

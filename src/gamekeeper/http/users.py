@@ -17,7 +17,7 @@ from gamekeeper.store.players import StoredPlayer
 
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
-GROUP = Group("Users", "Accounts, and which characters are theirs.")
+GROUP = Group("Users", "Accounts and their players.")
 
 
 @GROUP.operation(
@@ -33,7 +33,7 @@ GROUP = Group("Users", "Accounts, and which characters are theirs.")
     example_answer=wire.lists.Paged(25, 0, 5, 1, [samples.LISTED]),
 )
 async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
-    """Accounts by name or email, page by page: all of them, or those that a search finds."""
+    """List accounts, sorted by name or email, in pages; with `search`, only matching ones."""
     return await search.page(request, query, ACCOUNTS, partial(codec.user_record, codes=sees_codes(request)))
 
 
@@ -51,7 +51,7 @@ async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
     successor="/api/v1/users",
 )
 async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
-    """Accounts by name, in the old envelope."""
+    """List accounts by name, in the legacy format."""
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, found = await request.services.keeper.lists.load_page(USERS, page.offset, page.limit)
     codes = sees_codes(request)
@@ -70,7 +70,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
     example_answer=samples.LISTED,
 )
 async def show(request: Request) -> bytes:
-    """One account, by name or id."""
+    """Get an account by name or id."""
     return codec.user_record(
         await lookup.find_user_record(request.services.keeper.store, request.params[0]), codes=sees_codes(request)
     )
@@ -89,7 +89,7 @@ async def show(request: Request) -> bytes:
     example_answer=wire.users.Registered("Newcomer", "newcomer@example.org"),
 )
 async def register(request: Request, body: wire.users.Register) -> Response:
-    """Register an account, without any powers."""
+    """Register an account, without any permissions."""
     name = accounts.require_name(body.username, "username", request.services.keeper.settings)
     email = accounts.require_email(body.email, "email")
     password = await request.services.keeper.passwords.hash_password(body.password)
@@ -112,10 +112,10 @@ async def register(request: Request, body: wire.users.Register) -> Response:
     example_answer=samples.CHANGED,
 )
 async def rename(request: Request, body: wire.players.Rename) -> Response:
-    """Give an account another name."""
+    """Rename an account."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     answer = await request.change(partial(accounts.rename, key=request.params[0], name=name), codec.changed_user_record)
-    request.services.callers.clear_cache()  # a token may be the owner's
+    request.services.callers.clear_cache()  # cached callers hold the account's old name
     return answer
 
 
@@ -129,7 +129,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
     example_answer=samples.CHANGED,
 )
 async def delete(request: Request) -> Response:
-    """Erase an account with its characters; the ledger forgets who it was."""
+    """Delete an account and its players, and remove the person's data from the audit log."""
     decide = partial(
         erasures.erase,
         key=request.params[0],
@@ -153,7 +153,7 @@ async def delete(request: Request) -> Response:
     example_answer=[samples.RECORD],
 )
 async def players_of(request: Request) -> bytes:
-    """All characters of an account, the oldest first."""
+    """List all players of an account, oldest first."""
     return wire.lists.array([codec.player_record(record) for record in await _players(request)])
 
 
@@ -169,12 +169,12 @@ async def players_of(request: Request) -> bytes:
     example_answer=samples.RECORD,
 )
 async def player_of(request: Request) -> bytes:
-    """One character of an account, by name, id or place in its list."""
+    """Get a player of an account by name, id or position in the account's list."""
     return codec.player_record(_pick(await _players(request), request.params[1]))
 
 
 def sees_codes(request: Request) -> bool:
-    """Callers that may set passwords see the codes that do. A read-only token sets none."""
+    """Reset codes are shown to callers who can set passwords anyway: with users.manage and a token that can write."""
     return "users.manage" in request.caller.permissions and not request.caller.read_only
 
 
@@ -186,7 +186,7 @@ async def _players(request: Request) -> list[StoredPlayer]:
 
 
 def _pick(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
-    """By id, else by exact name, else by name in any case, else by place in the list."""
+    """Find the player by id, else by exact name, else by name in any letter case, else by position in the list."""
     by, key = lookup.parse_key(text)
     names = [record.id if by == "id" else codec.name_of(record) for record in records]
     if key in names:

@@ -9,7 +9,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 
-GROUP = Group("Variables", "What a game remembers of a character.")
+GROUP = Group("Variables", "Variables: values that a game stores for a player.")
 
 
 @GROUP.operation(
@@ -24,7 +24,7 @@ GROUP = Group("Variables", "What a game remembers of a character.")
     example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
 async def every(request: Request) -> bytes:
-    """All variables ever set for a character."""
+    """List all variables that were ever set for a player."""
 
     async def look(tx: Reading) -> list[variable_rows.VariableRow]:
         return await variable_rows.read_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
@@ -45,7 +45,7 @@ async def every(request: Request) -> bytes:
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
 async def one(request: Request, variable_id: str) -> bytes:
-    """One variable of a character; 0 or false when it was never set."""
+    """Get a variable of a player; 0 or false if it was never set."""
     return wire.encode(wire.variables.Variable(variable_id, await _value(request, variable_id)))
 
 
@@ -61,7 +61,7 @@ async def one(request: Request, variable_id: str) -> bytes:
     example_answer=wire.variables.Value(6),
 )
 async def value(request: Request, variable_id: str) -> bytes:
-    """One variable's bare value."""
+    """Get only the value of a variable."""
     return wire.encode(wire.variables.Value(await _value(request, variable_id)))
 
 
@@ -78,7 +78,7 @@ async def value(request: Request, variable_id: str) -> bytes:
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
 async def assign(request: Request, body: wire.variables.SetVariable, variable_id: str) -> Response:
-    """Set a variable of a character."""
+    """Set a variable of a player."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     decide = partial(
         variables.set_value,

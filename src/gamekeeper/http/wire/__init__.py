@@ -1,4 +1,4 @@
-"""Every JSON shape, by noun, attributes spelt exactly as on the wire. Nothing else knows how a field is spelt."""
+"""All JSON shapes of the API, by noun. Attribute names are the field names on the wire; no other module has them."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -53,7 +53,7 @@ __all__ = [
     "users",
     "variables",
 ]
-SHAPES: Mapping[str, type[Struct]] = {  # by name, which is also that of the component in the OpenAPI document
+SHAPES: Mapping[str, type[Struct]] = {  # by name; the OpenAPI document uses the same names for its components
     name: shape
     for module in tuple(globals().values())
     if isinstance(module, ModuleType)

@@ -46,7 +46,7 @@ class VariableObject(Struct):
 
 
 class Keyed(Struct, Generic[R]):
-    """A record beside its id, in lists of the engine. `keyed` encodes it."""
+    """A pair of id and record, as in the engine's lists. `keyed` encodes it."""
 
     Key: Guid
     Value: R
@@ -61,7 +61,7 @@ ENTRIES: Mapping[str, type[Entry]] = {
     "classes": NamedEntry,
     "maps": NamedEntry,
 }
-OBJECTS: Mapping[str, str | None] = {  # the engine's types, and which of our lists each is; None: we keep none of it
+OBJECTS: Mapping[str, str | None] = {  # object type of the engine → kind in the catalogue; None: not stored
     "item": "items",
     "spell": "spells",
     "class": "classes",

@@ -11,15 +11,15 @@ from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, Pl
 
 LONGEST_WAIT = 60  # seconds
 
-FROM = "`Next` of the answer before; 0: all there ever was."
+FROM = "`Next` of the previous answer; 0: from the first change; now: only later changes."
 After = Annotated[LongNatural | Literal["now"], Meta(description=FROM)]
-WAIT = f"Seconds to wait when there is nothing yet; more than {LONGEST_WAIT} are {LONGEST_WAIT}."
+WAIT = f"Seconds to wait for a change (long poll). Values over {LONGEST_WAIT} count as {LONGEST_WAIT}."
 Wait = Annotated[Natural, Meta(description=WAIT, extra={"cut": LONGEST_WAIT})]
-Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
+Own = Annotated[bool, Meta(description="Include changes that this account itself made over the game link.")]
 Epoch = Annotated[
     Guid,
     Meta(
-        description="`Epoch` of the answer before: refused when the ledger is another by now.",
+        description="`Epoch` of the previous answer. The request is rejected if the database was replaced since.",
         extra={"problem": "must be the Epoch of an earlier answer"},
     ),
 ]

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Printable
 
-SOUGHT = "An id, also of a deleted character or account, or the beginning or a part of a name or an email."
+SOUGHT = "An id, also of a deleted player or account, or a part of a name or email."
 Sought = Annotated[Printable, Meta(description=SOUGHT)]
 
 

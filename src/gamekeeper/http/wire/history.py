@@ -16,15 +16,15 @@ from gamekeeper.http.wire.variables import ChangedVariable
 from gamekeeper.store.history import NEVER
 
 TIME = {"format": "date-time", "type": "string"}
-Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the page before.")]
+Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the previous page.")]
 Since = Annotated[
     int,
     Meta(
-        description="Changes from this time on, from its beginning.",
+        description="Changes at or after this time.",
         extra={"read": query_values.read_start, "schema": TIME, "blank": True},
     ),
 ]
-END = "Without a fraction: to the end of that second."
+END = "A time without a fraction includes its whole second."
 Until = Annotated[
     int,
     Meta(
@@ -32,13 +32,13 @@ Until = Annotated[
         extra={"read": query_values.read_end, "schema": TIME, "blank": True},
     ),
 ]
-Whose = Annotated[Id, Meta(description="Changes of this character, by its id; also of a deleted one.")]
-OfUser = Annotated[Id, Meta(description="Changes of this account and its characters' creation and deletion.")]
-By = Annotated[Id, Meta(description="Changes that this account made; not those that it reported for a game.")]
-OfItem = Annotated[Id, Meta(description="Changes that have this item on either side.")]
+Whose = Annotated[Id, Meta(description="Changes of this player, by id; also of a deleted player.")]
+OfUser = Annotated[Id, Meta(description="Changes of this account, and the creation and deletion of its players.")]
+By = Annotated[Id, Meta(description="Changes made by this account, without those it reported over the link.")]
+OfItem = Annotated[Id, Meta(description="Changes with this item, by id, before or after the change.")]
 Words = Annotated[str, Meta(extra={"blank": True, "strip": True}, extra_json_schema=PRINTABLE)]
 OfRequest = Annotated[Words, Meta(description="Changes that the request with this `X-Request-Id` made.")]
-Because = Annotated[Words, Meta(description="Changes whose reason has this in it, in any case.")]
+Because = Annotated[Words, Meta(description="Changes whose reason contains this text, in any letter case.")]
 OfKind = Annotated[
     str,
     Meta(
@@ -47,18 +47,21 @@ OfKind = Annotated[
         extra_json_schema={"enum": list(KINDS)},
     ),
 ]
-Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table in UTF-8; its `X-Next` is `Next`.")]
+Format = Annotated[
+    Literal["json", "csv"],
+    Meta(description="`csv`: a table in UTF-8; the header `X-Next` is its `Next`."),
+]
 MOMENT = {"anyOf": [{"pattern": f"^{query_values.CHANGE_NUMBER}$"}, {"format": "date-time"}], "type": "string"}
 Then = Annotated[
     PointInTime,
     Meta(
-        description=f"The number of a change, or a time: how it was once all up to it had happened. {END}",
+        description=f"The number of a change, or a time: the state right after it. Default: now. {END}",
         extra={"read": query_values.read_moment, "schema": MOMENT, "blank": True},
     ),
 ]
-# of each format: the default limit, and the largest, to which a larger one is cut
+# per format: default limit, largest limit; larger values count as the largest
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
-MANY = "At most so many: {:,} unless told and {:,} at most; with `format=csv` {:,} unless told and {:,} at most."
+MANY = "Largest number of changes: default {:,}, at most {:,}; with `format=csv` default {:,}, at most {:,}."
 Many = Annotated[Positive, Meta(description=MANY.format(*LIMITS["json"], *LIMITS["csv"]))]
 
 
@@ -78,12 +81,13 @@ class HistoryQuery(Struct, frozen=True, rename={"since": "from"}):
 
 
 Force = Annotated[
-    bool, Meta(description="Undo it also when another player may have gained the item: 409 `item_moved_on` otherwise.")
+    bool,
+    Meta(description="Undo even if another player may have the item now; otherwise 409 `item_moved_on`."),
 ]
 
 
 def start_of(before: int | UnsetType) -> int | None:
-    """Return the number of the change before which a page starts; None: with the newest."""
+    """Return the number of the change that the page starts before; None: the page starts with the newest change."""
     return None if before is UNSET or before == NEVER else before
 
 
@@ -135,7 +139,7 @@ class Undone(Struct):
 
 
 class LedgerSide(Struct, omit_defaults=True):
-    """One side of a stored change, before or after it: the lists that do not belong to the player record."""
+    """The state before or after a stored change: its lists, which are not part of the player record."""
 
     Items: list[ItemSlot] = []
     Bank: list[ItemSlot] = []

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.scalars import PlainInt32, PlainInt64
 
-Tolerant = Annotated[bool, Meta(description="Describe what the server accepts, instead of the strict contract.")]
+Tolerant = Annotated[bool, Meta(description="Get the tolerant document, which describes all that the server accepts.")]
 
 
 class DocumentQuery(Struct, frozen=True):

@@ -33,7 +33,7 @@ class Bag(Struct):
     Slots: list[ItemSlot]
 
 
-DELETED = "ERR_DELETED"  # the engine's word: a real client hides the rows that have it
+DELETED = "ERR_DELETED"  # as the engine names it; a real client hides slots with this name
 
 
 class NamedSlot(ItemSlot):

@@ -13,18 +13,18 @@ DEFAULT_SIZE = 5
 
 class LegacyPage(Struct):
     page: Natural = 0
-    count: Annotated[Int32, Meta(description=f"0 and less mean {DEFAULT_SIZE}, as for the engine.")] = DEFAULT_SIZE
+    count: Annotated[Int32, Meta(description=f"Records per page; 0 or less: {DEFAULT_SIZE}.")] = DEFAULT_SIZE
 
 
-Number = Annotated[Natural, Meta(description="Which page, from 0; one past the end has no records.")]
-Size = Annotated[Positive, Meta(description="Records per page; more than the server's greatest is cut to it.")]
-Limit = Annotated[Positive, Meta(description="At most so many of what would be answered.")]
-Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Of the order.")]
+Number = Annotated[Natural, Meta(description="Number of the page, from 0. A page after the last one is empty.")]
+Size = Annotated[Positive, Meta(description="Records per page; larger values count as the server's maximum.")]
+Limit = Annotated[Positive, Meta(description="Largest number of records in the answer.")]
+Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Sort direction.")]
 Search = Annotated[
     str,
     Meta(
-        description="A part of the name, or of an account's email; less than 3 characters are ignored. At most 1000 "
-        "matches are put into order (among those online: those of these that are), and `Total` is never more.",
+        description="A part of the name, or of an account's email; ignored if shorter than 3 characters. At most 1000 "
+        "matches are sorted and counted in `Total`. For online players: the online ones of these 1000.",
         extra_json_schema=PRINTABLE,
     ),
 ]
@@ -47,7 +47,7 @@ class Paged(Struct, Generic[R]):
 
 
 class Legacy(Struct, Generic[R]):
-    """A page of records in the envelope of the POST lists. `legacy` encodes it."""
+    """A page of records in the format of the POST lists. `legacy` encodes it."""
 
     total: PlainInt32
     Page: PlainInt32

@@ -13,11 +13,11 @@ MARK = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-
 Before = Annotated[
     mail_cursor.MailCursor,
     Meta(
-        description="Mails before this place: `Next` of the page before.",
+        description="Older mails than this position: `Next` of the previous page.",
         extra={"read": read_mark, "schema": MARK, "blank": True},
     ),
 ]
-ToUser = Annotated[Id, Meta(description="Mails to this account, by its id.")]
+ToUser = Annotated[Id, Meta(description="Mails to this account, by id.")]
 
 
 class MailsQuery(Struct, frozen=True):

@@ -6,12 +6,12 @@ from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.scalars import NEVER_NULL, Text
 
-Days = Annotated[int, Meta(ge=0, le=999_999, description="Whole days; 0: for good."), NEVER_NULL]
+Days = Annotated[int, Meta(ge=0, le=999_999, description="Days; 0: permanently."), NEVER_NULL]
 
 
 class Pardon(Struct):
     reason: Text | None = None
-    moderator: Text | None = None  # whoever did it, for the record
+    moderator: Text | None = None  # name to record; default: the caller's
 
 
 class Penalty(Struct):

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from gamekeeper.http.wire.lists import Direction, PageQuery, Search, array
 from gamekeeper.http.wire.scalars import Guid, Instant, Name, PlainInt32, PlainInt64, Positive, Stats, Two, encode
 
-Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest is a setting
+Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest level is a setting
 WORN = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
 Worn = Annotated[list[Annotated[int, Meta(ge=-1, le=2**31 - 1)]], Meta(min_length=5, max_length=5, description=WORN)]
 
@@ -22,13 +22,15 @@ class SetLevel(Struct):
 
 
 class SetClass(Struct):
-    classid: Annotated[Guid, Meta(extra={"or": "id"}, description="Also as `id`.")]  # as newer engines call it
+    classid: Annotated[Guid, Meta(extra={"or": "id"}, description="Also accepted as `id`.")]  # `id` in newer engines
 
 
-Around = Annotated[int, Meta(ge=0, le=50, description="How many above and how many below to show.")]
-Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descending: the best first.")]
+Around = Annotated[int, Meta(ge=0, le=50, description="Number of players above, and below.")]
+Order = Annotated[
+    Literal["Ascending", "Descending"], Meta(description="Sort direction; Descending: highest rank first.")
+]
 PlayerSort = Annotated[
-    Literal["name", "level"], Meta(description="The order; level: as in the rank list.", extra={"blank": True})
+    Literal["name", "level"], Meta(description="Sort by; level: as in the ranking.", extra={"blank": True})
 ]
 
 
@@ -47,7 +49,7 @@ class AroundQuery(Struct, frozen=True):
 
 
 class PlayerDocument(Struct):
-    """The stored part of a player record; ClassName, MapName, Online and LastOnline follow as its tail."""
+    """The stored part of a player record. ClassName, MapName, Online and LastOnline are appended when it is read."""
 
     Name: str
     InBank: bool
@@ -77,7 +79,7 @@ class PlayerDocument(Struct):
 
 
 class PlayerRecord(PlayerDocument):
-    """The stored document with its tail. `player_tail` encodes the tail."""
+    """A player record: the stored document with four appended fields, which `player_tail` encodes."""
 
     ClassName: str
     MapName: str
@@ -133,7 +135,7 @@ PLAYER_ATTRIBUTES = {
     "LastOnline": "last_online",
 }
 PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items()}
-STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]  # in the order of every list of five
+STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]  # in the order of all lists of stats
 
 
 def player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:

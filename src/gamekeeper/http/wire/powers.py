@@ -4,9 +4,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-_QUERY = Meta(extra={"or": "users.query"}, description="Also as `users.query`.")
-_MANAGE = Meta(extra={"or": "users.manage"}, description="Also as `users.manage`.")
-_LINK = Meta(extra={"or": "game.link"}, description="Also as `game.link`.")
+_QUERY = Meta(extra={"or": "users.query"}, description="Also accepted as `users.query`.")
+_MANAGE = Meta(extra={"or": "users.manage"}, description="Also accepted as `users.manage`.")
+_LINK = Meta(extra={"or": "game.link"}, description="Also accepted as `game.link`.")
 
 
 class ChangePowers(Struct):

@@ -9,25 +9,25 @@ ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
-Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # of a query
-Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # that people write
-Told = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # by a game
-Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # of a new account; what it must match is a setting
+Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # of a query parameter
+Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # written by people
+Told = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # reported by a game
+Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # a new name; its pattern is a setting
 Email = Annotated[str, Meta(extra_json_schema={"format": "email"})]
-HIDDEN = {"format": "password"}  # in the document: not to be shown while it is typed
+HIDDEN = {"format": "password"}  # in the OpenAPI document: forms hide the typed value
 HASH = {"pattern": "^[0-9A-Fa-f]{64}$", "description": "The SHA-256 of the password, in hex.", **HIDDEN}
 Sent = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=HASH)]
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN)]
-Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]  # with its offset
+Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]  # with a UTC offset
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-# Not null, though it may be left out: a ban for good, an empty slot, or a report that asks nothing, is not to come of a
-# value that went missing.
+# An optional field that must not be null: null by mistake would mean a permanent ban, an empty slot or a report without
+# AppliedSeq.
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-# of answers: how wide a number is, for client generators; reading checks no range
+# Integers of answers: the format tells client generators the width; no range is checked.
 PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
 PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
 Two = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]

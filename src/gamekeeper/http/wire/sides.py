@@ -1,7 +1,7 @@
 """The shapes of `Before` and `After` of a change, by its kind. The OpenAPI document shows them.
 
-A field is optional here when it is left out where it says nothing, when an earlier version did not write it, or when it
-is personal: an erasure takes those away.
+A field is optional here if it is left out when empty, if an earlier version did not write it, or if it is personal:
+erasing an account removes personal fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ Text = str | UnsetType
 
 
 class ItemsSide(Struct):
-    """The slots that the change touched, and the bags that came, went or changed their size."""
+    """The slots that the change modified, and the bags that it added, removed or resized."""
 
     Items: list[ItemSlot] | UnsetType = UNSET
     Bank: list[ItemSlot] | UnsetType = UNSET
@@ -41,7 +41,7 @@ class VariablesSide(Struct):
 
 _RECORD = {each.name: each.type for each in msgspec.structs.fields(PlayerRecord)}
 _FIELDS = [*PlayerDocument.__struct_fields__, "LastOnline"]
-# Of a change: the fields of the record that differ. Of a creation or deletion: all of them.
+# For a change: the fields of the player record that differ. For a creation or deletion: all fields.
 RecordSide = msgspec.defstruct(
     "RecordSide", [(name, _RECORD[name] | UnsetType, UNSET) for name in _FIELDS], module=__name__
 )
@@ -100,7 +100,7 @@ class AccountSide(PowersSide, kw_only=True):
 
 
 class BanSide(Struct):
-    """A ban, or null for none; the moderator and the end are there when one was imposed or lifted."""
+    """A ban, or null for none. Moderator and EndsAt are present when a moderator imposed or lifted it."""
 
     BanReason: str | UnsetType | None = UNSET
     Reason: Text = UNSET
@@ -109,7 +109,7 @@ class BanSide(Struct):
 
 
 class MuteSide(Struct):
-    """A mute, or null for none; the other fields as in `BanSide`."""
+    """A mute, or null for none. The other fields are as in `BanSide`."""
 
     MuteReason: str | UnsetType | None = UNSET
     Reason: Text = UNSET
@@ -150,9 +150,9 @@ class TrimmedSide(Struct):
 
 
 class Sides(NamedTuple):
-    """The types of the two sides.
+    """The types of `Before` and `After`.
 
-    A side that is always null is put as one that may be: generators fail on null as the only type.
+    A side that is always null is declared as nullable: client generators fail on null as the only type.
     """
 
     before: object
@@ -188,8 +188,13 @@ SIDES: Mapping[str, Sides] = {
     "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
     "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
 }
-TOLD = ("user_banned", "user_muted", "user_unmuted", "user_kicked")  # to the game of an online player
-IN_FEED = (*PLAYER_KINDS, *TOLD)  # the feed is about players
+TOLD = (
+    "user_banned",
+    "user_muted",
+    "user_unmuted",
+    "user_kicked",
+)  # game servers must apply these
+IN_FEED = (*PLAYER_KINDS, *TOLD)  # the kinds of changes in the change feed
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),
@@ -203,5 +208,5 @@ KIND = "Kind"
 
 
 def fields(kind: str, before: object, after: object) -> dict[str, object]:
-    """The schemas of the fields of a change that differ from kind to kind."""
+    """Return the schemas of those fields of a change that depend on its kind."""
     return {KIND: {"type": "string", "enum": [kind]}, "Before": before, "After": after}

@@ -10,9 +10,9 @@ from gamekeeper.http.wire.link import PutPlayer
 from gamekeeper.http.wire.players import RankedPlayer
 from gamekeeper.http.wire.powers import ChangePowers
 
-# A body has both fields or neither, unless it says that the slot is empty: half a slot would empty it by mistake.
+# A body has both fields or neither: with only one of them, the slot would be emptied by mistake.
 TOGETHER: Mapping[type[Struct], Sequence[str]] = {ItemSlot: ("ItemId", "Quantity")}
-# Fields of our answers that a strict body may repeat. They are ignored, so that callers can put back what they read.
+# Read-only fields of our answers. Strict bodies ignore them, so that callers can send back a record they have read.
 READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
     PutPlayer: [name for name in RankedPlayer.__struct_fields__ if name not in PutPlayer.__struct_fields__],
     ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
@@ -21,7 +21,7 @@ READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
 
 
 def need_together(shape: type[Struct]) -> dict[str, object]:
-    """Return what JSON Schema says of fields that a body has all or none of: nothing where there are none."""
+    """Return JSON Schema's `dependentRequired` for fields that a body has together; empty if the shape has none."""
     together = TOGETHER.get(shape, ())
     optional = [each.name for each in msgspec.structs.fields(shape) if not each.required]
     needing = {field: [each for each in together if each != field] for field in optional}

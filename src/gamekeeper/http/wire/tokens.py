@@ -18,7 +18,7 @@ class LogIn(Struct):
 
 
 class PasswordGrant(Struct):
-    """A log-in by password, for the documents. Requests are decoded as `LogIn`: errors are OAuth's."""
+    """A log-in by password, for the OpenAPI documents. Requests are decoded as `LogIn`, which allows OAuth's errors."""
 
     grant_type: Literal["password"]
     username: Annotated[str, Meta(min_length=1, extra_json_schema=PRINTABLE)]
@@ -27,7 +27,7 @@ class PasswordGrant(Struct):
 
 
 class RefreshGrant(Struct):
-    """A log-in by refresh token, for the documents."""
+    """A log-in by refresh token, for the OpenAPI documents."""
 
     grant_type: Literal["refresh_token"]
     refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE | HIDDEN)]

@@ -41,7 +41,7 @@ class RedeemCode(Struct):
     new: Sent
 
 
-UserSort = Annotated[Literal["name", "email"], Meta(description="The order.", extra={"blank": True})]
+UserSort = Annotated[Literal["name", "email"], Meta(description="Sort by.", extra={"blank": True})]
 
 
 class UsersQuery(PageQuery, frozen=True):
@@ -73,13 +73,13 @@ class UserRecord(Struct, Generic[R]):
     Id: Guid
     Name: str
     Email: str
-    Power: R  # Power or ChangedPower, as the spec lists per endpoint
+    Power: R  # Power or ChangedPower: the spec says which, per operation
     PasswordResetCode: str | None
     IsMuted: bool
     MuteReason: str | None
     IsBanned: bool
     RegistrationDate: Instant
-    PlayTimeSeconds: PlainInt64  # of all its characters
+    PlayTimeSeconds: PlainInt64  # sum of all its players
 
 
 class Registered(Struct):
