@@ -232,7 +232,7 @@ def _render(
 
 
 async def _answer_outcome(request: Request) -> Response:
-    """Response a script with the changes that this request made."""
+    """Answer a script with the changes that this request made."""
     made = await _find_changes(request, request.id)
     found = await differences.list_differences(request.services.keeper, made, sees_accounts=_sees_accounts(request))
     return pages.answer({"request": request.id, "numbers": [each.seq for each in made], "changes": _to_json(found)})

@@ -33,7 +33,7 @@ async def show(request: Request) -> Response:
 
 
 async def run(request: Request, raw: bytes) -> Response:
-    """Response as the operation does outside; refusals of the console itself, such as a forged form, are raised."""
+    """Answer as the operation does outside; refusals of the console itself, such as a forged form, are raised."""
     fields = sessions.own_fields(request, raw)
     require(fields, "method", "path")
     route, _ = inside.find(request, fields["method"], fields["path"])

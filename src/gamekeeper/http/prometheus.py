@@ -73,7 +73,7 @@ class Metrics:
         self._series: dict[tuple[str, str, int], list[int]] = {}
 
     def count_request(self, method: str, path: str, status: int, started_ns: int) -> None:
-        """Count a request, cheaply. Without a route the method is dropped, because clients can send any text as method."""
+        """Count a request, cheaply. Without a route the method is dropped: clients can send any text as method."""
         microseconds = (time.perf_counter_ns() - started_ns) // 1000
         key = (method if path else "", path, status)
         series = self._series.get(key)
