@@ -1,6 +1,6 @@
-"""Bodies in: JSON or form, names in any case, numbers and booleans also as strings, and nothing else forgiven.
+"""Decode request bodies: JSON or form, names in any letter case, numbers and booleans also as strings.
 
-Unknown fields are ignored, or rejected where a body is read strictly: on our own operations a misspelt one would harm.
+Unknown fields are ignored. Strict bodies, those of our own operations, reject them: a misspelt field could do harm.
 """
 
 import json
@@ -28,8 +28,8 @@ Read = Callable[[object, str], object]
 JSON_TYPE = "application/json"
 JSON = frozenset({JSON_TYPE, "text/json"})
 FORM = "application/x-www-form-urlencoded"
-SWITCHES = {"on": True, "off": False}  # a form's booleans: check boxes send `on`
-BITS = {"1": True, "0": False}  # PHP's http_build_query sends these; of a field that takes numbers they are numbers
+SWITCHES = {"on": True, "off": False}  # booleans in forms: HTML check boxes send `on`
+BITS = {"1": True, "0": False}  # booleans of PHP's http_build_query; not for fields that also accept numbers
 BOM = b"\xef\xbb\xbf"
 DEEPEST = 32
 LONGEST_INTEGER = 20
@@ -40,7 +40,7 @@ _INSTANT = re.compile(
 
 
 class _Unknown(Exception):
-    """A field in lower case that a strict reader does not know, the path to it, and the shape there."""
+    """An unknown field of a strict body: its path, its name in lower case, and the shape it was sent in."""
 
     def __init__(self, path: str, name: str, shape: type[Struct]) -> None:
         self.path, self.name, self.shape = path, name, shape
@@ -49,7 +49,7 @@ class _Unknown(Exception):
 def decode(
     raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False, changes: bool = False
 ) -> S:
-    """`changes`: of a request that can be a dry run, which a body cannot ask for."""
+    """Decode a body into its shape. `changes`: reject fields similar to `dryRun`, which belongs into the query."""
     fields = _fields(raw.removeprefix(BOM), content_type, shape if forms else None)
     if changes:
         dry_runs.require_not_in(fields)
@@ -60,7 +60,7 @@ def decode(
 
 
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
-    """A body that is an array of records, as the game link's catalogue takes it."""
+    """Decode a body that is a JSON array of records, such as the catalogue of the game link."""
     if _media_type(content_type) not in {"", *JSON}:
         raise UnsupportedMediaType(types=JSON_TYPE)
     value = _json(raw.removeprefix(BOM))
@@ -74,7 +74,7 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
 
 
 def _unknown_field(raw: bytes, unknown: _Unknown) -> UnknownField:
-    """Named as it was sent: names are folded to lower case when the body is parsed."""
+    """Make the refusal of an unknown field. Parsing lower-cased its name: find the original spelling."""
     name = hints.shorten(unknown.name)
     sent = re.search(rf'"({re.escape(name)})"\s*:', raw.decode("utf-8"), re.IGNORECASE)
     name = sent[1] if sent else name
@@ -84,19 +84,19 @@ def _unknown_field(raw: bytes, unknown: _Unknown) -> UnknownField:
 
 
 def public_part(body: Struct) -> dict[str, object]:
-    """The body without its secrets: what a fingerprint may be made of."""
+    """Return the body without its secrets, for the fingerprint of an idempotent request."""
     given = {name: getattr(body, name) for name in public_names(type(body))}
     return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
 
 
 @cache
 def public_names(shape: type[Struct]) -> list[str]:
-    """Only here is said what is secret."""
+    """List the fields that are not secret."""
     return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
 
 
 def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
-    """`form`: the shape of a form, where one will do."""
+    """Parse the body to fields. `form`: shape of the body if forms are accepted, else None."""
     kind = _media_type(content_type)
     start = raw.lstrip()[:1]
     if not start:
@@ -109,7 +109,7 @@ def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
 
 
 def is_form(raw: bytes, content_type: str) -> bool:
-    """Tell whether `decode` reads this body as a form: one that starts with a brace is JSON, however labelled."""
+    """Check whether `decode` reads this body as a form. One that starts with `{` is JSON, whatever its Content-Type."""
     return _media_type(content_type) == FORM and not raw.removeprefix(BOM).lstrip().startswith(b"{")
 
 
@@ -118,7 +118,7 @@ def _media_type(content_type: str) -> str:
 
 
 def _form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
-    """A guess at another encoding would be kept, and nobody could read what was meant."""
+    """Parse a form. It must be UTF-8: guessing the encoding could store garbled text."""
     try:
         pairs = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
@@ -130,7 +130,7 @@ def _form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
 
 @cache
 def _boolean_words(shape: type[Struct]) -> dict[str, Mapping[str, bool]]:
-    """Per spelling of a field that takes booleans: what stands for true and false in a form, beside those words."""
+    """List the words for booleans in a form, besides true and false: spelling of the field → words."""
     found: dict[str, Mapping[str, bool]] = {}
     for each in msgspec.structs.fields(shape):
         if _takes(each.type, bool):
@@ -145,7 +145,7 @@ def _takes(kind: Any, wanted: type) -> bool:  # noqa: ANN401 - a type annotation
 
 @cache
 def _blank(shape: type[Struct]) -> frozenset[str]:
-    """What is left out of a form when nothing stands in it: a form has no null."""
+    """List the fields whose empty text in a form counts as missing: forms have no null."""
     optional = optional_names(shape)
     known = [each for each in msgspec.structs.fields(shape) if each.name in optional]
     return frozenset(spelling for each in known for spelling in _spellings(each))
@@ -176,7 +176,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, object]:
 
 
 def _int(digits: str) -> object:
-    """A number with thousands of digits is out of every range; it need not be read."""
+    """Parse an integer. A very long one becomes infinity, which is out of every range: parsing it would be slow."""
     return int(digits) if len(digits) <= LONGEST_INTEGER else float("inf")
 
 
@@ -185,7 +185,7 @@ def _constant(name: str) -> object:
 
 
 def _depth(value: object) -> int:
-    """How many arrays and objects stand inside one another."""
+    """Return the nesting depth of arrays and objects."""
     level, depth = [value], 0
     while level := [child for each in level for child in _children(each)]:
         depth += 1
@@ -200,7 +200,7 @@ def _children(value: object) -> list[object]:
 
 @cache
 def optional_names(shape: type[Struct]) -> frozenset[str]:
-    """The fields of which null says no more than that they are left out; many clients send all that they know of."""
+    """List the fields for which null means the same as missing: many clients send null for unset fields."""
     known = [each for each in msgspec.structs.fields(shape) if not each.required]
     return frozenset(each.name for each in known if not _takes_null(each.type) and not _extra(each, "never_null"))
 
@@ -219,7 +219,7 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
 
     def read(value: object, path: str) -> object:
         pauses.maybe()
-        if value == []:  # PHP's empty array is an empty object
+        if value == []:  # PHP sends [] for an empty object
             value = {}
         if not isinstance(value, dict):
             raise _not_an_object(path)
@@ -245,12 +245,12 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
 
 
 def _spellings(field: FieldInfo) -> list[str]:
-    """What a field is called in a body, in lower case; the first that is there counts."""
+    """List the names of a field in a body, in lower case. The first one present is used."""
     return [field.name.lower(), *_extra(field, "or")]
 
 
 def _extra(field: FieldInfo, name: str) -> list[Any]:
-    """What the field's type says of itself under that name."""
+    """Find the values of `Meta.extra[name]` of a field's type."""
     metas = [each.extra or {} for each in get_args(field.type) if isinstance(each, Meta)]
     return [each[name] for each in metas if name in each]
 
@@ -367,14 +367,14 @@ def _guid(value: object, path: str) -> object:
 
 
 def _password(value: object, path: str) -> object:
-    del path  # the one message that clients know names no field
+    del path  # the message is fixed, because clients compare it
     return passwords.require_wire_hash(value if isinstance(value, str) else "")
 
 
 def _instant(value: object, path: str) -> object:
     if isinstance(value, str) and _INSTANT.fullmatch(value):
         try:
-            datetime.fromisoformat(value).astimezone(UTC)  # a day of the calendar there too
+            datetime.fromisoformat(value).astimezone(UTC)  # also valid as a UTC date
         except (ValueError, OverflowError):
             pass
         else:

@@ -30,17 +30,17 @@ from gamekeeper.store.users import User
 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN = frozenset(_FIELDS)
-ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names that all records of items share
+ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # names of the fields that all shapes with items have
 _TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
 _attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
-_STORED = [  # a document that an older version wrote lacks what was added since
+_STORED = [  # fields added since an older version may be missing in a stored document
     (each.name, each.type) if PLAYER_ATTRIBUTES[each.name] in REQUIRED else (each.name, each.type | UnsetType, UNSET)
     for each in msgspec.structs.fields(wire.players.PlayerDocument)
 ]
-_NEWEST = b'"%b":' % _FIELDS[-1].encode()  # fields are added at the end: a document that has this one has them all
-_FIRST = 25  # fields of version 0.1.0: every stored document has these
+_NEWEST = b'"%b":' % _FIELDS[-1].encode()  # new fields are added at the end: a document with this field has all
+_FIRST = 25  # number of fields in version 0.1.0, which every stored document has
 _HAS_GROWN = len(_FIELDS) > _FIRST
-_END = 64  # bytes searched at the end of a document for its newest field
+_END = 64  # bytes at the end of a document that are searched for the newest field
 _document = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED, kw_only=True))
 _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _side = msgspec.json.Decoder(wire.history.LedgerSide)
@@ -67,17 +67,17 @@ def decode_player(document: bytes, last_online: int | None) -> Player:
 
 
 def _ends_as_ours(document: bytes) -> bool:
-    """Tell whether our newest field is the last: newer versions add theirs behind it. A cheap check of a usual case."""
+    """Check cheaply that our newest field is the last one: newer versions append theirs after it."""
     newest = document.rfind(_NEWEST, -_END)
     return newest >= 0 and b"," not in document[newest:]
 
 
 def player_record(record: StoredPlayer) -> bytes:
-    """The stored document with its tail."""
+    """Encode a player record: the stored document with class, map, online state and last online time appended."""
     last = None if record.last_online is None else instant(record.last_online)
     tail = wire.players.player_tail(record.class_name, record.map_name, last, online=record.online)
     document = record.document
-    if _HAS_GROWN and document.rfind(_NEWEST, -_END) < 0:  # every lookup comes here: the usual case is cheap
+    if _HAS_GROWN and document.rfind(_NEWEST, -_END) < 0:  # called for every lookup: the usual case must be cheap
         document = _complete(document)
     return document[:-1] + tail
 
@@ -92,7 +92,7 @@ def name_of(record: StoredPlayer) -> str:
 
 
 def report(body: wire.link.PutPlayer) -> PlayerReport:
-    """What the game gave, in the rules' words."""
+    """Convert a game server's report to the rules' values."""
     _once("Items", [each.Slot for each in body.Items or []])
     _once("Bank", [each.Slot for each in body.Bank or []])
     _once("Bags", [each.Id for each in body.Bags or []])
@@ -121,7 +121,7 @@ def item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
 
 
 def item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
-    """Every slot, the empty ones too; one beyond the size is shown as long as it holds something."""
+    """List all slots, also empty ones. Slots beyond the size are listed up to the last one with an item."""
     last = max((slot for where, slot in slots if where == place), default=-1)
     return [item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
 
@@ -147,14 +147,14 @@ def user_record(user: User, *, codes: bool) -> bytes:
 
 
 def changed_user_record(user: User) -> bytes:
-    """Never with a code: a new address ends it, and this answer may be kept for replays."""
+    """Encode an account after a change, never with its reset code: the answer may be stored for replays."""
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
     return _user(user, wire.users.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
 
 def given_powers(body: wire.powers.ChangePowers) -> dict[str, bool]:
-    """By right, in the rules' words; only those that were sent."""
+    """Return the permissions that the body sets: name → granted or not."""
     sent = msgspec.structs.asdict(body)
     return {wire.powers.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
 
@@ -180,7 +180,7 @@ def entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
 
 
 def game_object(value: catalogue.CatalogueEntry, room: Capacity) -> wire.catalogue.GameObject:
-    """An entry of the catalogue as the engine describes its own."""
+    """Convert an entry of the catalogue to the engine's shape of a game object."""
     match value:
         case catalogue.CatalogueItem(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
             most = find_stack_limit(value, room)
@@ -207,7 +207,7 @@ def feed_changes(changes: Sequence[feed.FeedRow]) -> list[wire.feed.FeedChange]:
 
 
 def told(change: history.HistoryChange, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
-    """As the caller sees it, who may undo it or not."""
+    """Convert a change of the audit log. `Undoable` depends on the caller's permissions."""
     return wire.history.ToldChange(
         change.seq,
         instant(change.at),
@@ -237,7 +237,7 @@ def found(each: finder.SearchHit) -> wire.finder.Found:
 
 
 def mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
-    """As the caller sees it, who may try it again or not."""
+    """Convert a mail of the outbox. `Retriable` depends on the caller's token."""
     due, sent = (None if at is None else instant(at) for at in (each.next_try_at, each.sent_at))
     times = (instant(each.queued_at), instant(each.expires_at))
     fares = (each.state, *times, each.tries, due, sent, each.last_error)
@@ -294,7 +294,7 @@ def list_personal_fields() -> Sequence[str]:
 
 
 def count_items(side: bytes | str | None) -> Counter[str]:
-    """Whatever has an item and a quantity, wherever it stands in the row."""
+    """Sum up the quantities per item in one side of a change, at any depth."""
     found: Counter[str] = Counter()
     waiting: list[Any] = [msgspec.json.decode(side)] if side else []
     while waiting:
@@ -312,17 +312,17 @@ def count_items(side: bytes | str | None) -> Counter[str]:
 
 
 def _unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
-    """The fields that this version does not know, as they are."""
+    """Find the fields that this version does not know, as raw JSON."""
     return {name: value for name, value in _raw_fields.decode(stored).items() if name not in known}
 
 
 def _complete(document: bytes) -> bytes:
-    """The document with a default for each field that it lacks."""
+    """Add defaults for the fields that the document lacks."""
     return document if _NEWEST in document else encode_player(decode_player(document, None))
 
 
 def _is_catalogue(fields: Mapping[str, object]) -> bool:
-    """Its kinds are called like what a character holds, but its entries have names."""
+    """Check whether a side is of the catalogue. Its fields are named like a player's, but its entries have names."""
     name, value = next(iter(fields.items()), ("", None))
     if len(fields) != 1 or name.lower() not in wire.catalogue.ENTRIES:
         return False
@@ -335,7 +335,7 @@ def _attributed(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[
 
 
 def _once(field: str, keys: Sequence[object]) -> None:
-    """Which of two would be meant is not for us to guess."""
+    """Reject a report that has the same slot, bag, spell or variable twice."""
     if len(set(keys)) < len(keys):
         raise BadField(field=field, problem="says the same slot, bag or variable twice")
 

@@ -1,7 +1,7 @@
-"""The names by which a caller asks for a dry run.
+"""Find out whether a request is a dry run.
 
-Three spellings are the query parameter. A similar name, or the name in another place, would be ignored and the change
-made: it is rejected.
+The query parameter has three spellings. A similar name, or the name in a header or body, is rejected: if it were
+ignored, the change would be made.
 """
 
 import re
@@ -12,10 +12,10 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import hints
 from gamekeeper.http.query_values import read_boolean
 
-SPELLINGS = ("dryRun", "dry_run", "dry-run")  # of one query parameter, each in any letter case
-HEADER = b"x-dry-run"  # of answers
+SPELLINGS = ("dryRun", "dry_run", "dry-run")  # spellings of the query parameter, in any letter case
+HEADER = b"x-dry-run"  # a response header; clients must not send it
 _KNOWN = frozenset(each.lower() for each in SPELLINGS)
-_OTHER = re.compile(r"^amp;|^x-|[^a-z]")  # `amp;`: an HTML page's `&amp;`, of which `&` ended the parameter before
+_OTHER = re.compile(r"^amp;|^x-|[^a-z]")  # `amp;` remains of an unescaped `&amp;` in a link
 
 
 def is_asked_for(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bool:
@@ -31,7 +31,7 @@ def is_asked_for(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bo
 
 
 def require_not_in(body: object) -> None:
-    """Reject a field of a body; only the query asks for a dry run."""
+    """Reject a body with a field similar to `dryRun`: only the query can request a dry run."""
     for name in cast("Mapping[str, object]", body) if isinstance(body, dict) else ():
         _require_other(name)
 

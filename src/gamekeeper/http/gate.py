@@ -1,9 +1,9 @@
 """Gate for long reads: they run in pieces and leave most of the event loop to the other requests.
 
-A long read (CSV, history, look-back, search, large body) computes for up to a second. While other requests come in, all
-long reads of a process together get SHARE of its time. An account has at most OF_ONE long reads under way; its next
-ones wait. So does a read that is known to be long, such as an export, while its account has another, or while AT_ONCE
-are under way: each of them keeps a database connection.
+A long read (CSV, history, past state, search, large body) computes for up to a second. While other requests arrive, all
+long reads of a process together get SHARE of its time. An account can run at most OF_ONE long reads at once; further
+ones wait. A read that is known to be long, such as an export, also waits while its account runs another long read, or
+while AT_ONCE reads run: each of them holds a database connection.
 """
 
 import asyncio
@@ -18,36 +18,38 @@ from gamekeeper.game.refusals import Overloaded, TooManyLongReads
 from gamekeeper.http.admission import Admission
 
 T = TypeVar("T")
-SHARE = 0.1  # of a process's time for all long reads while others ask: these keep at least 80 % of their throughput
-FREE_SECONDS = 0.01  # of computing, after which a read is a long one
-CREDIT_SECONDS = 1.0  # an account may be ahead by the work of so long (at SHARE) before its next read waits
-ACTIVE_SECONDS = 0.1  # others count as active so long after their last request
-# Longest pause between two pieces. On PostgreSQL a snapshot is open meanwhile, and a connection that does nothing for
-# watch.PATIENCE_SECONDS (1 s) is taken for dead and ended.
+SHARE = 0.1  # of a process's time for all long reads under load: other requests keep at least 80 % of their throughput
+FREE_SECONDS = 0.01  # computing time after which a read counts as long
+CREDIT_SECONDS = 1.0  # debt (computing time / SHARE) that an account may have before its next read waits
+ACTIVE_SECONDS = 0.1  # other clients count as active for so long after their last request
+# Longest pause between two pieces. On PostgreSQL the snapshot stays open meanwhile, and a connection that is idle for
+# watch.PATIENCE_SECONDS (1 s) is closed as dead.
 PAUSE_SECONDS = 0.5
-AT_ONCE = 3  # most reads known to be long that run at once, over all accounts
-OF_ONE = 2  # long reads of one account, of which one may be known to be long: a search goes on beside an export
-LOOK_SECONDS = 0.05  # longest sleep before looking whether others are still active
-WAITING_OF_ONE, WAITING = 8, 32  # reads of one account, and of all, that may wait
-RETRY_SECONDS = 5  # after which an account with too many of them may ask again
-REMEMBERED = 1000  # accounts, before those that owe nothing are forgotten
+AT_ONCE = 3  # concurrent reads that are known to be long, over all accounts
+OF_ONE = (
+    2  # concurrent long reads of one account; at most one is known to be long, so a search can run beside an export
+)
+LOOK_SECONDS = 0.05  # interval for checking whether other clients are still active
+WAITING_OF_ONE, WAITING = 8, 32  # largest number of waiting reads: per account, and in total
+RETRY_SECONDS = 5  # Retry-After of the 429 for an account with too many waiting reads
+REMEMBERED = 1000  # accounts in memory; beyond that, accounts without debt are dropped
 
 
 class Gate:
-    """Of one process; all methods but `pause_thread` are for its event loop."""
+    """The gate of one process. All methods except `pause_thread` must be called on its event loop."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
-        self._entered = 0  # requests that came to the gate
-        self._others_seen, self._others_at = 0, 0.0  # requests that did not, and when one was last noticed
-        self._next = 0.0  # when the next piece of a long read may begin
-        self._paid: dict[str, float] = {}  # account: when its reads so far are paid for, at SHARE
-        self._last: dict[str, float] = {}  # account: when it last came to the gate
-        self._long: Counter[str] = Counter()  # account: its long reads under way
+        self._entered = 0  # requests that used the gate
+        self._others_seen, self._others_at = 0, 0.0  # requests that did not use the gate, and when one was last noticed
+        self._next = 0.0  # earliest start of the next piece of a long read
+        self._paid: dict[str, float] = {}  # account → time at which its debt is paid off
+        self._last: dict[str, float] = {}  # account → its last use of the gate
+        self._long: Counter[str] = Counter()  # account → number of running long reads
         self._waiting: Counter[str] = Counter()
 
     async def run(self, account: str, work: Callable[[Pause], Coroutine[Any, Any, T]], *, long: bool = False) -> T:
-        """Run the work, which rests between its pieces; `long`: it is known to be long."""
+        """Run the work, which calls its argument to pause between pieces. `long`: the read is known to be long."""
         self._entered += 1
         self._last[account] = time.monotonic()
         self._forget()
@@ -61,7 +63,7 @@ class Gate:
             turn.end()
 
     def charge(self, account: str, seconds: float, *, long: bool) -> None:
-        """Long reads pay by the pause before the next piece, all together; the others by a later start of the next."""
+        """Charge computing time. It delays the next piece of all long reads, or the account's next read."""
         now = time.monotonic()
         if not long:
             self._paid[account] = max(now, self._paid.get(account, 0.0)) + seconds / SHARE
@@ -69,14 +71,14 @@ class Gate:
             self._next = min(max(now, self._next) + seconds / SHARE - seconds, now + PAUSE_SECONDS)
 
     async def wait_for_next(self, account: str) -> None:
-        """Wait until the next piece of a long read may begin; at least let the others have the loop once."""
+        """Wait until the next piece of a long read may start. Yields to the event loop at least once."""
         await asyncio.sleep(0)
-        latest = time.monotonic() + PAUSE_SECONDS  # also when the pieces of others come first again and again
-        while (delay := min(self._delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - time passes without an event
+        latest = time.monotonic() + PAUSE_SECONDS  # a limit even if pieces of other reads are served first
+        while (delay := min(self._delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - the delay depends on time, not on an event
             await asyncio.sleep(min(delay, LOOK_SECONDS))
 
     def pause_thread(self, account: str, spent: float) -> None:
-        """The same for work in a thread, which has computed for so many seconds since its last pause."""
+        """Charge and pause work in a thread. `spent`: seconds of computing since its last pause."""
         self.charge(account, spent, long=True)
         while (delay := self._delay(account)) > 0:
             time.sleep(min(delay, LOOK_SECONDS))
@@ -86,7 +88,7 @@ class Gate:
 
     def end_long(self, account: str) -> None:
         self._long[account] -= 1
-        self._long += Counter[str]()  # drops those at zero
+        self._long += Counter[str]()  # removes zero counts
 
     async def _wait_for_turn(self, account: str, *, long: bool) -> None:
         if not self._must_wait(account, long=long):
@@ -97,11 +99,11 @@ class Gate:
             raise Overloaded
         self._waiting[account] += 1
         try:
-            while self._must_wait(account, long=long):  # noqa: ASYNC110 - the same
+            while self._must_wait(account, long=long):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
             self._waiting[account] -= 1
-            self._waiting += Counter[str]()  # drops those at zero
+            self._waiting += Counter[str]()  # removes zero counts
 
     def _must_wait(self, account: str, *, long: bool) -> bool:
         if self._long[account] >= (1 if long else OF_ONE) or (long and self._long.total() >= AT_ONCE):
@@ -128,11 +130,11 @@ class Gate:
 
 
 class _Turn:
-    """One read that is under way."""
+    """One running read, with the computing time that it has not been charged for yet."""
 
     def __init__(self, gate: Gate, account: str) -> None:
         self._gate, self._account = gate, account
-        self._spent, self._began = 0.0, 0.0  # seconds of computing that are not charged yet, up to the current step
+        self._spent, self._began = 0.0, 0.0  # uncharged seconds of computing before the current step; start of the step
         self._is_long = False
         self._piece_began = time.monotonic()
 
@@ -153,7 +155,7 @@ class _Turn:
             if self._spent < FREE_SECONDS:
                 return
             self.become_long()
-        # a long read also pays for its time at the database, which works for the others too
+        # a long read is also charged for its database time: the database is shared
         self._spent = max(self._spent, time.monotonic() - self._piece_began)
         self._charge()
         await self._gate.wait_for_next(self._account)
@@ -171,7 +173,7 @@ class _Turn:
 
 
 class _Measured(Awaitable[T], Generic[T]):
-    """Awaits a coroutine and measures how long it computes, without the time in which it waits."""
+    """Await a coroutine and measure its computing time, without the time it waits."""
 
     def __init__(self, work: Coroutine[Any, Any, T], turn: _Turn) -> None:
         self._work, self._turn = work, turn
@@ -188,5 +190,5 @@ class _Measured(Awaitable[T], Generic[T]):
                 self._turn.end_step()
             try:
                 step = partial(self._work.send, (yield awaited))
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the coroutine's to handle
+            except BaseException as error:  # noqa: BLE001 - any exception is passed into the coroutine
                 step = partial(self._work.throw, error)

@@ -1,11 +1,14 @@
-"""Times between milliseconds since 1970 and their text on the wire."""
+"""Convert times between milliseconds since 1970 and text."""
 
 import functools
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 _EPOCH = datetime.fromtimestamp(0, UTC).date()
-_TWO, _THREE = [f"{number:02}" for number in range(60)], [f"{number:03}" for number in range(1000)]  # digits, made once
+_TWO, _THREE = (
+    [f"{number:02}" for number in range(60)],
+    [f"{number:03}" for number in range(1000)],
+)  # formatted numbers, made once for speed
 
 
 def instant(milliseconds: int) -> str:
@@ -18,7 +21,7 @@ def instant(milliseconds: int) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _date(days: int) -> str:
-    """Cached: there are few days, and every record has two times."""
+    """Format a date, cached: there are few different days, and every record has two times."""
     return (_EPOCH + timedelta(days=days)).isoformat()
 
 
@@ -29,11 +32,11 @@ def milliseconds(text: str) -> int:
 
 
 def moment(text: str) -> int:
-    """Read a time that a person typed: without a zone it is UTC. A time that `instant` cannot write is an error."""
+    """Parse a time that a person typed; without a zone it is UTC. Raise for years that cannot be formatted."""
     given = datetime.fromisoformat(text)
     return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
 
 
 def http_date(milliseconds: int) -> str:
-    """Write a time as RFC 1123 has it."""
+    """Format a time as an HTTP date (RFC 1123)."""
     return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)

@@ -1,4 +1,4 @@
-"""Large bodies are read in one thread, in pieces, as long reads of their account."""
+"""Decode large bodies in one thread, with pauses, as long reads of their account."""
 
 import asyncio
 import threading
@@ -13,21 +13,21 @@ from gamekeeper.game.history import Pause
 from gamekeeper.http.gate import Gate
 
 R = TypeVar("R")
-LARGE = 256 * 1024  # bytes; smaller bodies are read on the event loop
-PIECE_SECONDS = 0.003  # of computing between two pauses of the thread
-LOOK_CALLS = 16  # objects of a body between two looks at the clock
-_one_reader = ThreadPoolExecutor(1, "bodies")  # two would take twice the memory, and no less time
+LARGE = 256 * 1024  # bytes; smaller bodies are decoded on the event loop
+PIECE_SECONDS = 0.003  # computing time between two pauses of the thread
+LOOK_CALLS = 16  # JSON objects between two checks of the clock
+_one_reader = ThreadPoolExecutor(1, "bodies")  # a second thread would double the memory and save no time
 
 
 class _Pauses(threading.local):
-    """Pauses of the thread that reads large bodies; in other threads there are none."""
+    """Thread-local pauses of the decoding thread. Other threads never pause."""
 
     pause: Callable[[float], None] | None = None
     began = 0.0
     calls = 0
 
     def maybe(self) -> None:
-        """Called for each object of a body."""
+        """Pause if the time is up. The decoder calls this for each JSON object."""
         if self.pause is None:
             return
         self.calls += 1
@@ -40,7 +40,7 @@ pauses = _Pauses()
 
 
 async def read(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) -> R:
-    """Decode a body; a large one waits for its turn at the gate."""
+    """Decode a body: a small one at once, a large one in the thread, through the gate."""
     if len(raw) <= LARGE:
         return decode()
 
@@ -52,7 +52,7 @@ async def read(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) ->
 
 
 def _decode_in_pieces(decode: Callable[[], R], pause: Callable[[float], None]) -> R:
-    """Without garbage collection: it would stop all threads and look at each list of the body again and again."""
+    """Decode with pauses. Garbage collection is off: it would block all threads to scan the new lists repeatedly."""
     pauses.pause, pauses.began = pause, time.thread_time()
     try:
         with bulk_loads.pause_gc():

@@ -1,4 +1,4 @@
-"""Which refusals each operation can answer with, and how the OpenAPI document describes them."""
+"""List the refusals of each operation, and describe them for the OpenAPI document."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -16,7 +16,7 @@ from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.schemas import Schema
 
 Kind = type[Refusal]
-DETAILS = {  # of the examples of refusals
+DETAILS = {  # values for the placeholders in the example messages
     "field": "quantity",
     "problem": "must be a whole number from 1 to 2147483647",
     "by": "name",
@@ -56,7 +56,7 @@ PROBLEMS: Mapping[Kind, str] = {
 
 
 def of(operation: Operation) -> dict[int, list[Kind]]:
-    """By status, in the order of the statuses."""
+    """List an operation's refusals by status, in ascending order."""
     found: dict[int, list[Kind]] = {}
     for kind in [*_request(operation), *_caller(operation), *_key(operation), *operation.refusals, *_ours(operation)]:
         kinds = found.setdefault(errors.find_status(kind, operation.path), [])
@@ -70,12 +70,12 @@ def headers(names: Iterable[str]) -> Schema:
 
 
 def show_examples(kinds: Sequence[Kind], operation: Operation) -> dict[str, Schema]:
-    """Return an example of each refusal, by its code."""
+    """Return an example of each refusal: code → example."""
     return {code_of(each): {"value": _example(each, operation)} for each in kinds}
 
 
 def describe_response(kinds: Sequence[Kind], schema: Schema, examples: Schema) -> Schema:
-    """Describe the response of one status, which these refusals have."""
+    """Describe the response of one status, for the refusals with this status."""
     return {
         "description": " · ".join(f"`{code}`" for code in examples),
         "headers": headers(["X-Request-Id", *_sent_with(kinds)]),
@@ -94,7 +94,7 @@ def code_of(kind: Kind) -> str:
 
 
 def _request(operation: Operation) -> Iterator[Kind]:
-    yield no.RepeatedField  # in the query, which is read on every row
+    yield no.RepeatedField  # of the query, which every operation parses
     if operation.is_ours:
         yield errors.UnknownParameter
     if operation.query or operation.is_repeatable:
@@ -140,7 +140,7 @@ def _key(operation: Operation) -> Iterator[Kind]:
 def _ours(operation: Operation) -> Iterator[Kind]:
     yield errors.InternalError
     if isinstance(operation.answer, str):
-        return  # a page: no database, no queue
+        return  # a static page, without the database
     yield from (no.Overloaded, errors.DatabaseAway, errors.OutcomeUnknown)
 
 

@@ -11,7 +11,7 @@ MOST = 2**31 - 1
 class Page:
     number: int
     size: int
-    limit: int  # how many of the page's records are wanted
+    limit: int  # largest number of records to return
 
     @property
     def offset(self) -> int:

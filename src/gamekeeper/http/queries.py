@@ -1,15 +1,14 @@
 """Decode a query into the shape that its operation declares.
 
-Names, defaults and limits of the parameters stand in the shape alone. Where a type cannot say how its text is read,
-`Meta.extra` does:
+The shape alone has the names, defaults and limits of the parameters. `Meta.extra` has what a type cannot express:
 
-* `read`: the function that reads it, and `schema`: its JSON schema, which the function's type does not give;
-* `cut`: a larger number counts as this one;
-* `blank`: an empty text counts as a parameter left out; `strip`: so does white space, which is removed around a text;
-* `problem`: what the refusal of a wrong id says.
+* `read`: the function that parses the text; `schema`: the JSON schema for it;
+* `cut`: larger numbers count as this one;
+* `blank`: an empty text counts as no parameter; `strip`: white space around the text is removed first;
+* `problem`: the message for a wrong id.
 
-On our own operations an unknown parameter is rejected, because a misspelt one can do harm. The other operations ignore
-unknown parameters: their clients expect that.
+Our own operations reject unknown parameters, because a misspelt one can do harm. The other operations ignore them,
+because their clients expect that.
 """
 
 import types
@@ -26,16 +25,16 @@ from gamekeeper.http.operation import Route
 from gamekeeper.http.query_values import Read
 
 S = TypeVar("S", bound=Struct)
-Query = Mapping[str, str]  # names in lower case, each once
+Query = Mapping[str, str]  # parameter name in lower case → text
 
 
 class _Type(NamedTuple):
-    """A field's type: the bare one, and what is said about it."""
+    """A field's type without annotations, and its annotations."""
 
     bare: Any
     metas: tuple[Meta, ...]
 
-    def find_extra(self, name: str) -> Any:  # noqa: ANN401 - whatever the shape says under that name
+    def find_extra(self, name: str) -> Any:  # noqa: ANN401 - any value of the shape
         return next((each.extra[name] for each in reversed(self.metas) if each.extra and name in each.extra), None)
 
     def find_limit(self, name: str) -> int | None:
@@ -54,7 +53,7 @@ def require_known(route: Route, query: Query) -> None:
 
 @cache
 def known_names(route: Route) -> dict[str, str]:
-    """What a route reads from the query: names in lower case → as they are documented."""
+    """List a route's query parameters: name in lower case → documented name."""
     asked = route.query.__struct_encode_fields__ if route.query else ()
     return {name.lower(): name for name in (*asked, *(dry_runs.SPELLINGS if route.is_repeatable else ()))}
 
@@ -65,7 +64,7 @@ def decode(shape: type[S], query: Query) -> S:
 
 
 def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
-    """Find the JSON schemas that fields give for themselves: name of the parameter → schema with its description."""
+    """Find the JSON schemas in `Meta.extra`: name of the parameter → schema with its description."""
     given = {each.encode_name: _resolve(each.type) for each in msgspec.structs.fields(shape)}
     return {
         name: {"description": next(meta.description for meta in reversed(kind.metas) if meta.description), **schema}
@@ -76,7 +75,7 @@ def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
 
 @cache
 def _make_decoder(shape: type[Struct]) -> Callable[[Query], Struct]:
-    defaults = shape()  # frozen, so that all requests can have it
+    defaults = shape()  # frozen, so that requests can share it
     fields = [
         (each.encode_name.lower(), each.name, each.encode_name, _make_reader(each.type, getattr(defaults, each.name)))
         for each in msgspec.structs.fields(shape)
@@ -106,7 +105,7 @@ def _make_reader(kind: Any, default: object) -> Read:  # noqa: ANN401 - a type a
 
 
 def _resolve(kind: Any) -> _Type:  # noqa: ANN401 - as above
-    """Take the `| UnsetType` of a parameter without a default off its type."""
+    """Split a type into bare type and annotations; drop the `| UnsetType` of parameters without a default."""
     if get_origin(kind) in (Union, types.UnionType):
         kinds = [each for each in get_args(kind) if each is not UnsetType]
         return _resolve(kinds[0]) if len(kinds) == 1 else _Type(kinds, ())

@@ -1,4 +1,4 @@
-"""Readers of single query parameters: from the text that was sent to a value, or a refusal that names the parameter."""
+"""Readers of single query parameters: parse the text, or raise a refusal that names the parameter."""
 
 import difflib
 import re
@@ -10,9 +10,9 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
 from gamekeeper.http.mail_cursor import MailCursor
 
-Read = Callable[[str, str], object]  # takes the text and the parameter's name
+Read = Callable[[str, str], object]  # arguments: text, name of the parameter
 
-CHANGE_NUMBER = "[0-9]{1,18}"  # 18 digits: the most that always fit into 64 bits
+CHANGE_NUMBER = "[0-9]{1,18}"  # 18 digits always fit into 64 bits
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
@@ -20,13 +20,13 @@ TRUTH = {"true": True, "false": False}
 REST_OF_SECOND_MS = 999
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 _CHANGE_NUMBER = re.compile(CHANGE_NUMBER, re.ASCII)
-_SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
-# The time of day in a time, and its fraction of a second.
+_SHOWN_UTC = re.compile(" UTC$")  # the console's format of times
+# Matches the time of day in a timestamp, and its fraction of a second.
 _CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
 
 
 def make_integer_reader(least: int, most: int, cut: int | None) -> Read:
-    """`cut`: a larger number that is not above `most` counts as this one."""
+    """Make a reader for integers from `least` to `most`. Numbers above `cut` count as `cut`."""
     largest = most if cut is None else cut
 
     def read(text: str, name: str) -> object:
@@ -38,7 +38,7 @@ def make_integer_reader(least: int, most: int, cut: int | None) -> Read:
 
 
 def make_choice_reader(options: Sequence[str]) -> Read:
-    """Read one of the options, in any letter case."""
+    """Make a reader for one of the options, in any letter case."""
     known = {each.lower(): each for each in options}
 
     def read(text: str, name: str) -> object:
@@ -51,7 +51,7 @@ def make_choice_reader(options: Sequence[str]) -> Read:
 
 
 def make_word_reader(words: Sequence[str], otherwise: Read) -> Read:
-    """Read one of the words, in any letter case, or what the other reader reads."""
+    """Make a reader for one of the words, in any letter case; other texts go to the reader `otherwise`."""
     known = {each.lower(): each for each in words}
 
     def read(text: str, name: str) -> object:
@@ -94,7 +94,7 @@ def read_start(text: str, name: str) -> int:
 
 
 def read_end(text: str, name: str) -> int:
-    """Read a time as the last millisecond of what it names, so that a time shown in seconds includes its second."""
+    """Read a time as milliseconds since 1970. Without a fraction it means the last millisecond of its second."""
     return _read_time(text, name, TIME, to_end=True)
 
 
@@ -112,7 +112,7 @@ def read_change_number(text: str, name: str) -> int:
 
 
 def read_kind(text: str, name: str) -> str:
-    """Read a kind of change. The refusal names the nearest ones."""
+    """Read a kind of change. The refusal suggests similar kinds."""
     if CONTROL.search(text):
         raise BadField(field=name, problem="must have no control characters")
     if text in KINDS:
@@ -139,6 +139,6 @@ def _read_time(text: str, name: str, problem: str, *, to_end: bool = False) -> i
 
 
 def _find_rest(text: str) -> int:
-    """Return how many milliseconds what a time names lasts after its start. Browsers omit seconds that are :00."""
+    """Return 999 for a time without a fraction of a second, else 0. Seconds may be missing: browsers omit `:00`."""
     clock = _CLOCK.search(text)
     return REST_OF_SECOND_MS if clock and not clock["fraction"] else 0

@@ -1,4 +1,4 @@
-"""The whole API: the operations that the handlers' modules declare. `gamekeeper operations` prints them."""
+"""All operations of the API, collected from the handlers' modules. `gamekeeper operations` prints them."""
 
 from gamekeeper.http import (
     credentials,
@@ -31,14 +31,14 @@ GROUPS = tuple(
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]
-# the spec's, in its order, then ours
+# first the operations of the spec, by number, then our own
 ROUTES: tuple[Operation, ...] = tuple(sorted(_declared, key=lambda each: each.number or len(_declared)))
-# for the operator's Prometheus, if there is one: not part of the API
+# for Prometheus; not part of the API
 METRICS = Route(method="GET", path="/metrics", permissions=NO_TOKEN, access=READ, handler=metrics.show)
 
 
 def list_operations() -> list[dict[str, str]]:
-    """Every operation as people and programs list them; the order of the fields is that of the columns."""
+    """List every operation, for docs/operations.md and the command line. Fields are in the order of the columns."""
     return [
         {
             "number": "" if each.number is None else str(each.number),

@@ -1,4 +1,4 @@
-"""Values of the demo world for the examples of the API, which can be sent there as they stand."""
+"""Values of the demo data for the examples in the OpenAPI document. The demo server accepts them unchanged."""
 
 import msgspec
 

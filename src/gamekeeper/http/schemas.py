@@ -1,4 +1,4 @@
-"""The shapes as JSON Schema, as far as both OpenAPI documents put them alike."""
+"""JSON Schemas of the wire's shapes: the parts that both OpenAPI documents share."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 from gamekeeper.http import queries, wire
 
 Schema = dict[str, Any]
-Change = Callable[[str, Schema], Schema]  # of a component, by the name of its shape
+Change = Callable[[str, Schema], Schema]  # arguments: name of the shape, its schema
 Rename = Callable[[str], str]
 REF = "#/components/schemas/{name}"
 NULL: Schema = {"type": "null"}
@@ -36,7 +36,7 @@ def read_components(kind: Any) -> tuple[Schema, dict[str, Schema]]:  # noqa: ANN
 
 
 def read_query(shape: type[Struct]) -> Schema:
-    """Return the schema of a query, with those that its fields give for themselves."""
+    """Return the schema of a query, including schemas from `Meta.extra`."""
     schema = read_components(shape)[1][shape.__name__]
     return {**schema, "properties": {**schema["properties"], **queries.find_schemas(shape)}}
 
@@ -50,7 +50,7 @@ def name_of(reference: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Turn `Paged_PlayerRecord_` into PagedPlayerRecord; a shape inside another has its module before it."""
+    """Turn `Paged_PlayerRecord_` into PagedPlayerRecord, and drop the module of inner shapes."""
     return "".join(part[:1].upper() + part[1:] for part in _MODULE.sub("", name).split("_"))
 
 
@@ -59,12 +59,12 @@ def name_given(name: str) -> str:
 
 
 def name_sent(name: str) -> str:
-    """Give a shape that is in bodies and in answers another name in bodies, where fewer fields are required."""
+    """Name a shape in bodies. One that answers have too gets the suffix `Sent`: bodies require fewer fields."""
     return f"{name}Sent" if name in _SENT_TOO else name
 
 
 def require_all(name: str, schema: Schema) -> Schema:
-    """Require every field of an answer that its shape does not leave out, and drop the defaults."""
+    """Mark every field of an answer as required, except fields that may be left out; drop defaults."""
     shape = wire.SHAPES.get(name)
     if shape is not None and shape.__struct_config__.omit_defaults:
         return schema
@@ -75,7 +75,7 @@ def require_all(name: str, schema: Schema) -> Schema:
 
 
 def walk(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """Change a schema and all those in it, the inner ones first."""
+    """Apply `change` to a schema and all schemas in it, the inner ones first."""
     return change({key: _walk_part(key, value, change) for key, value in schema.items()})
 
 

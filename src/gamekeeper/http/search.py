@@ -1,4 +1,4 @@
-"""A page of a list in the order asked for: of the whole of it, or of what a search finds."""
+"""Load a page of a sorted list: of all records, or of the results of a search."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,7 +22,7 @@ async def page(request: Request, query: Query, sorts: Mapping[str, Sort[R]], spe
 async def find(
     request: Request, page: Page, sort: Sort[R], sought: str, *, descending: bool
 ) -> tuple[int, Sequence[R], bool]:
-    """Return how many there are, those of the page, and whether there may be more. `sought` is empty: all of them."""
+    """Return the total, the records of the page, and whether there may be more. `sought`: search text; empty: all."""
     keeper, wanted = request.services.keeper, PageRequest(page.offset, page.limit, descending=descending)
     if sort.listing and not sought:
         return await search.load_page(keeper, sort, sought, wanted)
