@@ -50,7 +50,7 @@ TESTS = {
         "tests/http/test_revoking.py",
         "tests/http/test_token_use.py",
         "tests/http/test_session_tokens.py",
-        "tests/console/test_sessions.py::test_signing_out_everywhere_ends_what_was_chosen",
+        "tests/console/test_sessions.py::test_sign_out_everywhere_ends_the_chosen_tokens",
     ),
     "passwords": ("tests/game/test_passwords.py", "tests/game/test_imported_hashes.py"),
 }

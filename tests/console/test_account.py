@@ -38,7 +38,7 @@ def press(keeper: Keeper, page: Page, button: str, **typed: str) -> str:
     return Page(shown.raw.decode()).text
 
 
-def test_what_an_account_is(root: Keeper) -> None:
+def test_page_shows_email_times_and_history(root: Keeper) -> None:
     page = root.page("/console/accounts/aNN")
     for words in ("ann@example.test", ANN, "1 h 0 min", "Warrior", "Neither banned nor muted."):
         assert words in page.text
@@ -50,7 +50,7 @@ def test_what_an_account_is(root: Keeper) -> None:
     assert root.get("/console/accounts/Nobody").status == 404
 
 
-def test_markup_is_text(world: World, root: Keeper) -> None:
+def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
     world.post("/api/v1/users/Ann/admin/ban", {"reason": "<script>alert(1)</script>", "moderator": "<b>me</b>"})
     page = root.page(HOME)
     assert "<script>alert(1)</script>" in page.text
@@ -58,7 +58,7 @@ def test_markup_is_text(world: World, root: Keeper) -> None:
     assert not any(tag == "b" or (tag == "script" and not each.get("src")) for tag, each in page.tags)
 
 
-def test_who_sees_what(world: World, keeper: Callable[[str], Keeper]) -> None:
+def test_permission_decides_what_the_page_shows(world: World, keeper: Callable[[str], Keeper]) -> None:
     assert keeper("Shop").get(HOME).status == 403
     page = keeper("Clerk").page(HOME)
     assert buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all"})
@@ -72,7 +72,7 @@ def test_who_sees_what(world: World, keeper: Callable[[str], Keeper]) -> None:
     assert buttons(ours).isdisjoint({"Ban", "Change powers"})
 
 
-def test_one_s_own_account(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_own_account_page_offers_tokens_but_no_moderation(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     own = f"/console/accounts/{people.USER_IDS['Root']}"
     assert root.get("/console/me").headers["location"] == own
     page = root.page(own)
@@ -92,7 +92,7 @@ def sent(page: Page) -> dict[str, str]:
     return {name: value for name, value in fields.items() if name.startswith("body.")}
 
 
-def test_powers_are_given_and_taken_with_the_form(world: World, root: Keeper) -> None:
+def test_form_grants_and_revokes_permissions(world: World, root: Keeper) -> None:
     page = root.page(HOME)
     assert sent(page) == {}
     shown = press(root, page, "Change powers", **{"body.ban": "true", "body.users.manage": "true"})
@@ -108,11 +108,11 @@ def test_powers_are_given_and_taken_with_the_form(world: World, root: Keeper) ->
     assert f"Undo change {world.ledger()[-1].seq}" in buttons(root.page(HOME))
 
 
-def test_what_managing_accounts_comes_to_is_said(root: Keeper) -> None:
+def test_meaning_of_users_manage_is_explained(root: Keeper) -> None:
     assert "signs in as anybody by a new password" in root.page("/console/accounts/Ann").text
 
 
-def test_nobody_s_to_give(world: World, keeper: Callable[[str], Keeper]) -> None:
+def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: Callable[[str], Keeper]) -> None:
     manages(world, "Clerk")
     assert world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200  # outranks an editor
     assert world.post(POWERS, {"editor": True, "api": True}).status == 200
@@ -134,7 +134,7 @@ def test_nobody_s_to_give(world: World, keeper: Callable[[str], Keeper]) -> None
 
 
 @pytest.mark.parametrize(("what", "said"), [("Ban", "Banned"), ("Mute", "Muted")])
-def test_a_penalty_and_its_end(world: World, root: Keeper, what: str, said: str) -> None:
+def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: str, said: str) -> None:
     press(root, root.page(HOME), what, **{"body.duration": "3", "body.reason": "selling gold"})
     page = root.page(HOME)
     assert f"{said} because of selling gold By Root Until 20" in page.text
@@ -148,12 +148,12 @@ def test_a_penalty_and_its_end(world: World, root: Keeper, what: str, said: str)
 
 
 @pytest.mark.parametrize("page", [HOME, f"/console/players/{people.ANN.id}"])
-def test_nobody_is_banned_for_good_unless_that_is_chosen(root: Keeper, page: str) -> None:
+def test_permanent_ban_is_not_the_default(root: Keeper, page: str) -> None:
     shown = root.page(page)
     assert [shown.form(ACT, what).fields["body.duration"] for what in ("Ban", "Mute")] == ["7", "7"]
 
 
-def test_what_it_did_and_what_was_done_to_it_can_be_filtered(root: Keeper) -> None:
+def test_page_links_to_changes_of_and_by_the_account(root: Keeper) -> None:
     me = people.USER_IDS["Root"]
     links = root.page(f"/console/accounts/{me}").links
     assert links["What Root did"] == f"/console/changes?actor={me}"
@@ -161,7 +161,7 @@ def test_what_it_did_and_what_was_done_to_it_can_be_filtered(root: Keeper) -> No
     assert "What Ann did" not in root.page(HOME).links
 
 
-def test_a_kick_is_for_who_is_there(world: World, root: Keeper) -> None:
+def test_kick_is_offered_only_for_online_accounts(world: World, root: Keeper) -> None:
     assert "Kick out of the game" not in buttons(root.page(HOME))
     world.call("PUT", f"{LINK}/servers/s1", body={"Lease": 600})
     world.post(f"{LINK}/servers/s1/joined", {"Players": [people.ANN.id]})
@@ -173,7 +173,7 @@ def test_a_kick_is_for_who_is_there(world: World, root: Keeper) -> None:
     assert "maintenance" in root.page(HOME).text
 
 
-def test_name_and_email(world: World, root: Keeper) -> None:
+def test_name_and_email_are_changed_and_undone(world: World, root: Keeper) -> None:
     press(root, root.page(HOME), "Rename", **{"body.name": "Anna"})
     shown = press(root, root.page(HOME), "Change email", **{"body.new": "anna@example.test"})
     assert "ann@example.test anna@example.test" in shown
@@ -185,7 +185,7 @@ def test_name_and_email(world: World, root: Keeper) -> None:
     assert world.get("/api/v1/users/Anna").json["Email"] == "ann@example.test"
 
 
-def test_a_password_is_typed_in_the_second_step(world: World, root: Keeper) -> None:
+def test_password_is_typed_in_the_dialog(world: World, root: Keeper) -> None:
     form = root.page(HOME).form(ACT, "Set a new password")
     shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
     again = Page(shown.raw.decode()).confirmation()
@@ -196,7 +196,7 @@ def test_a_password_is_typed_in_the_second_step(world: World, root: Keeper) -> N
     assert world.post("/api/v1/users/Ann/password/validate", sent).status == 200
 
 
-def test_a_reset_mail_is_queued(world: World, root: Keeper) -> None:
+def test_reset_mail_is_queued(world: World, root: Keeper) -> None:
     page = root.page(HOME)
     assert "Mail is not set up" in page.text
     press(root, page, "Send a reset mail")
@@ -205,7 +205,7 @@ def test_a_reset_mail_is_queued(world: World, root: Keeper) -> None:
     assert code not in root.page(HOME).html
 
 
-def test_tokens_end_one_by_one_and_all_at_once(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"
     page = root.page(home)
     assert "service" in page.text
@@ -218,7 +218,7 @@ def test_tokens_end_one_by_one_and_all_at_once(world: World, root: Keeper, keepe
     assert world.get("/api/v1/players", by="Clerk").status == 401
 
 
-def test_older_tokens_are_looked_at_by_those_who_may(
+def test_link_to_older_tokens_needs_permission(
     world: World, root: Keeper, keeper: Callable[[str], Keeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of an account whose newest tokens have all ended, there may be more."""
@@ -233,7 +233,7 @@ def test_older_tokens_are_looked_at_by_those_who_may(
     assert "/console/tokens" not in page.html
 
 
-def test_the_history_goes_on_where_it_ended(world: World, root: Keeper) -> None:
+def test_older_changes_continue_the_history(world: World, root: Keeper) -> None:
     for number in range(25):
         world.post(f"/api/v1/users/{ANN}/name", {"name": f"Ann{number:02}"})
     page = root.page(HOME)

@@ -30,7 +30,7 @@ def listed(root: Keeper, path: str) -> list[str]:
     return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
 
-def test_all_with_their_powers_and_states(root: Keeper) -> None:
+def test_list_shows_permissions_and_states(root: Keeper) -> None:
     page = root.page(PAGE)
     assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
     assert "Clerk clerk@example.test api, users query" in page.text
@@ -38,19 +38,19 @@ def test_all_with_their_powers_and_states(root: Keeper) -> None:
     assert "1 to 7 of 7 accounts" in page.text
 
 
-def test_by_email_and_by_a_part_of_it(root: Keeper) -> None:
+def test_search_finds_email_and_part_of_it(root: Keeper) -> None:
     page = root.page(f"{PAGE}?search=ONA@EX&sortby=email")
     assert "Mona" in page.links
     assert "Ann" not in page.links
     assert "No account has this" in root.page(f"{PAGE}?search=qqqq").text
 
 
-def test_the_order_is_in_the_address(root: Keeper) -> None:
+def test_order_is_part_of_the_address(root: Keeper) -> None:
     html = root.page(root.page(PAGE).links["Name ▲"]).html
     assert html.index("shop@") < html.index("bob@") < html.index("ann@")
 
 
-def test_only_who_may_query_accounts(keeper: Callable[[str], Keeper]) -> None:
+def test_list_needs_users_query(keeper: Callable[[str], Keeper]) -> None:
     assert keeper("Clerk").get(PAGE).status == 200
     shop = keeper("Shop")
     refused = shop.get(PAGE)
@@ -60,7 +60,7 @@ def test_only_who_may_query_accounts(keeper: Callable[[str], Keeper]) -> None:
 
 
 @pytest.mark.parametrize(("table", "state"), [("bans", BANNED), ("mutes", MUTED)])
-def test_what_is_in_force_the_newest_first_with_its_end_and_its_reason(
+def test_penalties_are_listed_newest_first_with_end_and_reason(
     world: World, root: Keeper, table: str, state: str
 ) -> None:
     world.sql("DELETE FROM mutes")
@@ -73,7 +73,7 @@ def test_what_is_in_force_the_newest_first_with_its_end_and_its_reason(
     assert "or more" not in page.text
 
 
-def test_a_state_keeps_to_its_order_its_parts_and_its_search(world: World, root: Keeper) -> None:
+def test_state_filter_keeps_order_page_and_search(world: World, root: Keeper) -> None:
     imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     by_email = root.page(BANNED).links["Email"]
     assert listed(root, by_email) == ["Ann", "Clerk", "Shop"]
@@ -85,7 +85,7 @@ def test_a_state_keeps_to_its_order_its_parts_and_its_search(world: World, root:
     assert second.form(PAGE, "Search").fields["state"] == "banned"
 
 
-def test_a_search_within_a_state(world: World, root: Keeper) -> None:
+def test_search_within_a_state_finds_only_its_accounts(world: World, root: Keeper) -> None:
     imposed(world, "bans", {"Ann": FAR, "Clerk": 1, "Shop": None})
     assert listed(root, f"{BANNED}&search=LERK") == []
     assert "None of these accounts has this" in root.page(f"{BANNED}&search=clerk").text
@@ -96,7 +96,7 @@ def test_a_search_within_a_state(world: World, root: Keeper) -> None:
     assert "search=ann" in root.page(f"{BANNED}&search=ann").links["Name"]
 
 
-def test_of_more_than_are_listed_the_newest_and_any_by_name(
+def test_long_list_shows_the_newest_and_finds_others_by_name(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (search, accounts):
@@ -113,7 +113,7 @@ def test_of_more_than_are_listed_the_newest_and_any_by_name(
     assert "the first by name are listed" in root.page(POWERS).text
 
 
-def test_what_a_common_text_finds_is_not_said_to_be_all(
+def test_search_for_common_text_is_marked_incomplete(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All seven have it in the email: those of a state are kept out of as many as a search finds."""
@@ -128,7 +128,7 @@ def test_what_a_common_text_finds_is_not_said_to_be_all(
     assert "More have this than are looked through" in root.page(f"{BANNED}&search=root").text
 
 
-def test_any_power_is_one(world: World, root: Keeper) -> None:
+def test_account_with_any_permission_is_listed(world: World, root: Keeper) -> None:
     assert listed(root, POWERS) == ["Clerk", "Root", "Server", "Shop"]
     for power in Powers._fields:
         held = Powers()._replace(users_query=power == "users_manage")._replace(**{power: True})  # not had alone
@@ -137,7 +137,7 @@ def test_any_power_is_one(world: World, root: Keeper) -> None:
         assert listed(root, POWERS) == ["Ann", "Clerk", "Root", "Server", "Shop"], power
 
 
-def test_nobody_of_a_state(world: World, root: Keeper) -> None:
+def test_state_without_accounts_shows_a_message(world: World, root: Keeper) -> None:
     world.sql("DELETE FROM mutes")
     assert "Nobody is banned. It is done on an account's page" in root.page(BANNED).text
     assert "Nobody is muted." in root.page(MUTED).text
@@ -145,14 +145,14 @@ def test_nobody_of_a_state(world: World, root: Keeper) -> None:
     assert "Show all" not in root.page(f"{PAGE}?state=&search=").links
 
 
-def test_a_state_that_there_is_not(root: Keeper) -> None:
+def test_unknown_state_is_rejected(root: Keeper) -> None:
     refused = root.get(f"{PAGE}?state=asleep")
     assert refused.status == 400
     assert "The field 'state' must be banned or muted or powers, or left out." in Page(refused.raw.decode()).text
     assert root.get(f"{BANNED}&sortby=colour").status == 400
 
 
-def test_an_order_that_only_another_state_has(world: World, root: Keeper) -> None:
+def test_order_of_another_state_is_ignored(world: World, root: Keeper) -> None:
     """Typed, or left over in an address: the list is in its own first order, and its forms forget the other."""
     everybody = listed(root, PAGE)
     for state in ("", "state=&", "state=all&", "state=ALL&"):

@@ -50,7 +50,7 @@ def numbers(world: World) -> list[int]:
         (f"/api/v1/players/{people.BOB.id}/level", {"level": 9}),
     ],
 )
-def test_what_is_shown_is_what_is_done(world: World, root: Keeper, path: str, body: dict[str, object]) -> None:
+def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: str, body: dict[str, object]) -> None:
     before = everything(world)
     shown = root.preview("POST", path, body)
     assert shown.status == 200, shown.raw
@@ -66,7 +66,7 @@ def test_what_is_shown_is_what_is_done(world: World, root: Keeper, path: str, bo
     assert wanted
 
 
-def test_it_says_whom_it_will_change(world: World, root: Keeper) -> None:
+def test_preview_names_the_player_or_account(world: World, root: Keeper) -> None:
     assert "These changes will be made: Ann What" in said(root.preview("POST", GIVE, COINS))
     ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
     assert "These changes will be made: Ann What" in said(root.preview("POST", ban))
@@ -74,7 +74,7 @@ def test_it_says_whom_it_will_change(world: World, root: Keeper) -> None:
     assert "These changes will be made: What" in said(signed_in(world, "Shop").preview("POST", ban))
 
 
-def test_it_says_what_it_did_and_offers_the_way_back(world: World, root: Keeper) -> None:
+def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
     done = root.confirm(root.preview("POST", GIVE, COINS, back="/console/players/x?tab=2"), "a gift")
     where, _, request_id = done.headers["location"].partition("&done=")
     assert where == "/console/players/x?tab=2"
@@ -88,7 +88,7 @@ def test_it_says_what_it_did_and_offers_the_way_back(world: World, root: Keeper)
     assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 250
 
 
-def test_what_changed_meanwhile_is_shown_anew_and_nothing_is_done(world: World, root: Keeper) -> None:
+def test_stale_confirmation_shows_a_new_preview(world: World, root: Keeper) -> None:
     shown = root.preview("POST", GIVE, COINS)
     assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 100}).status == 200
     before = everything(world)
@@ -102,13 +102,13 @@ def test_what_changed_meanwhile_is_shown_anew_and_nothing_is_done(world: World, 
     assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 355
 
 
-def test_two_keepers_at_once_lose_nothing(world: World, root: Keeper) -> None:
+def test_concurrent_confirmations_lose_no_change(world: World, root: Keeper) -> None:
     other = signed_in(world, "Clerk")
     mine, theirs = root.preview("POST", GIVE, COINS), other.preview("POST", GIVE, COINS)
     assert [root.confirm(mine, "mine").status, other.confirm(theirs, "theirs").status] == [303, 409]
 
 
-def test_a_repeated_confirmation_is_harmless(world: World, root: Keeper) -> None:
+def test_repeated_confirmation_takes_effect_once(world: World, root: Keeper) -> None:
     shown = root.preview("POST", GIVE, COINS)
     assert root.confirm(shown, "a gift").status == 303
     after = world.ledger()
@@ -121,14 +121,14 @@ def test_a_repeated_confirmation_is_harmless(world: World, root: Keeper) -> None
 
 
 @pytest.mark.parametrize("missing", ["key", "seen"])
-def test_a_confirmation_without_what_was_looked_at_is_refused(world: World, root: Keeper, missing: str) -> None:
+def test_confirmation_without_its_preview_is_rejected(world: World, root: Keeper, missing: str) -> None:
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
     answer = root.confirm(shown, "a gift", **{missing: ""})
     assert (answer.status, f"The field '{missing}' is missing." in said(answer)) == (400, True)
     assert everything(world) == before
 
 
-def test_a_log_in_is_neither_tried_nor_done_here(world: World, root: Keeper) -> None:
+def test_log_in_operation_is_rejected(world: World, root: Keeper) -> None:
     body = {"grant_type": "password", "username": "Root", "password": hash_for_wire(people.PASSWORD)}
     before = world.sql("SELECT COUNT(*) FROM tokens")
     shown = root.preview("POST", GIVE, COINS)
@@ -151,7 +151,7 @@ def test_a_log_in_is_neither_tried_nor_done_here(world: World, root: Keeper) -> 
     ],
 )
 @pytest.mark.parametrize("done", ["/console?done=already", ""])
-def test_what_may_have_been_done_can_be_sent_again(
+def test_unknown_outcome_can_be_retried_with_the_same_key(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, status: int, told: str, done: str
 ) -> None:
     shown, before = root.preview("POST", GIVE, COINS), len(world.ledger())
@@ -169,7 +169,9 @@ def test_what_may_have_been_done_can_be_sent_again(
     assert len(world.ledger()) == before + 1
 
 
-def test_a_script_is_told_when_to_send_it_again(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_script_gets_retry_after_for_unknown_outcome(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fields = Page(root.preview("POST", GIVE, COINS).raw.decode()).confirmation().fields
     break_off(monkeypatch, world, CommitUnknown("gone"))
     answer = root.post(ACT, {**fields, "reason": "a gift"}, headers=JSON, csrf=fields["csrf"])
@@ -179,7 +181,7 @@ def test_a_script_is_told_when_to_send_it_again(world: World, root: Keeper, monk
 # --- What was done ---------------------------------------------------------------------------------------------------
 
 
-def test_only_ones_own_changes_are_shown_as_done(world: World, root: Keeper) -> None:
+def test_done_page_hides_changes_of_other_accounts(world: World, root: Keeper) -> None:
     root.act("POST", GIVE, COINS)
     request_id = world.ledger()[-1].request_id
     assert "Items given" in root.page(f"/console/done/{request_id}").text
@@ -187,15 +189,13 @@ def test_only_ones_own_changes_are_shown_as_done(world: World, root: Keeper) -> 
 
 
 @pytest.mark.parametrize(("quantity", "opened"), [(5, True), (8 * 1_000_000, False)])
-def test_what_was_done_is_open_unless_it_is_long(world: World, root: Keeper, quantity: int, opened: bool) -> None:  # noqa: FBT001 - a case
+def test_done_page_folds_long_changes(world: World, root: Keeper, quantity: int, opened: bool) -> None:  # noqa: FBT001 - a case
     root.act("POST", GIVE, {**COINS, "quantity": quantity})
     page = root.page(f"/console/done/{world.ledger()[-1].request_id}")
     assert ["open" in each for tag, each in page.tags if tag == "details" and "class" not in each] == [opened]
 
 
-def test_however_many_changes_others_make_ones_own_are_found(
-    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_done_page_finds_own_changes_among_many(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     root.act("POST", GIVE, COINS)
     request_id = world.ledger()[-1].request_id
     monkeypatch.setattr("gamekeeper.console.actions.NEWEST_CHANGES", 2)
@@ -204,7 +204,7 @@ def test_however_many_changes_others_make_ones_own_are_found(
     assert "Items given" in root.page(f"/console/done/{request_id}").text
 
 
-def test_what_was_done_over_the_game_link_is_found_too(world: World, root: Keeper) -> None:
+def test_done_page_finds_changes_over_the_game_link(world: World, root: Keeper) -> None:
     done = root.act("DELETE", f"/api/link/v1/players/{people.BOB.id}")
     request_id = done.headers["location"].removeprefix("/console?done=")
     assert f"Change {numbers(world)[-1]} : Player deleted" in root.page(f"/console/done/{request_id}").text
@@ -223,7 +223,7 @@ def test_what_was_done_over_the_game_link_is_found_too(world: World, root: Keepe
         ("DELETE", "/api/oauth/token/Ann", None),
     ],
 )
-def test_what_leaves_no_line_in_the_ledger_says_so(
+def test_done_page_says_when_nothing_is_recorded(
     world: World, root: Keeper, method: str, path: str, body: dict[str, object] | None
 ) -> None:
     before = world.ledger()
@@ -234,7 +234,7 @@ def test_what_leaves_no_line_in_the_ledger_says_so(
     assert "Changes of this request" not in page.links
 
 
-def test_who_may_not_see_accounts_is_told_why_nothing_is_shown(world: World) -> None:
+def test_done_page_explains_hidden_account_changes(world: World) -> None:
     shop = signed_in(world, "Shop")
     world.sql("UPDATE users SET ban = TRUE WHERE id = $1", people.USER_IDS["Shop"])
     done = shop.act("POST", f"/api/v1/players/{people.ANN.id}/admin/ban", {"reason": "gold"})
@@ -244,7 +244,7 @@ def test_who_may_not_see_accounts_is_told_why_nothing_is_shown(world: World) -> 
     assert "Changes to accounts are shown only with the permission users.query." in page.text
 
 
-def test_undo_is_offered_where_it_can_be_done(world: World, root: Keeper) -> None:
+def test_done_page_offers_undo_once(world: World, root: Keeper) -> None:
     root.act("POST", GIVE, COINS)
     done, number = f"/console/done/{world.ledger()[-1].request_id}", numbers(world)[-1]
     assert root.page(done).form(ACT, f"Undo change {number}")
@@ -253,13 +253,13 @@ def test_undo_is_offered_where_it_can_be_done(world: World, root: Keeper) -> Non
 
 
 @pytest.mark.parametrize("nobodys", ["%00", "%00" * 24, "%ED%A0%80", "x" * 300, "%25", "'"])
-def test_what_is_no_id_of_a_request_finds_nothing(root: Keeper, nobodys: str) -> None:
+def test_done_page_of_an_invalid_request_id_is_empty(root: Keeper, nobodys: str) -> None:
     page = root.page(f"/console/done/{nobodys}")
     assert "Changes of this request" in page.text
     assert "Items given" not in page.text
 
 
-def test_times_are_spelled_as_everywhere_else(world: World, root: Keeper) -> None:
+def test_preview_and_change_show_times_alike(world: World, root: Keeper) -> None:
     """Before it is done, and in the ledger."""
     shown = root.preview("POST", "/api/v1/users/Bob/admin/mute", {"duration": 3, "reason": "noise"})
     until = re.compile(r"Until — 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC")
@@ -268,14 +268,14 @@ def test_times_are_spelled_as_everywhere_else(world: World, root: Keeper) -> Non
     assert until.search(root.page(f"/console/changes/{numbers(world)[-1]}").text)
 
 
-def test_without_a_script_there_is_a_way_to_what_was_done(root: Keeper) -> None:
+def test_page_without_javascript_links_to_the_done_page(root: Keeper) -> None:
     link = "What was done, and its undo"
     assert root.page("/console/changes?done=ab12").links[link] == "/console/done/ab12"
     assert root.page("/console/changes?done=../x").links[link] == "/console/done/..%2Fx"
     assert link not in root.page("/console/changes").links
 
 
-def test_back_leads_to_where_the_form_was(root: Keeper) -> None:
+def test_back_link_leads_to_the_page_of_the_form(root: Keeper) -> None:
     answer = root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="/console/players/x?tab=2")
     assert Page(answer.raw.decode()).links["Back"] == "/console/players/x?tab=2"
     answer = root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="//evil.example")
@@ -283,7 +283,7 @@ def test_back_leads_to_where_the_form_was(root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "   "])
-def test_there_is_no_change_without_a_reason(world: World, root: Keeper, reason: str) -> None:
+def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: str) -> None:
     shown = root.preview("POST", GIVE, COINS)
     asked = [attributes for _, attributes in Page(shown.raw.decode()).tags if attributes.get("name") == "reason"]
     assert ["required" in each for each in asked] == [True]
@@ -294,7 +294,7 @@ def test_there_is_no_change_without_a_reason(world: World, root: Keeper, reason:
     assert everything(world) == before
 
 
-def test_who_says_that_there_is_no_line_is_not_believed(world: World, root: Keeper) -> None:
+def test_forged_empty_preview_does_not_skip_the_reason(world: World, root: Keeper) -> None:
     """Else that would be a way around the reason."""
     nothing = Page(root.preview("DELETE", "/api/oauth/token/Ann").raw.decode()).confirmation().fields["seen"]
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
@@ -304,7 +304,7 @@ def test_who_says_that_there_is_no_line_is_not_believed(world: World, root: Keep
 
 
 @pytest.mark.parametrize("deed", ["ban", "mute", "kick"])
-def test_a_reason_that_the_player_is_told_is_not_typed_twice(world: World, root: Keeper, deed: str) -> None:
+def test_reason_for_the_player_prefills_the_audit_reason(world: World, root: Keeper, deed: str) -> None:
     assert heartbeat(world).status == 200
     assert join(world, people.ANN.id).status == 200
     shown = root.preview("POST", f"/api/v1/players/{people.ANN.id}/admin/{deed}", {"reason": "sells <gold>"})
@@ -318,12 +318,12 @@ def test_a_reason_that_the_player_is_told_is_not_typed_twice(world: World, root:
     assert "sells <gold>" in [line.after for line in lines(world, numbers(world)[-1])]
 
 
-def test_a_reason_may_be_in_any_language(world: World, root: Keeper) -> None:
+def test_reason_accepts_any_language(world: World, root: Keeper) -> None:
     assert root.act("POST", GIVE, COINS, reason="für Łukasz 🎁").status == 303
     assert world.ledger()[-1].reason == "für Łukasz 🎁"
 
 
-def test_a_password_is_asked_for_in_the_second_step_and_never_shown(world: World, root: Keeper) -> None:
+def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Keeper) -> None:
     shown = root.preview("POST", PASSWORD, {"authorization": "x"}, ask="new")
     assert shown.status == 200, shown.raw
     fields = Page(shown.raw.decode()).confirmation().fields
@@ -350,14 +350,14 @@ def seen(answer: Answer) -> bytes:
     ("path", "status"),
     [("/api/v1/players/Nobody/items/give", 404), ("/api/v1/nothing", 404), ("/console/act", 404), ("//", 404)],
 )
-def test_what_is_not_there_is_refused_as_a_page(root: Keeper, path: str, status: int) -> None:
+def test_unknown_path_or_player_is_rejected_as_a_page(root: Keeper, path: str, status: int) -> None:
     answer = root.preview("POST", path, COINS)
     assert answer.status == status
     assert answer.headers["content-type"].startswith("text/html")
     assert "Nothing was changed." in said(answer)
 
 
-def test_what_a_role_may_not_do_is_refused(world: World) -> None:
+def test_operation_without_permission_is_rejected(world: World) -> None:
     shop = signed_in(world, "Shop")
     before = everything(world)
     answer = shop.preview("DELETE", "/api/v1/users/Ann")
@@ -366,14 +366,14 @@ def test_what_a_role_may_not_do_is_refused(world: World) -> None:
     assert everything(world) == before
 
 
-def test_a_token_that_only_reads_changes_nothing(world: World, root: Keeper) -> None:
+def test_read_only_token_changes_nothing(world: World, root: Keeper) -> None:
     world.sql("UPDATE tokens SET read_only = TRUE WHERE idle_ms IS NOT NULL")
     before = everything(world)
     assert root.preview("POST", GIVE, COINS).status == 403
     assert everything(world) == before
 
 
-def test_scripts_are_told_the_same_as_json(world: World, root: Keeper) -> None:
+def test_scripts_get_the_same_changes_as_json(world: World, root: Keeper) -> None:
     fields = {"method": "POST", "path": GIVE, **{f"body.{name}": str(value) for name, value in COINS.items()}}
     shown = root.post(ACT, fields, headers=JSON).json
     line = {
@@ -388,6 +388,6 @@ def test_scripts_are_told_the_same_as_json(world: World, root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("missing", ["method", "path"])
-def test_a_form_that_names_no_operation_is_refused(root: Keeper, missing: str) -> None:
+def test_form_without_method_or_path_is_rejected(root: Keeper, missing: str) -> None:
     fields = {"method": "POST", "path": GIVE, missing: ""}
     assert root.post(ACT, fields).status == 400

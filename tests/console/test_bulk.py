@@ -41,14 +41,14 @@ def coins(world: World, player: Player) -> int:
     return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == people.COIN.id)
 
 
-def test_the_page_says_that_it_needs_a_script(root: Keeper) -> None:
+def test_page_says_that_it_needs_javascript(root: Keeper) -> None:
     page = root.page(PAGE)
     assert "This page needs JavaScript" in page.text
     assert ("div", "bulk", True) in [(tag, each.get("id"), "hidden" in each) for tag, each in page.tags]
     assert ("meta", "csrf") in [(tag, each.get("name")) for tag, each in page.tags]
 
 
-def test_how_many_at_once_is_said_before_anybody_is_selected(root: Keeper) -> None:
+def test_page_shows_the_limit_before_a_selection(root: Keeper) -> None:
     page = root.page(PAGE)
     assert f"Select up to {MOST} players" in page.text
     assert limits(page) == [str(MOST)]
@@ -63,19 +63,19 @@ def limits(page: Page) -> list[str]:
     return [attributes["data-most"] for _, attributes in page.tags if "data-most" in attributes]
 
 
-def test_nobody_is_selected_by_an_address(root: Keeper) -> None:
+def test_address_selects_no_players(root: Keeper) -> None:
     """So that none is lost who does not fit: whoever comes with many is told where they are ticked, and how many."""
     ids = ",".join(people.guid(number) for number in range(MOST + 1))
     assert root.page(f"{PAGE}?player={ids}").text == root.page(PAGE).text
 
 
-def test_an_item_can_be_chosen_beforehand(root: Keeper) -> None:
+def test_item_can_be_chosen_in_the_address(root: Keeper) -> None:
     page = root.page(f"{PAGE}?item={people.SWORD.id}")
     assert f'value="{people.SWORD.name}" data-chosen="{people.SWORD.id}"' in page.html
     assert "data-chosen" not in root.page(f"{PAGE}?item=nothing").html
 
 
-def test_looked_at_given_and_taken_back(world: World, root: Keeper) -> None:
+def test_run_is_previewed_given_and_undone(world: World, root: Keeper) -> None:
     before = [coins(world, each) for each in EVERYBODY]
     looked = [give(root, each).json for each in EVERYBODY]
     assert [each["changes"][0][0]["after"] for each in looked] == [
@@ -93,7 +93,7 @@ def test_looked_at_given_and_taken_back(world: World, root: Keeper) -> None:
     assert [coins(world, each) for each in EVERYBODY] == before
 
 
-def test_what_is_sent_again_is_not_given_again_and_its_change_is_found(world: World, root: Keeper) -> None:
+def test_retry_gives_once_and_finds_its_change(world: World, root: Keeper) -> None:
     sent = confirmed(people.BOB, give(root, people.BOB).json["seen"])
     first = give(root, people.BOB, **sent)  # and its answer is lost on the way
     again = give(root, people.BOB, **sent)
@@ -103,7 +103,7 @@ def test_what_is_sent_again_is_not_given_again_and_its_change_is_found(world: Wo
     assert number(root, people.BOB) == first.json["numbers"]
 
 
-def test_only_the_change_of_this_run_by_this_keeper_is_found(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_change_of_another_run_or_account_is_not_found(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     clerk = keeper("Clerk")
     give(clerk, people.BOB, **confirmed(people.BOB, give(clerk, people.BOB).json["seen"]))
     other = {**confirmed(people.BOB, give(root, people.BOB).json["seen"]), "reason": "a feast (run ba9876543210)"}
@@ -132,9 +132,7 @@ def carry_out(keeper: Keeper, *players: Player) -> list[int]:
     ]
 
 
-def test_a_colleague_finds_the_whole_run_and_takes_it_back(
-    world: World, root: Keeper, keeper: Callable[[str], Keeper]
-) -> None:
+def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     before = [coins(world, each) for each in EVERYBODY]
     numbers = carry_out(root, *EVERYBODY)
     shop = keeper("Shop")
@@ -158,7 +156,7 @@ def test_a_colleague_finds_the_whole_run_and_takes_it_back(
     assert "the whole run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
 
 
-def test_what_only_speaks_of_a_run_is_none_of_its_gifts(world: World, root: Keeper) -> None:
+def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper) -> None:
     """Taking something, taking the gift back, and giving it back once more."""
     numbers, reason = carry_out(root, people.BOB), f"see (run {RUN})"
     body = {"itemid": people.COIN.id, "quantity": 1}
@@ -173,7 +171,7 @@ def test_what_only_speaks_of_a_run_is_none_of_its_gifts(world: World, root: Keep
     assert not any("the whole run" in root.page(f"/console/changes/{each}").links for each in others)
 
 
-def test_a_run_is_one_accounts_where_it_is_named(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_run_with_an_account_lists_only_its_changes(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     mine, theirs = carry_out(root, people.BOB), carry_out(keeper("Shop"), people.ZOE)
     quoted = {**confirmed(people.ANN, give(root, people.ANN).json["seen"]), "reason": f"like (run {RUN}), but other"}
     assert give(root, people.ANN, **quoted).status == 200
@@ -182,7 +180,7 @@ def test_a_run_is_one_accounts_where_it_is_named(root: Keeper, keeper: Callable[
     assert run_of(root, run=RUN[::-1])["rows"] == []
 
 
-def test_a_run_comes_in_pieces(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_is_listed_page_by_page(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "PAGE_SIZE", 2)
     numbers = carry_out(root, *EVERYBODY)
     first = run_of(root)
@@ -193,7 +191,7 @@ def test_a_run_comes_in_pieces(root: Keeper, monkeypatch: pytest.MonkeyPatch) ->
     assert rest["next"] is None
 
 
-def test_who_cannot_have_it_is_told_why_and_the_others_get_it(world: World, root: Keeper) -> None:
+def test_rejected_player_does_not_stop_the_others(world: World, root: Keeper) -> None:
     refused = give(root, people.BOB, quantity="2000000000")
     assert refused.status == 409
     assert refused.code == "inventory_full"
@@ -201,7 +199,7 @@ def test_who_cannot_have_it_is_told_why_and_the_others_get_it(world: World, root
     assert coins(world, people.BOB) == 0
 
 
-def test_two_keepers_at_once_lose_nothing(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_concurrent_runs_lose_no_item(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     """The second is shown what would happen now; with that it goes through, under the same key."""
     clerk = keeper("Clerk")
     mine, theirs = give(root, people.BOB).json["seen"], give(clerk, people.BOB).json["seen"]
@@ -218,16 +216,16 @@ def test_two_keepers_at_once_lose_nothing(world: World, root: Keeper, keeper: Ca
     "query",
     ["", f"player={BOB}", f"run={RUN}", f"player=Bob&run={RUN}", f"player={BOB}&run=%25"],
 )
-def test_nonsense_is_refused(root: Keeper, query: str) -> None:
+def test_invalid_query_is_rejected(root: Keeper, query: str) -> None:
     assert root.get(f"{GIVEN}?{query}", headers=JSON).status == 400
 
 
 @pytest.mark.parametrize("query", ["", "run=%00", "run=0123456789AB", f"run={RUN}&before=x"])
-def test_a_run_that_there_cannot_be_is_refused(root: Keeper, query: str) -> None:
+def test_invalid_run_id_is_rejected(root: Keeper, query: str) -> None:
     assert root.get(f"{DONE}?{query}", headers=JSON).status == 400
 
 
-def test_a_session_that_ended_is_told_apart(world: World) -> None:
+def test_ended_session_has_its_own_code(world: World) -> None:
     """The script stops then, and says so; a page would have been sent to sign in."""
     assert Keeper(world).post(ACT, {}, headers=JSON, csrf="old").code == "sign_in_first"
     assert signed_in(world, "Root").post(ACT, {}, headers=JSON, csrf="old").code == "forged_form"

@@ -16,7 +16,7 @@ from world import World
 PAGE = "/console/catalogue"
 
 
-def test_items_come_first(root: Keeper) -> None:
+def test_items_are_the_default_kind(root: Keeper) -> None:
     page = root.page(PAGE)
     assert f"Arrow up to 100 — — {people.ARROW.id}" in page.text
     assert f"Pouch no 8 pouch.png {people.POUCH.id}" in page.text
@@ -25,7 +25,7 @@ def test_items_come_first(root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)
-def test_every_kind(root: Keeper, kind: str) -> None:
+def test_every_kind_is_listed(root: Keeper, kind: str) -> None:
     page = root.page(root.page(PAGE).links[kind.capitalize()])
     for entry in people.CATALOGUE[kind]:
         assert entry.name in page.text
@@ -34,7 +34,7 @@ def test_every_kind(root: Keeper, kind: str) -> None:
     assert page.form(PAGE, "Search").fields == {"kind": kind, "search": ""}
 
 
-def test_by_a_part_of_a_name(root: Keeper) -> None:
+def test_search_finds_part_of_a_name(root: Keeper) -> None:
     page = root.page(f"{PAGE}?kind=items&search=OU")
     assert "Pouch" in page.text
     assert "Arrow" not in page.text
@@ -59,7 +59,7 @@ EPEE, MECH, GRANDE = NAMES
         ("\u00f8", []),
     ],
 )
-def test_letters_of_every_language_in_any_case(world: World, root: Keeper, text: str, names: list[str]) -> None:
+def test_search_ignores_case_in_every_language(world: World, root: Keeper, text: str, names: list[str]) -> None:
     """On the page, in what is suggested, and in the one box; what begins so comes first."""
     put_catalogue(world, "spells", [{"Id": people.guid(0x7100 + at), "Name": each} for at, each in enumerate(NAMES)])
     page = root.page(f"{PAGE}?kind=spells&search={quote(text)}")
@@ -70,14 +70,14 @@ def test_letters_of_every_language_in_any_case(world: World, root: Keeper, text:
     assert [each["name"] for group in groups for each in group["found"]] == names
 
 
-def test_as_it_is_spelled_also_among_very_many(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exact_name_is_found_in_a_large_catalogue(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "MOST_FOLDED", 1)
     put_catalogue(world, "spells", [{"Id": people.guid(0x7100), "Name": EPEE}])
     assert EPEE in root.page(f"{PAGE}?kind=spells&search={quote(EPEE)}").text
 
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)
-def test_one_of_them_with_a_way_to_all(root: Keeper, kind: str) -> None:
+def test_single_entry_links_to_all(root: Keeper, kind: str) -> None:
     """Where the search box leads."""
     one, *others = people.CATALOGUE[kind]
     page = root.page(f"{PAGE}?kind={kind}&id={one.id.upper()}")
@@ -87,13 +87,13 @@ def test_one_of_them_with_a_way_to_all(root: Keeper, kind: str) -> None:
 
 
 @pytest.mark.parametrize("nothing", [people.NOBODY_ID, "x", "%00"])
-def test_one_that_there_is_not(root: Keeper, nothing: str) -> None:
+def test_unknown_id_shows_a_message(root: Keeper, nothing: str) -> None:
     page = root.page(f"{PAGE}?kind=spells&id={nothing}")
     assert "The catalogue has none of this kind with that id." in page.text
     assert "All spells" in page.links
 
 
-def test_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     maps = [NamedEntry(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
     put_catalogue(world, "maps", [{"Id": each.id, "Name": each.name} for each in maps])
     first = root.page(f"{PAGE}?kind=maps&search=field")
@@ -104,12 +104,12 @@ def test_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> N
     assert "1 to 50 of 70 or more maps" in root.page(f"{PAGE}?kind=maps&search=field").text
 
 
-def test_markup_is_text(world: World, root: Keeper) -> None:
+def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
     put_catalogue(world, "spells", [{"Id": people.guid(0x7FFF), "Name": "<script>alert(1)</script>"}])
     page = root.page(f"{PAGE}?kind=spells")
     assert "<script>alert(1)</script>" in page.text
     assert "<script>alert" not in page.html
 
 
-def test_a_kind_that_there_is_not(root: Keeper) -> None:
+def test_unknown_kind_is_rejected(root: Keeper) -> None:
     assert root.get(f"{PAGE}?kind=weapons").status == 404

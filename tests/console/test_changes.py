@@ -35,7 +35,7 @@ def numbers(page: Page) -> list[int]:
     return [int(each["id"].removeprefix("change-")) for tag, each in page.tags if tag == "article"]
 
 
-def test_the_newest_is_first_with_both_sides_and_a_way_back(world: World, root: Keeper) -> None:
+def test_list_starts_with_the_newest_and_offers_undo(world: World, root: Keeper) -> None:
     first, second = give(world), give(world, reason="<b>another</b>")
     page = root.page(CHANGES)
     assert numbers(page)[:2] == [second, first]
@@ -45,7 +45,7 @@ def test_the_newest_is_first_with_both_sides_and_a_way_back(world: World, root: 
     assert page.form(UNDO, f"Undo change {second}").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
 
 
-def test_what_is_taken_back_says_so_and_is_not_taken_back_again(world: World, root: Keeper) -> None:
+def test_undone_change_is_marked_and_has_no_undo(world: World, root: Keeper) -> None:
     seq = give(world)
     assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
     page = root.page(f"{CHANGES}?player=ann")
@@ -74,7 +74,7 @@ def test_what_is_taken_back_says_so_and_is_not_taken_back_again(world: World, ro
         ("to=2020-01-01T00:00", []),
     ],
 )
-def test_the_filter_takes_names_and_ids(world: World, root: Keeper, sought: str, found: list[int]) -> None:
+def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, found: list[int]) -> None:
     made = [give(world), give(world, people.ARROW.id, reason="the second")]
     made += [give(world, people.ARROW.id, GIVE_BOB), give(world, by="Shop")]
     filled = sought.format(ann=people.ANN.id, arrow=people.ARROW.id, request=world.ledger()[-1].request_id)
@@ -96,16 +96,14 @@ def test_the_filter_takes_names_and_ids(world: World, root: Keeper, sought: str,
         ("before=x", 400, "before"),
     ],
 )
-def test_what_is_typed_wrongly_is_said_beside_the_filter(root: Keeper, sought: str, status: int, said: str) -> None:
+def test_filter_error_is_shown_beside_the_filter(root: Keeper, sought: str, status: int, said: str) -> None:
     answer = root.get(f"{CHANGES}?{sought}")
     page = Page(answer.raw.decode())
     assert (answer.status, said in page.text) == (status, True)
     assert page.form(CHANGES).buttons
 
 
-def test_older_ones_are_a_page_further_with_the_same_filter(
-    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_older_page_keeps_the_filter(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [give(world) for _ in range(3)]
     monkeypatch.setattr(changes, "PAGE_SIZE", 2)
     page = root.page(f"{CHANGES}?player=Ann&reason=gift")
@@ -116,9 +114,7 @@ def test_older_ones_are_a_page_further_with_the_same_filter(
     assert numbers(root.page(page.links["Newest"])) == made[:0:-1]
 
 
-def test_where_few_are_found_it_says_how_far_it_looked(
-    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_incomplete_search_says_how_far_it_reached(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     seq = give(world, reason="the one")
     for _ in range(6):
         give(world)
@@ -131,7 +127,7 @@ def test_where_few_are_found_it_says_how_far_it_looked(
     assert numbers(root.page(page.links["Search further back"])) == [seq]
 
 
-def test_a_change_of_very_much_is_brief_in_the_list_and_whole_on_its_page(world: World, root: Keeper) -> None:
+def test_long_change_is_cut_in_the_list_only(world: World, root: Keeper) -> None:
     created = next(each.seq for each in world.ledger() if each.kind == "player_created")
     listed = root.page(f"{CHANGES}?kind=player_created")
     assert "and more" in listed.text
@@ -141,7 +137,7 @@ def test_a_change_of_very_much_is_brief_in_the_list_and_whole_on_its_page(world:
     assert "ann-face.png" in shown
 
 
-def test_one_change_tells_everything(world: World, root: Keeper) -> None:
+def test_change_page_shows_all_details(world: World, root: Keeper) -> None:
     seq = give(world, by="Shop", reason="<i>why</i>")
     row = world.ledger()[-1]
     page = root.page(f"{CHANGES}/{seq}")
@@ -153,7 +149,7 @@ def test_one_change_tells_everything(world: World, root: Keeper) -> None:
     assert page.links["All changes made by this account"] == f"{CHANGES}?actor={people.USER_IDS['Shop']}"
 
 
-def test_one_change_names_the_others_of_its_request(world: World, root: Keeper) -> None:
+def test_change_page_lists_others_of_its_request(world: World, root: Keeper) -> None:
     """Erasing Ann takes her two characters with her."""
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     rows = world.ledger()
@@ -163,16 +159,14 @@ def test_one_change_names_the_others_of_its_request(world: World, root: Keeper) 
     assert [f"Change {each}" in page.links for each in together] == [False, *[True] * (len(together) - 1)]
 
 
-def test_who_did_it_and_is_gone_is_not_the_command_line(world: World, root: Keeper) -> None:
+def test_deleted_actor_is_not_shown_as_command_line(world: World, root: Keeper) -> None:
     give(world, by="Clerk")
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     for page in (CHANGES, f"/console/players/{people.ANN.id}", "/console"):
         assert "by an account that is gone" in root.page(page).text
 
 
-def test_who_did_it_is_named_to_those_who_may_look_at_accounts(
-    world: World, root: Keeper, keeper: Callable[[str], Keeper]
-) -> None:
+def test_actor_is_named_with_users_query_only(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     shop, one, ann = keeper("Shop"), f"{CHANGES}/{give(world, by='Clerk')}", f"/console/players/{people.ANN.id}"
     for page, said in ((CHANGES, "by another account"), (ann, "by another account"), (one, "another account")):
         assert "Clerk" in root.page(page).text
@@ -184,17 +178,17 @@ def test_who_did_it_is_named_to_those_who_may_look_at_accounts(
         assert re.search(r"by\s+Shop", shop.page(page).text)
 
 
-def test_a_time_beyond_the_last_year_is_refused(root: Keeper) -> None:
+def test_time_beyond_year_9999_is_rejected(root: Keeper) -> None:
     for path in (f"{CHANGES}?from=", f"/console/players/{people.ANN.id}?at="):
         assert root.get(f"{path}9999-12-31T23:59:59-23:59").status == 400
 
 
-def test_a_time_in_the_address_stays_in_the_filter(root: Keeper) -> None:
+def test_time_in_the_address_stays_in_the_filter(root: Keeper) -> None:
     fields = root.page(f"{CHANGES}?from=2026-01-31T18:00:00Z&to=2999-01-31T18:00").form(CHANGES).fields
     assert (fields["from"], fields["to"]) == ("2026-01-31T18:00:00", "2999-01-31T18:00")
 
 
-def test_a_time_can_be_asked_for_as_it_is_shown(world: World, root: Keeper) -> None:
+def test_filter_accepts_times_as_they_are_shown(world: World, root: Keeper) -> None:
     seq = give(world)
     world.sql("UPDATE ledger SET at = 1000000000073 WHERE seq = $1", seq)
     shown = "2001-09-09 01:46:40 UTC"
@@ -210,11 +204,11 @@ def test_a_time_can_be_asked_for_as_it_is_shown(world: World, root: Keeper) -> N
 
 
 @pytest.mark.parametrize("number", ["0", "999999", "x", "-1", "9" * 30])
-def test_no_such_change(root: Keeper, number: str) -> None:
+def test_unknown_change_is_rejected(root: Keeper, number: str) -> None:
     assert root.get(f"{CHANGES}/{number}").status == 404
 
 
-def test_who_may_not_see_accounts_does_not_see_their_changes(
+def test_account_changes_are_hidden_without_users_query(
     world: World, root: Keeper, keeper: Callable[[str], Keeper]
 ) -> None:
     assert world.post("/api/v1/users/Bob/name", {"name": "Bobby"}).status == 200
@@ -230,7 +224,7 @@ def test_who_may_not_see_accounts_does_not_see_their_changes(
     assert numbers(shop.page(f"{CHANGES}?actor=SHOP")) == []
 
 
-def test_undo_is_shown_to_those_who_may(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_undo_button_needs_permission(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     assert world.post("/api/v1/users/Bob/name", {"name": "Bobby"}).status == 200
     seq = world.ledger()[-1].seq
     path, undo = f"{CHANGES}/{seq}", f"Undo change {seq}"
@@ -238,7 +232,7 @@ def test_undo_is_shown_to_those_who_may(world: World, root: Keeper, keeper: Call
     assert undo not in [button for form in keeper("Clerk").page(path).forms for button in form.buttons]
 
 
-def test_the_same_changes_as_a_table(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_as_csv_has_the_filtered_changes(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [give(world, reason="=1+1") for _ in range(5)]
     monkeypatch.setattr(changes, "BATCH", 2)
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
@@ -251,7 +245,7 @@ def test_the_same_changes_as_a_table(world: World, root: Keeper, monkeypatch: py
     assert all("'=1+1" in row for row in rows)
 
 
-def test_the_same_changes_as_json_up_to_a_limit(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_as_json_stops_at_the_limit(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [give(world) for _ in range(5)]
     monkeypatch.setattr(changes, "BATCH", 2)
     monkeypatch.setattr(changes, "BATCHES", 2)
@@ -262,7 +256,7 @@ def test_the_same_changes_as_json_up_to_a_limit(world: World, root: Keeper, monk
 
 
 @pytest.mark.parametrize(("piece", "pieces", "more"), [(2, 2, "There are more changes."), (2, 3, ""), (1, 10, "")])
-def test_a_table_ends_by_saying_that_there_is_more(
+def test_cut_csv_export_ends_with_a_note(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, piece: int, pieces: int, more: str
 ) -> None:
     made = [give(world, reason="for the file") for _ in range(5)]
@@ -274,12 +268,12 @@ def test_a_table_ends_by_saying_that_there_is_more(
     assert rows[4][0] == (f"{more} Export those before change {made[1]} too." if more else str(made[0]))
 
 
-def test_a_list_without_a_change_is_one(root: Keeper) -> None:
+def test_empty_json_export_is_valid(root: Keeper) -> None:
     assert root.get(f"{CHANGES}/file?format=json&reason=nobody+said+this").json == {"Changes": [], "Next": None}
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_pieces_without_a_row_do_not_end_a_file(
+def test_empty_batches_do_not_end_an_export(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     sought = [give(world, reason=each) for each in ("sought", "sought", "other", "other", "sought", "other")]
@@ -294,7 +288,7 @@ def test_pieces_without_a_row_do_not_end_a_file(
     assert found == [sought[4], sought[1], sought[0]]
 
 
-def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_does_not_block_other_requests(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while nothing is found that could be sent."""
     monkeypatch.setattr(changes, "BATCHES", 20)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
@@ -317,7 +311,7 @@ def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monk
     ("query", "status"),
     [("", 400), ("format=xml", 400), ("format=csv&from=yesterday", 400), ("format=json&player=Nobody", 404)],
 )
-def test_from_a_file_that_is_refused_back_is_to_the_changes(root: Keeper, query: str, status: int) -> None:
+def test_rejected_export_links_back_to_the_list(root: Keeper, query: str, status: int) -> None:
     answer = root.get(f"{CHANGES}/file?{query}")
     assert (answer.status, Page(answer.raw.decode()).links["Back"]) == (status, CHANGES)
 
@@ -329,5 +323,5 @@ def kinds() -> Iterator[str]:
         yield from (each.kind for each in vars(module).values() if isinstance(getattr(each, "kind", None), str))
 
 
-def test_every_kind_of_change_can_be_chosen() -> None:
+def test_filter_offers_every_kind_of_change() -> None:
     assert sorted(each for group in changes.KINDS.values() for each in group) == sorted(set(kinds()))

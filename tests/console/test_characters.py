@@ -22,7 +22,7 @@ def names(root: Keeper, path: str) -> list[str]:
     return [attributes["data-name"] for _, attributes in root.page(path).tags if "data-name" in attributes]
 
 
-def test_all_by_name(root: Keeper) -> None:
+def test_list_is_ordered_by_name(root: Keeper) -> None:
     assert names(root, PAGE) == ["Ann", "Bob", "Zoe"]
     page = root.page(PAGE)
     assert "Ann 12 345 Warrior Meadow" in page.text
@@ -31,7 +31,7 @@ def test_all_by_name(root: Keeper) -> None:
     assert "Next" not in page.links
 
 
-def test_the_order_is_in_the_address(root: Keeper) -> None:
+def test_order_is_part_of_the_address(root: Keeper) -> None:
     page = root.page(PAGE)
     assert names(root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
     by_level = page.links["Level"]
@@ -39,7 +39,7 @@ def test_the_order_is_in_the_address(root: Keeper) -> None:
     assert ("th", "ascending") in [(tag, each.get("aria-sort")) for tag, each in root.page(by_level).tags]
 
 
-def test_a_search_keeps_the_order_and_an_order_keeps_the_search(root: Keeper) -> None:
+def test_search_and_order_keep_each_other(root: Keeper) -> None:
     page = root.page(f"{PAGE}?search=ann&sortby=level&sortdirection=descending")
     assert "Ann" in page.links
     assert "Bob" not in page.links
@@ -49,14 +49,14 @@ def test_a_search_keeps_the_order_and_an_order_keeps_the_search(root: Keeper) ->
     assert page.links["Show all"] == f"{PAGE}?sortby=level&sortdirection=descending"
 
 
-def test_what_nobody_has_and_what_is_too_short(root: Keeper) -> None:
+def test_search_without_results_or_too_short_shows_a_message(root: Keeper) -> None:
     assert "No character has this in its name." in root.page(f"{PAGE}?search=qqqq").text
     short = root.page(f"{PAGE}?search=an")
     assert "Type 3 letters or more to search" in short.text
     assert "Zoe" in short.links
 
 
-def test_those_who_are_online(world: World, root: Keeper) -> None:
+def test_filter_lists_online_players(world: World, root: Keeper) -> None:
     online = f"{PAGE}?online=yes"
     assert "Nobody is online. Show all to see those who are offline." in root.page(online).text
     assert game_server.heartbeat(world, "north").status == 200
@@ -73,7 +73,7 @@ def test_those_who_are_online(world: World, root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("online", [f"{PAGE}?online=yes", "/console/online?"])
-def test_of_a_common_text_not_all_who_are_online_are_found(
+def test_search_for_common_text_is_marked_incomplete(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, online: str
 ) -> None:
     news = [game_server.newcomer(number) for number in range(3)]
@@ -89,7 +89,7 @@ def test_of_a_common_text_not_all_who_are_online_are_found(
     assert re.search(r"of 2 (characters|online)", root.page(online).text)
 
 
-def test_pages_both_ways(world: World, root: Keeper) -> None:
+def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
     world.run(loader.load_players(world.keeper, MANY, lambda _: None))
     first = root.page(PAGE)
     assert f"1 to {queries.SIZE} of {MANY + 3} characters" in first.text
@@ -102,18 +102,18 @@ def test_pages_both_ways(world: World, root: Keeper) -> None:
     assert len(set(shown)) == len(shown) == MANY + 3
 
 
-def test_past_the_end_there_is_a_way_back(root: Keeper) -> None:
+def test_page_beyond_the_end_links_to_the_first(root: Keeper) -> None:
     assert root.page(f"{PAGE}?page=9").links["To the first page"] == PAGE
 
 
-def test_nonsense_is_refused_in_words(root: Keeper) -> None:
+def test_invalid_query_is_rejected_with_a_message(root: Keeper) -> None:
     for query in ("page=-1", "sortby=colour", "sortdirection=up", "search=%00", "page=1&page=2", "online=no"):
         answer = root.get(f"{PAGE}?{query}")
         assert answer.status == 400, query
         assert b"<h1>Request rejected</h1>" in answer.raw or b"Message" in answer.raw
 
 
-def test_owners_are_for_those_who_may_see_accounts(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_owners_need_users_query(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     assert root.page(PAGE).links["Ann owns Zoe"] == f"/console/accounts/{people.ZOE.user_id}"
     page = keeper("Shop").page(PAGE)
     assert "Bob" in page.links
@@ -121,5 +121,5 @@ def test_owners_are_for_those_who_may_see_accounts(root: Keeper, keeper: Callabl
     assert people.BOB.user_id not in page.html
 
 
-def test_nobody_sees_it_without_signing_in(world: World) -> None:
+def test_list_needs_a_session(world: World) -> None:
     assert Keeper(world).get(PAGE).headers["location"] == "/console/sign-in?next=%2Fconsole%2Fcharacters"

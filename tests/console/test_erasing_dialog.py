@@ -24,7 +24,7 @@ def confirm(root: Keeper, shown: Answer, typed: str, reason: str = "by request")
     return root.confirm(shown, reason, typed=typed)
 
 
-def test_the_dialog_names_the_person_and_sums_up_what_goes(world: World, root: Keeper) -> None:
+def test_dialog_names_the_account_and_lists_its_players(world: World, root: Keeper) -> None:
     full = [stack(slot, COIN.id, slot + 1) for slot in range(35)]
     assert put_player(world, ANN.id, {"Items": full}).status == 200
     page = Page(open_dialog(root).raw.decode())
@@ -37,7 +37,7 @@ def test_the_dialog_names_the_person_and_sums_up_what_goes(world: World, root: K
 
 
 @pytest.mark.parametrize("typed", ["", "ann", "Zoe", people.USER_IDS["Ann"]])
-def test_nothing_is_erased_without_the_accounts_name(world: World, root: Keeper, typed: str) -> None:
+def test_erasure_without_the_typed_name_is_rejected(world: World, root: Keeper, typed: str) -> None:
     shown = open_dialog(root)
     before = everything(world, without="tokens")
     refused = confirm(root, shown, typed)
@@ -49,7 +49,7 @@ def test_nothing_is_erased_without_the_accounts_name(world: World, root: Keeper,
     assert confirm(root, refused, "Ann").status == 303
 
 
-def test_the_account_is_erased_once_its_name_is_typed(world: World, root: Keeper) -> None:
+def test_account_is_erased_after_its_name_is_typed(world: World, root: Keeper) -> None:
     shown = open_dialog(root)
     done = confirm(root, shown, " Ann ")
     assert (done.status, done.headers["location"].partition("?")[0]) == (303, "/console/accounts")
@@ -58,7 +58,7 @@ def test_the_account_is_erased_once_its_name_is_typed(world: World, root: Keeper
     assert "done=already" in confirm(root, shown, "Ann").headers["location"]  # a lost answer
 
 
-def test_names_are_taken_out_of_the_reason(world: World, root: Keeper) -> None:
+def test_names_are_removed_from_the_reason(world: World, root: Keeper) -> None:
     confirm(root, open_dialog(root), "Ann", "Ann asked by ann@example.test to announce that ZOE goes")
     rows = [row for row in world.ledger() if row.kind in ("player_deleted", "user_deleted")]
     assert {row.reason for row in rows} == {"(erased) asked by (erased) to announce that (erased) goes"}
@@ -74,9 +74,7 @@ def test_names_are_taken_out_of_the_reason(world: World, root: Keeper) -> None:
         ("/api/keeper/v1/users/Ann/powers", {"kick": True}),
     ],
 )
-def test_nothing_is_erased_when_the_dialog_is_out_of_date(
-    world: World, root: Keeper, path: str, body: dict[str, object]
-) -> None:
+def test_stale_dialog_erases_nothing(world: World, root: Keeper, path: str, body: dict[str, object]) -> None:
     shown = open_dialog(root)
     assert world.post(path, body).status == 200
     stale = confirm(root, shown, "Ann")

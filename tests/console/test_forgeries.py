@@ -34,16 +34,16 @@ def nothing_changed(world: World, forged: Callable[[], Answer]) -> None:
 # --- Forged forms ----------------------------------------------------------------------------------------------------
 
 
-def test_without_the_token_nothing_is_done(world: World, root: Keeper) -> None:
+def test_form_without_csrf_token_is_rejected(world: World, root: Keeper) -> None:
     nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=""))
 
 
 @pytest.mark.parametrize("wrong", ["wrong", "0" * 64, "ümlaut"])
-def test_with_a_wrong_token_nothing_is_done(world: World, root: Keeper, wrong: str) -> None:
+def test_form_with_wrong_csrf_token_is_rejected(world: World, root: Keeper, wrong: str) -> None:
     nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=wrong))
 
 
-def test_the_token_of_another_session_is_wrong(world: World, root: Keeper) -> None:
+def test_csrf_token_of_another_session_is_rejected(world: World, root: Keeper) -> None:
     again = signed_in(world, "Root")
     assert again.csrf != root.csrf
     theirs = again.csrf
@@ -60,17 +60,17 @@ def test_the_token_of_another_session_is_wrong(world: World, root: Keeper) -> No
         {"origin": "https://game.example.evil.example"},
     ],
 )
-def test_a_form_on_another_site_does_nothing(world: World, root: Keeper, headers: dict[str, str]) -> None:
+def test_form_from_another_origin_is_rejected(world: World, root: Keeper, headers: dict[str, str]) -> None:
     sent = {**headers, "host": "game.example"}
     nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, headers=sent))
 
 
-def test_our_own_page_may(root: Keeper) -> None:
+def test_form_from_our_own_origin_is_accepted(root: Keeper) -> None:
     ours = {"origin": "https://game.example", "host": "game.example", "sec-fetch-site": "same-origin"}
     assert root.post(ACT, GIFT, headers=ours).status == 200
 
 
-def test_a_proxy_may_rewrite_the_host(root: Keeper) -> None:
+def test_proxy_may_rewrite_the_host_header(root: Keeper) -> None:
     """A browser that says where the form was is believed; of an older one the origin is all there is."""
     behind = {"origin": "https://game.example", "host": "127.0.0.1:5400"}
     assert root.post(ACT, GIFT, headers={**behind, "sec-fetch-site": "same-origin"}).status == 200
@@ -90,12 +90,12 @@ def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
     return found
 
 
-def test_every_form_of_the_table_asks_for_the_token(root: Keeper) -> None:
+def test_every_form_route_requires_the_csrf_token(root: Keeper) -> None:
     assert {route.method for route in PAGES} == {"GET", "POST"}
     assert unguarded(root, PAGES) == []
 
 
-def test_every_form_of_a_page_has_the_token(root: Keeper) -> None:
+def test_every_form_on_a_page_has_the_csrf_token(root: Keeper) -> None:
     """Of the pages without parameters, which all show something here."""
     for route in PAGES:
         if route.method == "GET" and not route.parameters and route.path not in {SIGN_IN, EVENTS}:
@@ -122,7 +122,7 @@ def refused_page(answer: Answer, status: int, told: str, back: str = "/console")
     assert page.links["Back"] == back  # and not here again
 
 
-def test_what_is_not_there(root: Keeper) -> None:
+def test_unknown_page_is_not_found(root: Keeper) -> None:
     refused_page(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
     refused_page(root.get(ACT), 405, "The method is not allowed here. Allowed: POST.")
     twice = root.get("/console/changes?kind=a&kind=b")
@@ -133,26 +133,26 @@ def test_what_is_not_there(root: Keeper) -> None:
     assert (told.status, told.code) == (404, "no_such_route")
 
 
-def test_a_form_that_is_too_large(make_world: Callable[..., World]) -> None:
+def test_too_large_form_is_rejected(make_world: Callable[..., World]) -> None:
     root = signed_in(make_world(body_limit=1024), "Root")
     refused_page(root.post(ACT, {**GIFT, "reason": "x" * 2000}), 413, "The body is larger than 1024 bytes.")
 
 
-def test_when_all_places_are_taken(make_world: Callable[..., World]) -> None:
+def test_overloaded_server_answers_with_a_page(make_world: Callable[..., World]) -> None:
     world = make_world(requests_in_flight=1)
     world.asgi.services.admission.enter()
     refused_page(Keeper(world).get("/console"), 503, "Nothing was changed.")
 
 
 @pytest.mark.parametrize("path", ["/consoles", "/api/v1/nothing", "/favicon.ico"])
-def test_beside_the_console_nothing_is_a_page(world: World, path: str) -> None:
+def test_path_outside_the_console_is_no_page(world: World, path: str) -> None:
     assert world.get(path).code == "no_such_route"
 
 
 # --- What a browser is told ------------------------------------------------------------------------------------------
 
 
-def test_every_page_is_strict(root: Keeper) -> None:
+def test_every_page_has_the_security_headers(root: Keeper) -> None:
     for route in PAGES:
         if route.method != "GET" or route.path == EVENTS:
             continue
@@ -179,7 +179,7 @@ def assert_nothing_inline(path: str, page: Page) -> None:
             assert not attributes.get(name, "").startswith(("http:", "https:", "//", "javascript:")), (path, tag)
 
 
-def test_the_files_are_found_and_nothing_beside_them(world: World) -> None:
+def test_only_static_files_are_served(world: World) -> None:
     anybody = Keeper(world)
     assert anybody.get("/console/static/console.css").headers["content-type"] == "text/css; charset=utf-8"
     assert anybody.get("/console/static/console.js").headers["content-type"] == "text/javascript; charset=utf-8"

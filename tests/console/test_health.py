@@ -43,7 +43,7 @@ def ended(checkup: Checkup, seconds: float = 60) -> None:
 # --- at once -------------------------------------------------------------------------------------------------------
 
 
-def test_when_all_is_well(asking: World) -> None:
+def test_healthy_server_shows_no_problem(asking: World) -> None:
     heartbeat(asking)
     outbox.ask(asking)
     shown = text(asking, "Shop")
@@ -51,7 +51,7 @@ def test_when_all_is_well(asking: World) -> None:
     assert "Database Good It takes writes." in shown
 
 
-def test_a_mail_that_waits_for_long(asking: World) -> None:
+def test_stuck_mail_is_a_problem(asking: World) -> None:
     outbox.ask(asking)
     outbox.age(asking, 11)
     shown = text(asking)
@@ -59,13 +59,13 @@ def test_a_mail_that_waits_for_long(asking: World) -> None:
     assert "Outbox Strained A mail has waited for more than 10 minutes." in shown
 
 
-def test_a_lease_that_nobody_ended(asking: World) -> None:
+def test_lapsed_lease_is_a_problem(asking: World) -> None:
     heartbeat(asking)
     asking.sql("UPDATE servers SET expires_at = 1")
     assert "Game servers Strained A lease has run out" in text(asking)
 
 
-def test_a_database_that_takes_no_writes(asking: World) -> None:
+def test_read_only_database_is_a_problem(asking: World) -> None:
     root, clerk = signed_in(asking, "Root"), signed_in(asking, "Clerk")
     live: Any = asking.asgi.services.live
     if asking.keeper.store.engine == "sqlite":
@@ -85,7 +85,7 @@ def test_a_database_that_takes_no_writes(asking: World) -> None:
     assert "Health Down" in root.page("/console").text
 
 
-def test_the_facts(world: World) -> None:
+def test_page_shows_facts(world: World) -> None:
     newest, shown = migrate.load_migrations()[-1], text(world)
     kind = health.KINDS[world.keeper.store.engine]
     assert f"Version {__version__} Up for" in shown
@@ -94,7 +94,7 @@ def test_the_facts(world: World) -> None:
     assert "Mails waiting 0" in shown
 
 
-def test_for_how_long_things_are_kept(make_world: Callable[..., World]) -> None:
+def test_page_shows_retention_times(make_world: Callable[..., World]) -> None:
     shown = text(make_world(key_days=5, token_days=1))
     for said in ("ledger_days for ever", "key_days 5 days", "token_days 1 day"):
         assert said in shown
@@ -103,14 +103,14 @@ def test_for_how_long_things_are_kept(make_world: Callable[..., World]) -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (3_600, "1 h 0 min"), (90_061, "1 d 1 h")]
 )
-def test_a_span_in_its_two_largest_units(seconds: int, said: str) -> None:
+def test_duration_has_its_two_largest_units(seconds: int, said: str) -> None:
     assert health.span(seconds) == said
 
 
 # --- the doctor ----------------------------------------------------------------------------------------------------
 
 
-def test_the_doctor_looks_when_it_is_asked(world: World, root: Keeper) -> None:
+def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
     live: Any = world.asgi.services.live
     assert "It has not run since this process started." in root.page(health.PAGE).text
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
@@ -123,7 +123,7 @@ def test_the_doctor_looks_when_it_is_asked(world: World, root: Keeper) -> None:
     assert "Run it again" in shown
 
 
-def test_when_another_process_answers_the_page_waits_for_the_one_that_was_asked(
+def test_page_of_another_process_waits_for_the_doctor(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has a doctor of its own; the script asks again until the page is by the one that was asked."""
@@ -148,7 +148,7 @@ def checkup_of(page: Page) -> dict[str, str]:
     return next(attributes for _, attributes in page.tags if attributes.get("id") == "checkup")
 
 
-def test_only_who_manages_accounts_may(world: World, keeper: Callable[[str], Keeper]) -> None:
+def test_doctor_needs_users_manage(world: World, keeper: Callable[[str], Keeper]) -> None:
     live: Any = world.asgi.services.live
     for name in ("Shop", "Clerk"):
         somebody = keeper(name)
@@ -173,7 +173,7 @@ class Doctor:
         return []
 
 
-def test_one_at_a_time_and_pages_are_served_meanwhile(
+def test_doctor_runs_once_at_a_time_without_blocking_pages(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doctor = Doctor()
@@ -198,7 +198,7 @@ def test_one_at_a_time_and_pages_are_served_meanwhile(
     assert "Everything is in order." in root.page(health.PAGE).text
 
 
-def test_one_that_breaks_off_says_so(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_doctor_run_shows_its_error(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> Any:
         raise RuntimeError("no")
 
@@ -211,7 +211,7 @@ def test_one_that_breaks_off_says_so(make_world: Callable[..., World], monkeypat
     assert "It broke off." in root.page(health.PAGE).text
 
 
-def test_it_ends_when_the_process_does() -> None:
+def test_doctor_run_ends_at_shutdown() -> None:
     doctor = Doctor()
     checkup = Checkup(doctor.examine, doctor.go.is_set)
     checkup.begin()

@@ -25,14 +25,14 @@ def test_needs_users_manage(keeper: Callable[[str], Keeper]) -> None:
         assert keeper(name).get("/console/mail").status == 403
 
 
-def test_nothing_yet(root: Keeper) -> None:
+def test_empty_outbox_shows_a_message(root: Keeper) -> None:
     page = root.page("/console/mail")
     assert "No mail yet." in page.text
     assert "GAMEKEEPER_SMTP_URL" in page.text
     assert root.get("/console/mail?before=x").status == 400
 
 
-def test_how_a_mail_fares(world: World, root: Keeper) -> None:
+def test_list_shows_the_state_of_each_mail(world: World, root: Keeper) -> None:
     code = reset_code(world, "Ann")
     page = root.page("/console/mail")
     assert "queued Ann Try again ann@example.test 0 none none" in page.text
@@ -49,7 +49,7 @@ def test_how_a_mail_fares(world: World, root: Keeper) -> None:
     assert "sent 1970-01-02 00:00:00 UTC Ann" in root.page("/console/mail").text
 
 
-def test_where_mail_is_set_up(make_world: Callable[..., World], keeper: Callable[[str], Keeper]) -> None:
+def test_configured_mail_shows_no_warning(make_world: Callable[..., World], keeper: Callable[[str], Keeper]) -> None:
     cookie = keeper("Root").cookie
     there = make_world(smtp_url="smtp://localhost:2525", mail_from="game@example.test")
     reset_code(there, "Ann")
@@ -58,7 +58,7 @@ def test_where_mail_is_set_up(make_world: Callable[..., World], keeper: Callable
     assert "none none" not in page.text  # there is a next try
 
 
-def test_page_by_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mail, "LIMIT", 2)
     for number in range(5):
         queue(world, number, 1000 + number // 3)
@@ -84,7 +84,7 @@ def buttons(page: Page) -> list[str]:
     return [each.fields["path"] for each in page.forms if "Try again" in each.buttons]
 
 
-def test_try_again(world: World, root: Keeper) -> None:
+def test_retry_queues_the_mail_again(world: World, root: Keeper) -> None:
     mail_id = refuse(world)
     form = root.page("/console/mail").form(ACT, "Try again")
     assert form.fields["path"] == RETRY.format(mail_id)
@@ -105,7 +105,7 @@ def test_try_again(world: World, root: Keeper) -> None:
     assert "the mailbox was full" in history
 
 
-def test_only_what_can_be_tried_again_has_a_button(world: World, root: Keeper) -> None:
+def test_retry_button_is_shown_only_where_possible(world: World, root: Keeper) -> None:
     mail_id = refuse(world)
     for fate, offered in (
         ("UPDATE mails SET failed_at = NULL", True),
@@ -118,7 +118,7 @@ def test_only_what_can_be_tried_again_has_a_button(world: World, root: Keeper) -
         assert buttons(root.page("/console/mail")) == [RETRY.format(mail_id)] * offered, fate
 
 
-def test_a_mail_that_was_tried_meanwhile(world: World, root: Keeper) -> None:
+def test_retry_of_a_changed_mail_is_rejected(world: World, root: Keeper) -> None:
     mail_id = refuse(world)
     shown = root.preview("POST", RETRY.format(mail_id), back="/console/mail")
     world.sql("UPDATE mails SET failed_at = NULL, next_try_at = expires_at, tries = 2")
@@ -131,7 +131,7 @@ def test_a_mail_that_was_tried_meanwhile(world: World, root: Keeper) -> None:
     assert world.ledger()[-1].kind == "reset_requested"
 
 
-def test_mails_to_one_account(world: World, root: Keeper) -> None:
+def test_filter_lists_mails_to_one_account(world: World, root: Keeper) -> None:
     for name in ("Ann", "Bob"):
         reset_code(world, name)
     link = root.page(f"/console/accounts/{people.USER_IDS['Ann']}").links["Mails to Ann"]

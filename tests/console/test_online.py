@@ -55,7 +55,7 @@ def listed(page: Page) -> list[str]:
     return [name for name, place in page.links.items() if place.startswith("/console/players/")]
 
 
-def test_nobody_yet(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_empty_list_shows_a_message(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     page = root.page(PAGE)
     assert "No game server holds a lease." in page.text
     assert "(page Tokens)" in page.text
@@ -63,7 +63,7 @@ def test_nobody_yet(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     assert "Nobody is online." in page.text
 
 
-def test_all_with_their_servers(played: World, root: Keeper) -> None:
+def test_list_shows_players_with_their_servers(played: World, root: Keeper) -> None:
     page = root.page(PAGE)
     [(lease,)] = played.sql("SELECT expires_at FROM servers WHERE name = 'north'")
     ends = datetime.fromtimestamp(lease // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -75,7 +75,7 @@ def test_all_with_their_servers(played: World, root: Keeper) -> None:
 
 
 @pytest.mark.usefixtures("played")
-def test_one_server(root: Keeper) -> None:
+def test_filter_lists_players_of_one_server(root: Keeper) -> None:
     page = root.page(f"{PAGE}?server=north")
     assert "On north" in page.text
     assert "2 shown, by name" in page.text
@@ -87,7 +87,7 @@ def test_one_server(root: Keeper) -> None:
     assert "Ann" not in found.links
 
 
-def test_by_name_on_all_servers(played: World, root: Keeper) -> None:
+def test_search_covers_all_servers(played: World, root: Keeper) -> None:
     page = root.page(f"{PAGE}?search=bob")
     assert "Bob" in page.links
     assert "Ann" not in page.links
@@ -97,18 +97,18 @@ def test_by_name_on_all_servers(played: World, root: Keeper) -> None:
 
 @pytest.mark.parametrize("server", ["gone", "%", "no\ufffdrth", "x" * 300])
 @pytest.mark.usefixtures("played")
-def test_a_server_that_is_not_there(root: Keeper, server: str) -> None:
+def test_unknown_server_shows_a_message(root: Keeper, server: str) -> None:
     assert root.page(f"{PAGE}?server={quote(server)}").links["To all servers"] == PAGE
 
 
-def test_a_server_that_went_silent_is_gone_with_its_players(played: World, root: Keeper) -> None:
+def test_server_with_expired_lease_disappears(played: World, root: Keeper) -> None:
     game_server.lapse(played, "north")
     page = root.page(PAGE)
     assert "north" not in page.text
     assert "1 to 1 of 1 online" in page.text
 
 
-def test_all_who_look_share_one_question(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_pages_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """To count those on each server is the dearest of this page."""
     monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
     asked, servers = 0, presence.read_servers
@@ -125,14 +125,14 @@ def test_all_who_look_share_one_question(make_world: Callable[..., World], monke
     assert asked == 1
 
 
-def test_no_more_are_counted_than_so_many(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
     page = root.page(PAGE)
     assert "south 60 or more" in page.text
     assert f"1 to 50 of {len(on_south(crowded)) + 2} online" in page.text
 
 
-def test_all_of_one_server_in_both_directions(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than are ever counted; those on the other server are nowhere among them."""
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
     everybody = on_south(crowded)
@@ -150,7 +150,7 @@ def test_all_of_one_server_in_both_directions(crowded: World, root: Keeper, monk
     assert "Next" in page.links
 
 
-def test_back_to_a_start_that_has_fewer_by_now(crowded: World, root: Keeper) -> None:
+def test_previous_page_that_shrank_is_complete(crowded: World, root: Keeper) -> None:
     """It is a whole page all the same."""
     everybody = on_south(crowded)
     second = root.page(root.page(f"{PAGE}?server=south").links["Next"])
@@ -158,7 +158,7 @@ def test_back_to_a_start_that_has_fewer_by_now(crowded: World, root: Keeper) -> 
     assert listed(root.page(second.links["Previous"])) == on_south(crowded)[:50]
 
 
-def test_a_search_on_one_server_stops_and_goes_on(
+def test_search_on_one_server_continues_after_its_limit(
     crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
@@ -175,13 +175,13 @@ def test_a_search_on_one_server_stops_and_goes_on(
     assert listed(root.page(back.links["Look further"])) == [last]
 
 
-def test_a_page_whose_people_have_left(crowded: World, root: Keeper) -> None:
+def test_page_whose_players_left_links_to_the_first(crowded: World, root: Keeper) -> None:
     page = root.page(f"{PAGE}?server=south&after={on_south(crowded)[-1].lower()}")
     assert "There is nothing on this page any more." in page.text
     assert page.links["To the first page"] == f"{PAGE}?server=south"
 
 
-def test_one_whose_name_clashes_is_on_a_page_of_their_own(crowded: World, root: Keeper) -> None:
+def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper) -> None:
     """What hides them is part of where the next page begins."""
     last, after = on_south(crowded)[49:51]
     for table in ("players", "presence"):
@@ -191,7 +191,7 @@ def test_one_whose_name_clashes_is_on_a_page_of_their_own(crowded: World, root: 
     assert listed(root.page(page.links["Next"]))[0] == after
 
 
-def test_no_mark(root: Keeper) -> None:
+def test_invalid_position_is_rejected(root: Keeper) -> None:
     answer = root.get(f"{PAGE}?server=south&after=%00")
     assert answer.status == 400
     assert "must be out of a link on this page" in answer.raw.decode()

@@ -65,7 +65,7 @@ def figures(keeper: Keeper) -> dict[str, str]:
 # --- the page ------------------------------------------------------------------------------------------------------
 
 
-def test_how_many_there_are(world: World, root: Keeper) -> None:
+def test_page_shows_totals(world: World, root: Keeper) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id)
     shown = figures(root)
@@ -89,7 +89,7 @@ def test_requests_and_errors_are_averages_of_five_seconds(
     assert (shown["requests"], shown["faults"]) == ("2.6", "0.6")
 
 
-def test_what_is_the_callers_fault_is_no_error_of_ours(world: World) -> None:
+def test_client_errors_are_not_counted_as_errors(world: World) -> None:
     measured = world.asgi.services.metrics.request_rates
     world.get("/api/v1/players/Nobody")
     world.get("/nowhere")
@@ -101,7 +101,7 @@ def test_what_is_the_callers_fault_is_no_error_of_ours(world: World) -> None:
     assert measured.sum_last(300).faults == (away >= 500)
 
 
-def test_the_latest_changes_are_lines_with_links(world: World, root: Keeper) -> None:
+def test_latest_changes_have_links(world: World, root: Keeper) -> None:
     seq = give(world)
     page = root.page("/console")
     assert f"{seq} Items given Bob Inventory, slot 0: — → 5 {TIMES_SIGN} Gold Coin by Root" in page.text
@@ -110,18 +110,18 @@ def test_the_latest_changes_are_lines_with_links(world: World, root: Keeper) -> 
     assert [tag for tag, _ in page.tags].count("li") == pulse.LATEST
 
 
-def test_an_empty_ledger_says_what_will_be_there(world: World, root: Keeper) -> None:
+def test_empty_audit_log_shows_a_message(world: World, root: Keeper) -> None:
     world.sql("DELETE FROM ledger")
     assert "No changes yet." in root.page("/console").text
 
 
-def test_what_games_publish_is_a_line_too(world: World, root: Keeper) -> None:
+def test_published_catalogue_is_a_latest_change(world: World, root: Keeper) -> None:
     for kind, more in (("variables", {"Type": "Integer"}), ("spells", {}), ("items", {"Stackable": True})):
         assert put_catalogue(world, kind, [{"Id": COIN.id, "Name": "Thing", **more}]).status == 200
     assert "Catalogue published Items: 1 entry → 1 entry, changed by Server (game server)" in root.page("/console").text
 
 
-def test_accounts_are_for_those_who_may_know_of_them(world: World, keeper: Callable[[str], Keeper]) -> None:
+def test_account_changes_need_users_query(world: World, keeper: Callable[[str], Keeper]) -> None:
     assert world.post("/api/v1/users/register", NEWBIE).status == 200
     seq = give(world)
     clerk, shop = keeper("Clerk"), keeper("Shop")
@@ -135,7 +135,7 @@ def test_accounts_are_for_those_who_may_know_of_them(world: World, keeper: Calla
     assert "accounts" not in figures(shop)
 
 
-def test_who_is_online_is_sampled_for_the_chart(world: World, root: Keeper) -> None:
+def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> None:
     live: Any = world.asgi.services.live
     heartbeat(world)
     for ids in ([], [ANN.id, BOB.id]):
@@ -149,7 +149,7 @@ def test_who_is_online_is_sampled_for_the_chart(world: World, root: Keeper) -> N
 # --- as it changes -------------------------------------------------------------------------------------------------
 
 
-def test_a_change_is_told_without_asking_again(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     watching = watch(signed_in(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
     assert watching.headers["content-type"] == "text/event-stream"
@@ -161,7 +161,7 @@ def test_a_change_is_told_without_asking_again(lively: World, watch: Callable[[K
     assert watching.told[-1]["texts"]["online"] == "1"
 
 
-def test_a_stream_has_no_accounts_for_those_who_may_not_know(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_stream_hides_accounts_without_users_query(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     clerk, shop = watch(signed_in(lively, "Clerk")), watch(signed_in(lively, "Shop"))
     assert lively.post("/api/v1/users/register", NEWBIE).status == 200
     seq = give(lively)
@@ -173,7 +173,7 @@ def test_a_stream_has_no_accounts_for_those_who_may_not_know(lively: World, watc
     assert "accounts" not in shop.told[-1]["texts"]
 
 
-def test_a_role_that_is_taken_away_is_missed_in_the_stream(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     watching = watch(signed_in(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
@@ -181,7 +181,7 @@ def test_a_role_that_is_taken_away_is_missed_in_the_stream(lively: World, watch:
     watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
 
 
-def test_it_ends_with_the_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_stream_ends_with_the_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     root, other = signed_in(lively, "Root"), signed_in(lively, "Root")
     watching, staying = watch(root), watch(other)
     watching.wait(lambda: bool(watching.told) and bool(staying.told))
@@ -191,12 +191,14 @@ def test_it_ends_with_the_session(lively: World, watch: Callable[[Keeper], Watch
     assert not staying.ended
 
 
-def test_without_a_session_there_is_none(lively: World) -> None:
+def test_stream_needs_a_session(lively: World) -> None:
     answer = Keeper(lively).get(EVENTS)
     assert (answer.status, answer.headers["location"].partition("?")[0]) == (303, "/console/sign-in")
 
 
-def test_so_many_and_no_more(lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_of_a_process_are_limited(
+    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(events, "MOST", 2)
     root = signed_in(lively, "Root")
     first, second = watch(root), watch(root)
@@ -209,7 +211,7 @@ def test_so_many_and_no_more(lively: World, watch: Callable[[Keeper], Watch], mo
     again.wait(lambda: bool(again.told))
 
 
-def test_nobody_takes_all_the_places(
+def test_streams_of_an_account_are_limited(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many sessions an account has; the page says it and stays as it is."""
@@ -229,7 +231,7 @@ def test_nobody_takes_all_the_places(
     assert watch(again).status == 200
 
 
-def test_who_hangs_up_has_left_at_once(
+def test_closed_stream_frees_its_place_at_once(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 60.0)
@@ -241,7 +243,7 @@ def test_who_hangs_up_has_left_at_once(
     assert not live.pulse.watching
 
 
-def test_silence_is_broken_now_and_then(
+def test_idle_stream_sends_heartbeats(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "SILENT_SECONDS", 0.1)
@@ -249,7 +251,7 @@ def test_silence_is_broken_now_and_then(
     watching.wait(lambda: watching.raw.count(events.STILL_HERE.decode()) > 1)
 
 
-def test_all_who_watch_share_one_question(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
     asked, page = 0, pulse.history.load_page
@@ -271,7 +273,7 @@ def test_all_who_watch_share_one_question(make_world: Callable[..., World], monk
         each.wait(lambda each=each: each.ended)
 
 
-def test_watching_is_no_use_of_a_session_and_hides_none(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     root = signed_in(lively, "Root")
     callers = callers_of(lively)
     callers.take_used_tokens()
@@ -283,7 +285,7 @@ def test_watching_is_no_use_of_a_session_and_hides_none(lively: World, watch: Ca
     assert len(callers.take_used_tokens()) == 1
 
 
-def test_a_stop_ends_the_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
+def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
     cookie = signed_in(make_world(), "Root").cookie
     with Server(database) as server:
         url, cookies = f"{server.url}{EVENTS}", {sessions.COOKIE: cookie}

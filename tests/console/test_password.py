@@ -103,7 +103,7 @@ def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper
 
 
 @pytest.mark.parametrize("name", ["Root", "Clerk", "Shop", "Server"])
-def test_everybody_who_is_signed_in_changes_their_own(world: World, name: str) -> None:
+def test_every_account_can_change_its_own_password(world: World, name: str) -> None:
     me, other = signed_in(world, name), signed_in(world, name)
     assert me.page("/console").links["Change my password"] == OWN
     form = me.page(OWN).form(OWN, "Change my password")
@@ -128,7 +128,7 @@ def test_own_change_needs_the_current_password(world: World, current: str) -> No
     assert shop.get("/console").status == 200
 
 
-def test_own_change_keeps_the_rules(world: World) -> None:
+def test_own_change_checks_the_password_rules(world: World) -> None:
     shop = signed_in(world, "Shop")
     weak = {"password.new": "shopshop2026", "again.new": "shopshop2026"}
     assert "easy to guess" in said(shop.post(OWN, {"current": people.PASSWORD, **weak}))

@@ -52,7 +52,7 @@ def held(world: World, place: str = "inventory") -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("key", ["Ann", "aNN", people.ANN.id, people.ANN.id.upper()])
-def test_who_it_is_and_whose(root: Keeper, key: str) -> None:
+def test_page_shows_the_player_and_its_account(root: Keeper, key: str) -> None:
     page = root.page(f"/console/players/{key}")
     assert page.links["Ann"] in {ANN, f"/console/accounts/{people.USER_IDS['Ann']}"}
     assert ("a", {"href": f"/console/accounts/{people.USER_IDS['Ann']}"}) in page.tags
@@ -71,7 +71,7 @@ def test_who_it_is_and_whose(root: Keeper, key: str) -> None:
         assert seen in page.text, seen
 
 
-def test_rank_and_neighbours(root: Keeper) -> None:
+def test_page_shows_rank_and_neighbours(root: Keeper) -> None:
     page = root.page("/console/players/Ann")
     assert "Rank 2 of 3" in page.text
     assert [name for name in ("1 Zoe 12 345", "2 Ann 12 345", "3 Bob 3 10") if name in page.text] != []
@@ -86,7 +86,7 @@ def joined(world: World) -> None:
     assert world.post(f"{link}/joined", {"Players": [people.ANN.id]}, by="Server").status == 200
 
 
-def test_online_where(root: Keeper, world: World) -> None:
+def test_page_shows_the_server_of_an_online_player(root: Keeper, world: World) -> None:
     assert f"{OPERATIONS}/admin/kick" not in paths(root.page(ANN))
     joined(world)
     page = root.page(ANN)
@@ -94,7 +94,7 @@ def test_online_where(root: Keeper, world: World) -> None:
     assert f"{OPERATIONS}/admin/kick" in paths(page)
 
 
-def test_slots_with_all_that_is_known_of_them(root: Keeper) -> None:
+def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
     page = root.page(ANN)
     for seen in (
         "Inventory 4 of 35 slots used",
@@ -116,14 +116,14 @@ def test_slots_with_all_that_is_known_of_them(root: Keeper) -> None:
     assert described <= ids
 
 
-def test_nobody_has_nothing(root: Keeper) -> None:
+def test_player_without_items_has_empty_grids(root: Keeper) -> None:
     page = root.page("/console/players/Bob")
     assert "Inventory 0 of 35 slots used" in page.text
     assert "It knows no spells. Teach it one below." in page.text
     assert "None was ever set. Set one below." in page.text
 
 
-def test_give_and_undo(root: Keeper, world: World) -> None:
+def test_item_is_given_and_undone(root: Keeper, world: World) -> None:
     sent = form(root.page(ANN), GIVE, quantity="1")
     answer = done(root, sent, itemid=people.COIN.id, quantity="7", reason="a refund")
     assert held(world)[0] == (people.COIN.id, 257)
@@ -136,14 +136,14 @@ def test_give_and_undo(root: Keeper, world: World) -> None:
     assert f"undone by {world.ledger()[-1].seq}" in root.page(ANN).text
 
 
-def test_what_does_not_fit_goes_to_the_bank_if_ticked(root: Keeper, world: World) -> None:
+def test_overflow_goes_to_the_bank_if_ticked(root: Keeper, world: World) -> None:
     sent = form(root.page(ANN), GIVE, quantity="1")
     assert "body.bankoverflow" not in sent.fields
     done(root, sent, itemid=people.SWORD.id, quantity="40", bankoverflow="true")
     assert held(world, "bank").count((people.SWORD.id, 1)) == 40 - (35 - 4)
 
 
-def test_take_in_place(root: Keeper, world: World) -> None:
+def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
     page = root.page(ANN)
     sent = form(page, TAKE, itemid=people.ARROW.id)
     assert sent.fields["body.quantity"] == "60"
@@ -153,7 +153,7 @@ def test_take_in_place(root: Keeper, world: World) -> None:
     assert taken == [people.COIN.id, people.ARROW.id, people.SWORD.id, people.POUCH.id]  # only out of the inventory
 
 
-def test_spells(root: Keeper, world: World) -> None:
+def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
     done(root, form(root.page(ANN), f"{OPERATIONS}/spells/teach"), spellid=people.HEAL.id)
     page = root.page(ANN)
     assert "0 Fireball Forget 1 Heal Forget" in page.text
@@ -161,7 +161,7 @@ def test_spells(root: Keeper, world: World) -> None:
     assert [each["SpellId"] for each in world.get(f"{OPERATIONS}/spells").json] == [people.HEAL.id]
 
 
-def test_variables(root: Keeper, world: World) -> None:
+def test_variable_is_set(root: Keeper, world: World) -> None:
     done(root, form(root.page(ANN), f"{OPERATIONS}/variables/{people.KILLS.id}", value="7"), value="-8")
     flag = form(root.page(ANN), f"{OPERATIONS}/variables/{people.TUTORIAL.id}", value="true")
     done(root, flag, value="false")
@@ -183,12 +183,12 @@ def test_variables(root: Keeper, world: World) -> None:
         ("admin/ban", {"reason": "gold"}, "account banned"),
     ],
 )
-def test_deeds(root: Keeper, what: str, typed: dict[str, str], seen: str) -> None:
+def test_forms_rename_level_mute_and_ban(root: Keeper, what: str, typed: dict[str, str], seen: str) -> None:
     answer = done(root, form(root.page("/console/players/Ann"), f"{OPERATIONS}/{what}"), **typed)
     assert seen in root.page(answer.headers["location"]).text
 
 
-def test_class(root: Keeper) -> None:
+def test_class_is_set(root: Keeper) -> None:
     bob = f"/api/v1/players/{people.BOB.id}/class"
     page = root.page("/console/players/Bob")
     sent = form(page, bob)
@@ -197,14 +197,14 @@ def test_class(root: Keeper) -> None:
     assert "Class Warrior" in root.page("/console/players/Bob").text
 
 
-def test_a_class_that_the_catalogue_has_not_stays_chosen(root: Keeper) -> None:
+def test_unknown_class_stays_selected(root: Keeper) -> None:
     """Whoever presses the button without choosing has not chosen the first of the others."""
     assert form(root.page("/console/players/Ann"), f"{OPERATIONS}/class").fields["body.classid"] == people.WARRIOR.id
     bob = f"/api/v1/players/{people.BOB.id}/class"
     assert form(root.page("/console/players/Bob"), bob).fields["body.classid"] == people.BOB.class_id
 
 
-def test_a_penalty_can_be_ended(root: Keeper, world: World) -> None:
+def test_ban_and_mute_can_be_ended(root: Keeper, world: World) -> None:
     world.post(f"{OPERATIONS}/admin/ban", {"reason": "gold"})
     page = root.page(ANN)
     assert f"{OPERATIONS}/admin/ban" not in paths(page)
@@ -212,7 +212,7 @@ def test_a_penalty_can_be_ended(root: Keeper, world: World) -> None:
     assert "account banned" not in root.page(ANN).text
 
 
-def test_what_a_role_may_not_do_is_not_shown(keeper: Who, world: World) -> None:
+def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> None:
     joined(world)  # so that a row of the character says what was done to the account
     world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
     page, clerks = keeper("Shop").page(ANN), keeper("Clerk").page(ANN)
@@ -227,7 +227,7 @@ def test_what_a_role_may_not_do_is_not_shown(keeper: Who, world: World) -> None:
         assert not any("/admin/" in path for path in paths(each))
 
 
-def test_each_power_has_its_own_deed(keeper: Who, world: World) -> None:
+def test_each_permission_shows_its_own_action(keeper: Who, world: World) -> None:
     joined(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     found = {path for path in paths(keeper("Shop").page(ANN)) if "/admin/" in path}
@@ -235,7 +235,7 @@ def test_each_power_has_its_own_deed(keeper: Who, world: World) -> None:
 
 
 @pytest.mark.parametrize("whose", ["Ann", "Shop"])
-def test_nothing_is_offered_against_those_above_or_oneself(keeper: Who, world: World, whose: str) -> None:
+def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: Who, world: World, whose: str) -> None:
     """As on the account's page; the operation would refuse it."""
     joined(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
@@ -247,7 +247,7 @@ def test_nothing_is_offered_against_those_above_or_oneself(keeper: Who, world: W
     assert GIVE in paths(page)
 
 
-def test_the_history_goes_on_where_it_ended(root: Keeper, world: World) -> None:
+def test_older_changes_continue_the_history(root: Keeper, world: World) -> None:
     for number in range(25):
         world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": number})
     written = [each.seq for each in world.ledger() if each.player_id == people.ANN.id][::-1]
@@ -269,7 +269,7 @@ def test_the_history_goes_on_where_it_ended(root: Keeper, world: World) -> None:
     assert root.page(then).links["Older changes"].startswith(f"{then}&before=")
 
 
-def test_a_row_of_a_game_is_undone_by_who_speaks_for_games(keeper: Who, world: World) -> None:
+def test_undo_of_a_game_change_needs_game_link(keeper: Who, world: World) -> None:
     put = {"Name": "Ann", "UserId": people.USER_IDS["Ann"], "Level": 13}
     assert world.call("PUT", f"/api/link/v1/players/{people.ANN.id}", by="Server", body=put).status == 200
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
@@ -277,7 +277,7 @@ def test_a_row_of_a_game_is_undone_by_who_speaks_for_games(keeper: Who, world: W
     assert undo not in paths(keeper("Shop").page(ANN))
 
 
-def test_as_it_was(root: Keeper, world: World) -> None:
+def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
     world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
     given = world.ledger()[-1]
     world.post(f"{OPERATIONS}/spells/forget", {"spellid": people.FIREBALL.id})
@@ -293,7 +293,7 @@ def test_as_it_was(root: Keeper, world: World) -> None:
     assert "Level 12" not in page.text  # only what it held is known of that moment
 
 
-def test_as_it_was_at_a_time_and_nothing_can_be_done_there(root: Keeper, world: World) -> None:
+def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> None:
     world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
     made, *_, given = [each for each in world.ledger() if each.player_id == people.ANN.id]
     world.sql("UPDATE ledger SET at = at + 3600000 WHERE seq = $1 RETURNING seq", given.seq)
@@ -305,21 +305,21 @@ def test_as_it_was_at_a_time_and_nothing_can_be_done_there(root: Keeper, world: 
 @pytest.mark.parametrize(
     ("at", "status"), [("yesterday", 400), ("1", 404), ("-1", 400), ("9" * 30, 400), ("999", 400), ("2999-01-01", 400)]
 )
-def test_a_moment_that_is_none(root: Keeper, at: str, status: int) -> None:
+def test_invalid_moment_is_rejected(root: Keeper, at: str, status: int) -> None:
     answer = root.get(f"{ANN}?at={at}")
     assert answer.status == status
     assert "Request rejected" in words(answer)
     assert Page(answer.raw.decode()).links["Back"] == ANN
 
 
-def test_what_can_be_typed_there_is_said_as_the_field_has_it(root: Keeper) -> None:
+def test_rejected_moment_explains_the_accepted_formats(root: Keeper) -> None:
     said = words(root.get(f"{ANN}?at=yesterday"))
     assert "such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234." in said
     for typed in ("2026-11-15 12:00", "2026-11-15T12:00:00Z", "1234"):
         assert "such as" not in words(root.get(f"{ANN}?at={quote(typed)}")), typed
 
 
-def test_after_a_deletion_and_back(root: Keeper, world: World) -> None:
+def test_deleted_player_is_shown_and_restored(root: Keeper, world: World) -> None:
     answer = done(root, form(root.page("/console/players/Ann"), OPERATIONS), reason="asked for it")
     page = root.page(answer.headers["location"])
     deletion = world.ledger()[-1].seq
@@ -335,7 +335,7 @@ def test_after_a_deletion_and_back(root: Keeper, world: World) -> None:
     assert held(world)[0] == (people.COIN.id, 250)
 
 
-def test_who_was_erased_has_no_name_left(root: Keeper, world: World) -> None:
+def test_erased_player_has_no_name(root: Keeper, world: World) -> None:
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
@@ -344,14 +344,14 @@ def test_who_was_erased_has_no_name_left(root: Keeper, world: World) -> None:
 
 
 @pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])
-def test_nobody(root: Keeper, key: str) -> None:
+def test_unknown_player_is_not_found(root: Keeper, key: str) -> None:
     answer = root.get(f"/console/players/{key}")
     assert answer.status == 404
     assert "No player with" in words(answer)
     assert b"<b>" not in answer.raw
 
 
-def test_markup_is_text(root: Keeper, world: World) -> None:
+def test_markup_is_shown_as_text(root: Keeper, world: World) -> None:
     evil = "<img src=x onerror=alert(1)>"
     entry = {"Id": people.COIN.id, "Name": evil, "Stackable": True, "Icon": 'x" onload="alert(1)'}
     assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=[entry]).status == 200
@@ -361,7 +361,7 @@ def test_markup_is_text(root: Keeper, world: World) -> None:
     assert not any(attributes.get("src") == "x" or "onload" in attributes for _, attributes in page.tags)
 
 
-def test_a_picture_that_needs_no_other_host(root: Keeper, world: World) -> None:
+def test_inline_icon_is_shown(root: Keeper, world: World) -> None:
     for icon in ("data:image/png;base64,AAAA", "https://elsewhere.test/coin.png"):
         entry = {"Id": people.COIN.id, "Name": "Gold Coin", "Stackable": True, "Icon": icon}
         world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=[entry])
@@ -369,7 +369,7 @@ def test_a_picture_that_needs_no_other_host(root: Keeper, world: World) -> None:
         assert (icon in sources) == icon.startswith("data:")
 
 
-def test_a_stale_preview_is_refused_and_shown_anew(root: Keeper, keeper: Who, world: World) -> None:
+def test_stale_preview_is_rejected_and_shown_again(root: Keeper, keeper: Who, world: World) -> None:
     """Two keepers look at the same coins; the second gives more before the first confirms."""
     sent = form(root.page(ANN), TAKE, itemid=people.COIN.id)
     first = root.post("/console/act", sent.fields)
@@ -407,7 +407,7 @@ def test_suggestions(root: Keeper, world: World) -> None:
     assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401
 
 
-def test_suggestions_forgive_slips(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the search does, and only where nothing is called so."""
 
     def suggested(text: str, kind: str = "items") -> tuple[list[str], bool]:

@@ -25,7 +25,7 @@ def the_button(shown: Answer) -> str:
     return shown.raw.decode().rpartition('<button class="')[2].partition('"')[0]
 
 
-def test_an_undo_that_deletes_a_character_or_brings_it_back_says_so(world: World, root: Keeper) -> None:
+def test_undo_that_deletes_or_restores_a_player_says_so(world: World, root: Keeper) -> None:
     assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
     deletion, shown = world.ledger()[-1].seq, undone(root, world)
     assert heading(shown) == f"Undo change {deletion} of Ann"
@@ -38,14 +38,14 @@ def test_an_undo_that_deletes_a_character_or_brings_it_back_says_so(world: World
     assert "Undo: delete Ann with everything it owns" in shown.raw.decode()
 
 
-def test_any_other_undo_is_called_what_it_is(world: World, root: Keeper) -> None:
+def test_undo_title_names_change_and_player(world: World, root: Keeper) -> None:
     assert world.post("/api/v1/players/Ann/level", {"level": 13}).status == 200
     shown = undone(root, world)
     assert heading(shown) == f"Undo change {world.ledger()[-1].seq} of Ann"
     assert the_button(shown) == "main"
 
 
-def test_what_stays_as_it_is_is_not_among_what_changes(world: World, root: Keeper) -> None:
+def test_equal_values_are_not_listed_as_differences(world: World, root: Keeper) -> None:
     bought = {"itemid": people.COIN.id, "quantity": 1}
     assert world.post("/api/v1/players/Ann/items/give", bought).status == 200
     world.sql("UPDATE ledger SET after = before WHERE seq = $1", world.ledger()[-1].seq)
@@ -54,14 +54,14 @@ def test_what_stays_as_it_is_is_not_among_what_changes(world: World, root: Keepe
     assert "Nothing that can be shown side by side." in page.text
 
 
-def test_as_many_with_other_buffs_are_others(world: World, root: Keeper) -> None:
+def test_stack_with_other_buffs_is_marked_as_changed(world: World, root: Keeper) -> None:
     for buffs in ([1, 0, 0, 0, 0], [2, 0, 0, 0, 0]):
         put_player(world, people.BOB.id, {"Items": [{**stack(7, people.SWORD.id, 1), "StatBuffs": buffs}]})
     told = f"Inventory, slot 7 1 {TIMES_SIGN} Sword 1 {TIMES_SIGN} Sword, changed"
     assert told in root.page(f"/console/changes/{world.ledger()[-1].seq}").text
 
 
-def test_a_bag_that_will_be_made_has_no_id_yet(world: World, root: Keeper) -> None:
+def test_new_bag_is_named_by_its_item_and_slot(world: World, root: Keeper) -> None:
     give = f"/api/v1/players/{people.ANN.id}/items/give"
     one, two = (root.preview("POST", give, {"itemid": people.POUCH.id, "quantity": count}) for count in (1, 2))
     assert re.findall(r">(Pouch \(.*?)<", one.raw.decode()) == ["Pouch (Inventory, slot 4)"]
@@ -72,7 +72,7 @@ def test_a_bag_that_will_be_made_has_no_id_yet(world: World, root: Keeper) -> No
     assert ">Pouch (Inventory, slot 4)<" in root.get(f"/console/changes/{world.ledger()[-1].seq}").raw.decode()
 
 
-def test_a_bag_that_comes_back_keeps_its_id(world: World, root: Keeper) -> None:
+def test_restored_bag_is_named_by_its_item_and_slot(world: World, root: Keeper) -> None:
     assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
     shown = undone(root, world).raw.decode()
     assert ">Pouch (Inventory, slot 3)<" in shown

@@ -25,7 +25,7 @@ def crowd(world: World) -> list[str]:
     return [each["Name"] for page in pages for each in page]
 
 
-def test_every_rank_is_the_one_of_the_api(world: World, root: Keeper) -> None:
+def test_ranks_equal_those_of_the_api(world: World, root: Keeper) -> None:
     everybody = crowd(world)
     for rank in (1, 2, 60, TOTAL):
         shown = ranked(root, f"{PAGE}?rank={rank}")
@@ -35,7 +35,7 @@ def test_every_rank_is_the_one_of_the_api(world: World, root: Keeper) -> None:
         assert worst == {each: everybody[each - 1] for each in down}
 
 
-def test_walking_both_ways(world: World, root: Keeper) -> None:
+def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
     crowd(world)
     for start in (PAGE, f"{PAGE}?sortdirection=ascending"):
         seen, place, pages = list[int](), start, [start]
@@ -51,7 +51,7 @@ def test_walking_both_ways(world: World, root: Keeper) -> None:
         assert root.page(pages[1]).links["Previous"] == root.page(pages[1]).links["First"] == start
 
 
-def test_back_from_the_middle_ends_at_the_first(world: World, root: Keeper) -> None:
+def test_previous_page_stops_at_the_first_rank(world: World, root: Keeper) -> None:
     crowd(world)
     assert root.page(f"{PAGE}?rank=20").links["Previous"] == PAGE
     assert root.page(f"{PAGE}?rank={TOTAL - 20}&sortdirection=ascending").links["Previous"] == (
@@ -59,14 +59,14 @@ def test_back_from_the_middle_ends_at_the_first(world: World, root: Keeper) -> N
     )
 
 
-def test_further_than_the_last(root: Keeper) -> None:
+def test_rank_beyond_the_last_shows_a_message(root: Keeper) -> None:
     page = root.page(f"{PAGE}?rank=1000000")
     assert "The last rank is 3." in page.text
     assert page.links["To the start of the ranking"] == PAGE
     assert list(ranked(root, f"{PAGE}?rank=1000000&sortdirection=ascending")) == [3, 2, 1]
 
 
-def test_an_empty_field_is_the_start_and_nonsense_is_refused(root: Keeper) -> None:
+def test_empty_rank_is_the_start_and_invalid_rank_is_rejected(root: Keeper) -> None:
     assert list(ranked(root, f"{PAGE}?rank=&sortdirection=descending")) == [1, 2, 3]
     for query in ("rank=0", "rank=-5", "rank=x", "rank=99999999999", "sortdirection=sideways"):
         assert root.get(f"{PAGE}?{query}").status == 400, query

@@ -32,18 +32,18 @@ def test_the_group_with_the_best_match_is_first(root: Keeper) -> None:
     assert next(iter(suggested(root, "clerk@"))) == "Accounts"
 
 
-def test_who_may_not_see_accounts_is_told_of_none(keeper: Callable[[str], Keeper]) -> None:
+def test_suggestions_hide_accounts_without_users_query(keeper: Callable[[str], Keeper]) -> None:
     found = suggested(keeper("Shop"), "ann")
     assert list(found) == ["Characters"]
     assert suggested(keeper("Shop"), "clerk@example.test") == {}
 
 
 @pytest.mark.parametrize("text", ["", "%20", "%00", "x" * 300, "nothinglikethis", "%FF"])
-def test_nothing_is_suggested_for_nothing(root: Keeper, text: str) -> None:
+def test_empty_text_has_no_suggestions(root: Keeper, text: str) -> None:
     assert suggested(root, text) == {}
 
 
-def test_suggestions_are_for_those_who_are_signed_in(world: World) -> None:
+def test_suggestions_need_a_session(world: World) -> None:
     assert Keeper(world).get("/console/suggest?q=ann", headers=JSON).status == 401
 
 
@@ -64,12 +64,12 @@ def test_suggestions_are_for_those_who_are_signed_in(world: World) -> None:
         ("%231", "changes/1"),
     ],
 )
-def test_the_only_exact_one_is_opened(root: Keeper, text: str, place: str) -> None:
+def test_only_exact_match_is_opened(root: Keeper, text: str, place: str) -> None:
     answer = root.get(f"/console/search?q={text}")
     assert (answer.status, answer.headers.get("location")) == (303, f"/console/{place}")
 
 
-def test_what_is_deleted_leads_to_what_is_left_of_it(
+def test_id_of_a_deleted_player_or_account_opens_its_history(
     world: World, root: Keeper, keeper: Callable[[str], Keeper]
 ) -> None:
     assert world.call("DELETE", "/api/v1/players/Bob").status == 200
@@ -88,27 +88,27 @@ def test_what_is_deleted_leads_to_what_is_left_of_it(
 
 
 @pytest.mark.parametrize("text", ["fireb", "ireball"])
-def test_so_is_the_only_one_that_is_found(root: Keeper, text: str) -> None:
+def test_only_match_is_opened(root: Keeper, text: str) -> None:
     answer = root.get(f"/console/search?q={text}")
     place = f"/console/catalogue?kind=spells&id={people.FIREBALL.id}"
     assert (answer.status, answer.headers.get("location")) == (303, place)
 
 
-def test_several_are_listed_the_best_first(root: Keeper) -> None:
+def test_matches_are_listed_best_first(root: Keeper) -> None:
     page = root.page("/console/search?q=ann")
     assert page.text.index("Ann Characters level 12 exactly") < page.text.index("Ann Accounts ann@example.test exactly")
     assert "Search for “ann”" in page.text
     assert page.form("/console/search").fields["q"] == "ann"
 
 
-def test_a_slip_of_the_finger_is_forgiven(root: Keeper) -> None:
+def test_search_tolerates_typos(root: Keeper) -> None:
     page = root.page("/console/search?q=swrod")
     assert page.links["Sword"] == f"/console/catalogue?kind=items&id={people.SWORD.id}"
     assert "nearly so" in page.text
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "Type a name"), ("nothinglikethis", "Nothing is called so")])
-def test_an_empty_page_says_what_to_do(root: Keeper, text: str, said: str) -> None:
+def test_search_without_results_shows_advice(root: Keeper, text: str, said: str) -> None:
     assert said in root.page(f"/console/search?q={text}").text
 
 

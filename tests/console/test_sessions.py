@@ -57,7 +57,7 @@ def stop_believing(world: World) -> None:
 # --- Signing in ------------------------------------------------------------------------------------------------------
 
 
-def test_the_right_password_opens_a_session(world: World) -> None:
+def test_correct_password_opens_a_session(world: World) -> None:
     me = Keeper(world)
     answer = me.sign_in("Clerk")
     assert (answer.status, answer.headers["location"]) == (303, "/console")
@@ -67,7 +67,7 @@ def test_the_right_password_opens_a_session(world: World) -> None:
     assert "Clerk" in me.page(SOMEBODY).text
 
 
-def test_over_tls_the_cookie_says_so(make_world: Callable[..., World]) -> None:
+def test_cookie_is_secure_over_tls(make_world: Callable[..., World]) -> None:
     """A proxy's word is taken where it is trusted, and nobody else's."""
     world = make_world(trusted_proxies="10.0.0.1")
     said = {"x-forwarded-proto": "https"}
@@ -82,7 +82,7 @@ def test_over_tls_the_cookie_says_so(make_world: Callable[..., World]) -> None:
         assert sent_to_sign_in(me.get(SOMEBODY, headers=sent, address="10.0.0.1")) != opens
 
 
-def test_a_wrong_password_and_an_unknown_name_are_told_alike(world: World) -> None:
+def test_wrong_password_and_unknown_name_look_alike(world: World) -> None:
     wrong = Keeper(world).sign_in("Clerk", "not it")
     unknown = Keeper(world).sign_in("Nobody", "not it")
     assert [answer.status for answer in (wrong, unknown)] == [400, 400]
@@ -93,14 +93,14 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(world: World) -> No
     assert "token" not in problem(wrong)  # nobody here has seen one
 
 
-def test_without_api_access_there_is_no_way_in(world: World) -> None:
+def test_sign_in_needs_api_access(world: World) -> None:
     answer = Keeper(world).sign_in("Ann")
     assert answer.status == 400
     assert "This account has no API access" in problem(answer)
     assert "set-cookie" not in answer.headers
 
 
-def test_who_is_banned_stays_out(world: World) -> None:
+def test_banned_account_cannot_sign_in(world: World) -> None:
     clerk = signed_in(world, "Clerk")
     assert not sent_to_sign_in(clerk.get(SOMEBODY))
     assert world.post("/api/v1/users/Clerk/admin/ban", {"reason": "lying"}).status == 200
@@ -108,7 +108,7 @@ def test_who_is_banned_stays_out(world: World) -> None:
     assert "is banned" in problem(Keeper(world).sign_in("Clerk"))
 
 
-def test_guesses_here_and_at_the_token_endpoint_are_counted_together(make_world: Callable[..., World]) -> None:
+def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_caller=2)
     assert Keeper(world).sign_in("Clerk", "not it").status == 400
     guess = {"grant_type": "password", "username": "Clerk", "password": hash_for_wire("nor this")}
@@ -139,19 +139,19 @@ def test_guesses_here_and_at_the_token_endpoint_are_counted_together(make_world:
         "",
     ],
 )
-def test_nobody_is_sent_elsewhere_after_signing_in(world: World, wanted: str) -> None:
+def test_sign_in_never_redirects_to_another_site(world: World, wanted: str) -> None:
     page = Keeper(world).page(f"{SIGN_IN}?next={quote(wanted)}")
     assert page.form(SIGN_IN).fields["next"] == "/console"
 
 
-def test_what_the_form_says_is_held_against_it_too(world: World) -> None:
+def test_redirect_target_in_the_form_is_checked_too(world: World) -> None:
     answer = Keeper(world).post(
         SIGN_IN, {"name": "Clerk", "password": people.PASSWORD, "next": "//evil.example"}, csrf=""
     )
     assert (answer.status, answer.headers["location"]) == (303, "/console")
 
 
-def test_who_was_on_the_way_somewhere_gets_there(world: World) -> None:
+def test_sign_in_returns_to_the_requested_page(world: World) -> None:
     asked = "/console/done/none?page=2&of=x%20y"
     answer = Keeper(world).get(asked)
     assert answer.status == 303
@@ -161,7 +161,7 @@ def test_who_was_on_the_way_somewhere_gets_there(world: World) -> None:
     assert Keeper(world).post(SIGN_IN, typed, csrf="").headers["location"] == asked
 
 
-def test_another_site_cannot_sign_a_browser_in(world: World) -> None:
+def test_sign_in_from_another_site_is_rejected(world: World) -> None:
     """Else somebody would work in another's name without knowing it."""
     for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "game.example"}):
         answer = Keeper(world).sign_in("Clerk", headers=headers)
@@ -172,7 +172,7 @@ def test_another_site_cannot_sign_a_browser_in(world: World) -> None:
 # --- The end of a session --------------------------------------------------------------------------------------------
 
 
-def test_a_session_ends_by_rest(world: World, root: Keeper) -> None:
+def test_idle_session_expires(world: World, root: Keeper) -> None:
     for minutes, ended in ((59, False), (2, True)):
         world.sql(
             "UPDATE tokens SET issued_at = issued_at - $1, last_used = last_used - $1 WHERE idle_ms IS NOT NULL",
@@ -182,7 +182,7 @@ def test_a_session_ends_by_rest(world: World, root: Keeper) -> None:
         assert sent_to_sign_in(root.get(SOMEBODY)) == ended
 
 
-def test_a_click_starts_the_rest_anew(world: World, root: Keeper) -> None:
+def test_request_resets_the_idle_timeout(world: World, root: Keeper) -> None:
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
     assert root.get(SOMEBODY).status == 200
     world.run(app.BackgroundJobs(world.keeper, callers_of(world), []).note_use())
@@ -191,7 +191,7 @@ def test_a_click_starts_the_rest_anew(world: World, root: Keeper) -> None:
     assert root.get(SOMEBODY).status == 200
 
 
-def test_a_session_ends_after_its_hours(world: World, root: Keeper) -> None:
+def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> None:
     """However busy."""
     for hours, ended in ((11, False), (1, True)):
         world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE idle_ms IS NOT NULL", hours * HOUR_MS)
@@ -206,7 +206,7 @@ def end_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
-def test_a_form_that_came_too_late_is_said_to_be_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
+def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
     """By script or not: one signs in, and is where the form was."""
     csrf, seen = root.csrf, len(world.ledger())
     end_all(world)
@@ -220,12 +220,12 @@ def test_a_form_that_came_too_late_is_said_to_be_lost(world: World, root: Keeper
 
 
 @pytest.mark.parametrize("back", ["", "//evil.example", "https://evil.example", "/api/docs"])
-def test_a_late_form_leads_nobody_elsewhere(world: World, back: str) -> None:
+def test_late_form_never_redirects_to_another_site(world: World, back: str) -> None:
     late = Keeper(world).post(ACT, {"back": back}, csrf="")
     assert Keeper(world).page(late.headers["location"]).form(SIGN_IN).fields["next"] == "/console"
 
 
-def test_a_page_that_is_asked_for_too_late(world: World, root: Keeper) -> None:
+def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: Keeper) -> None:
     end_all(world)
     page = root.page(root.get(BOB).headers["location"])
     assert LAPSED in page.text
@@ -234,7 +234,7 @@ def test_a_page_that_is_asked_for_too_late(world: World, root: Keeper) -> None:
     assert "signed out" not in Keeper(world).page(first).text
 
 
-def test_who_leaves_when_it_is_over_has_left(world: World, root: Keeper) -> None:
+def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper) -> None:
     """But not everywhere."""
     csrf = root.csrf
     end_all(world)
@@ -242,7 +242,7 @@ def test_who_leaves_when_it_is_over_has_left(world: World, root: Keeper) -> None
         assert said in root.page(root.post(SIGN_OUT, fields, csrf=csrf).headers["location"]).text
 
 
-def test_every_form_says_where_it_is(root: Keeper) -> None:
+def test_every_form_has_its_page_to_return_to(root: Keeper) -> None:
     """Else who sends it too late would not come back there; signing out leads nowhere."""
     for path in ("/console/health", f"{BOB}?before=9"):
         forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
@@ -250,12 +250,12 @@ def test_every_form_says_where_it_is(root: Keeper) -> None:
         assert all(each.fields.get("back") for each in forms if each.action != SIGN_OUT)
 
 
-def test_a_script_is_told_instead_of_sent(world: World) -> None:
+def test_script_without_session_gets_an_error_code(world: World) -> None:
     answer = Keeper(world).get(SOMEBODY, headers={"accept": "application/json"})
     assert (answer.status, answer.code) == (401, "sign_in_first")
 
 
-def test_signing_out_ends_the_session(world: World, root: Keeper) -> None:
+def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
     """Also for whoever has kept the cookie; other sessions stay."""
     other = signed_in(world, "Root")
     answer = root.post("/console/sign-out")
@@ -269,7 +269,7 @@ def test_signing_out_ends_the_session(world: World, root: Keeper) -> None:
 @pytest.mark.parametrize(
     ("ends", "programs", "says"), [("sessions", 200, "programs go on"), ("all", 401, "log in again")]
 )
-def test_signing_out_everywhere_ends_what_was_chosen(
+def test_sign_out_everywhere_ends_the_chosen_tokens(
     world: World, root: Keeper, ends: str, programs: int, says: str
 ) -> None:
     """The sessions, unless one chooses more; others' stay."""
@@ -289,14 +289,14 @@ def test_signing_out_everywhere_ends_what_was_chosen(
     assert not sent_to_sign_in(clerk.get(SOMEBODY))
 
 
-def test_who_has_no_program_has_nothing_to_choose(world: World, root: Keeper) -> None:
+def test_sign_out_without_program_tokens_offers_no_choice(world: World, root: Keeper) -> None:
     world.sql("UPDATE tokens SET revoked_at = 1 WHERE idle_ms IS NULL")
     page = root.page(SIGN_OUT)
     assert "1 console session of Root will end, with this one." in page.text
     assert page.form(SIGN_OUT, "Sign out everywhere").fields["ends"] == "sessions"
 
 
-def test_more_tokens_than_are_counted_are_not_said_to_be_all(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_count_beyond_the_limit_says_at_least(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "WINDOW", 1)
     monkeypatch.setattr(tokens, "WINDOWS", 1)
     page = root.page(SIGN_OUT)
@@ -304,7 +304,7 @@ def test_more_tokens_than_are_counted_are_not_said_to_be_all(root: Keeper, monke
     assert "at least 0 tokens of programs" in page.text
 
 
-def test_nothing_ends_by_a_word_that_nobody_offered(root: Keeper) -> None:
+def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
     assert root.post(SIGN_OUT, {"ends": "everything"}).status == 400
     assert not sent_to_sign_in(root.get(SOMEBODY))
     assert "signed out" not in Keeper(root.world).page(f"{SIGN_IN}?ended=everything").text
@@ -313,7 +313,7 @@ def test_nothing_ends_by_a_word_that_nobody_offered(root: Keeper) -> None:
 # --- Roles -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_role_that_is_taken_away_is_gone_at_once(world: World, root: Keeper) -> None:
+def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     shop = signed_in(world, "Shop")
     assert "Accounts" not in titles(shop)
     granting = partial(accounts.change_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
@@ -329,7 +329,7 @@ def test_a_role_that_is_taken_away_is_gone_at_once(world: World, root: Keeper) -
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_no_operation_of_the_api_takes_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
+def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
     """Over TLS the browser sends it there too: the cookie's path is / then."""
     world = make_world(trusted_proxies="10.0.0.1")
     root = signed_in(world, "Root")
@@ -351,12 +351,12 @@ def test_root_address_redirects_to_console(make_world: Callable[..., World]) -> 
     assert make_world(console=False).get("/", by=None).code == "no_such_route"
 
 
-def test_a_token_in_a_header_does_not_open_the_console(world: World) -> None:
+def test_console_does_not_accept_bearer_tokens(world: World) -> None:
     assert sent_to_sign_in(world.get(SOMEBODY))
     assert sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
 
 
-def test_a_programs_token_is_no_session(world: World) -> None:
+def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
     """It would not end by rest, and nobody signed in with it."""
     assert sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
 
@@ -374,13 +374,13 @@ def test_a_programs_token_is_no_session(world: World) -> None:
         "a={{}};{}",
     ],
 )
-def test_other_cookies_do_not_matter(root: Keeper, among: str) -> None:
+def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
     cookie = among.format(f"gamekeeper={root.cookie}")
     assert not sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
 
 
 @pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
-def test_of_two_cookies_none_counts(root: Keeper, two: str) -> None:
+def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
     """Another program of this host may have set one: it must not choose who somebody is."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
     assert sent_to_sign_in(root.get(SOMEBODY, headers=headers))
@@ -390,11 +390,11 @@ def test_of_two_cookies_none_counts(root: Keeper, two: str) -> None:
 
 
 @pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
-def test_any_other_cookie_opens_nothing(world: World, cookie: str) -> None:
+def test_invalid_cookie_is_rejected(world: World, cookie: str) -> None:
     assert sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))
 
 
-def test_the_console_can_be_left_out(make_world: Callable[..., World]) -> None:
+def test_console_can_be_disabled(make_world: Callable[..., World]) -> None:
     world = make_world(console=False)
     somebody = signed_in(world, "Root")
     for route in PAGES:

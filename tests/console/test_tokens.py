@@ -31,7 +31,7 @@ def test_needs_users_manage(keeper: Callable[[str], Keeper]) -> None:
         assert keeper(name).get("/console/tokens").status == 403
 
 
-def test_every_kind_and_whose(world: World, root: Keeper) -> None:
+def test_list_shows_kind_and_owner(world: World, root: Keeper) -> None:
     world.post("/api/oauth/token", LOG_IN | {"scope": "read"}, by=None)
     page = root.page("/console/tokens")
     for words in ("Shop log-in read-only", "Root console session this session", "Server service"):
@@ -41,7 +41,7 @@ def test_every_kind_and_whose(world: World, root: Keeper) -> None:
     assert "gka_" not in page.html
 
 
-def test_of_one_account(root: Keeper) -> None:
+def test_filter_lists_tokens_of_one_account(root: Keeper) -> None:
     page = root.page("/console/tokens?account=sHOP")
     assert set(page.links) >= {"Shop", "All accounts"}
     assert "Clerk" not in page.links
@@ -52,7 +52,7 @@ def test_of_one_account(root: Keeper) -> None:
     assert root.get("/console/tokens?before=12-x").status == 400
 
 
-def test_what_has_ended_is_not_there(world: World, root: Keeper) -> None:
+def test_expired_tokens_are_not_listed(world: World, root: Keeper) -> None:
     pair = world.post("/api/oauth/token", LOG_IN, by=None).json
     path = "/console/tokens?account=Shop"
     first = shown(root, path)
@@ -69,7 +69,7 @@ def test_what_has_ended_is_not_there(world: World, root: Keeper) -> None:
     assert shown(root, path) == []
 
 
-def test_revoked_from_the_list(world: World, root: Keeper) -> None:
+def test_token_is_revoked_from_the_list(world: World, root: Keeper) -> None:
     assert world.get("/api/v1/players", by="Shop").status == 200
     form = root.page("/console/tokens?account=Shop").form(ACT, "Revoke")
     done = root.confirm(root.post(ACT, form.fields, csrf=form.fields["csrf"]), "leaked")
@@ -77,7 +77,9 @@ def test_revoked_from_the_list(world: World, root: Keeper) -> None:
     assert world.get("/api/v1/players", by="Shop").status == 401
 
 
-def test_what_is_about_to_end_is_named(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_dialog_describes_the_token_and_asks_no_reason(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
     """Whose it is, of what kind, when it was last used; and no reason is asked for that nothing would keep."""
     path, before = "/console/tokens?account=Shop", world.ledger()
     world.sql("UPDATE tokens SET last_used = 1700000000000, read_only = id = id WHERE idle_ms IS NULL")
@@ -100,7 +102,7 @@ def test_what_is_about_to_end_is_named(world: World, root: Keeper, keeper: Calla
     assert "All tokens of Clerk" in Page(root.post(ACT, theirs.fields).raw.decode()).text
 
 
-def test_page_by_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also over ties, and over more that have ended than are looked at in one go."""
     monkeypatch.setattr(tokens, "LIMIT", 3)
     monkeypatch.setattr(tokens, "WINDOW", 4)

@@ -73,7 +73,7 @@ def can_undo(keeper: Keeper, seq: int, by: str = "Root") -> bool:
 
 
 @pytest.mark.parametrize("steps", SUPERSEDED.values(), ids=SUPERSEDED)
-def test_undo_goes_when_what_was_changed_has_moved_on(world: World, root: Keeper, steps: Sequence[Step]) -> None:
+def test_undo_is_not_offered_after_a_later_change(world: World, root: Keeper, steps: Sequence[Step]) -> None:
     first = do(world, steps[0])
     assert can_undo(root, first)
     second = do(world, steps[1])
@@ -81,7 +81,7 @@ def test_undo_goes_when_what_was_changed_has_moved_on(world: World, root: Keeper
     assert can_undo(root, second)
 
 
-def test_undo_of_a_ban_goes_with_its_end(world: World, root: Keeper) -> None:
+def test_undo_of_a_ban_is_not_offered_after_its_end(world: World, root: Keeper) -> None:
     banned = do(world, SUPERSEDED["ban"][0])
     world.sql("UPDATE bans SET ends_at = 1")
     assert not can_undo(root, banned)
