@@ -19,7 +19,7 @@ def test_new_spell_takes_the_lowest_free_slot_or_is_refused(known: dict[int, str
     if free:
         assert spells.find_free_slot(known, "new", SIZE) == free[0]
     else:
-        with pytest.raises(NoFreeSpellSlot, match="all 5 slots"):
+        with pytest.raises(NoFreeSpellSlot, match="all 5 spell slots"):
             spells.find_free_slot(known, "new", SIZE)
 
 
