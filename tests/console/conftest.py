@@ -1,4 +1,4 @@
-"""Keepers who are signed in: `root` may do everything; `keeper("Clerk")` is any other account of people.py."""
+"""Browser sessions of the console: `root` has all permissions; `keeper("Clerk")` is any other account of people.py."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from world import World
 
 @pytest.fixture
 def keeper(world: World) -> Callable[[str], Keeper]:
-    """Somebody by name: Root (all rights), Clerk (users.query), Shop (no role), Server (game.link)."""
+    """Open a session by name: Root (all permissions), Clerk (users.query), Shop (no role), Server (game.link)."""
     return partial(signed_in, world)
 
 

@@ -1,4 +1,4 @@
-"""Somebody at the console, in process: sends what their browser would send and sees what a person would see."""
+"""A browser session at the console, without a browser: sends the same requests in process and reads the pages."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Keeper:
-    """`cookie` is what the browser keeps; empty: not signed in."""
+    """A session. `cookie` is the value of the session cookie; empty: not signed in."""
 
     def __init__(self, world: World, cookie: str = "") -> None:
         self.world = world
@@ -29,7 +29,7 @@ class Keeper:
 
     @property
     def csrf(self) -> str:
-        """As the pages of this session have it."""
+        """Return the CSRF token of this session, read from a page."""
         return next(
             attributes["content"]
             for tag, attributes in Page(self.get("/console/done/none").raw.decode()).tags
@@ -37,7 +37,7 @@ class Keeper:
         )
 
     def sign_in(self, name: str, password: str = people.PASSWORD, **more: Any) -> Answer:
-        """Through the form, as people do; it costs a password's hash."""
+        """Sign in with the form. This is slow, because the password is hashed."""
         answer = self.post("/console/sign-in", {"name": name, "password": password}, csrf="", **more)
         if "set-cookie" in answer.headers:
             self.cookie = answer.headers["set-cookie"].partition(";")[0].partition("=")[2]
@@ -47,7 +47,7 @@ class Keeper:
         return self.world.call("GET", path, by=None, headers=self._headers(headers), **more)
 
     def page(self, path: str) -> Page:
-        """One that is there."""
+        """Load a page, which must exist."""
         answer = self.get(path)
         assert answer.status == 200, (path, answer.status, answer.raw)
         return Page(answer.raw.decode())
@@ -60,7 +60,7 @@ class Keeper:
         csrf: str | None = None,
         **more: Any,
     ) -> Answer:
-        """With the token of this session, or another: an empty one is not sent."""
+        """Send a form with the CSRF token of this session, or with `csrf`; empty: without a token."""
         token = self.csrf if csrf is None else csrf
         sent = {**({"csrf": token} if token else {}), **(fields or {})}
         given = {"content-type": FORM, **(headers or {})}
@@ -68,7 +68,7 @@ class Keeper:
         return self.world.call("POST", path, by=None, raw=raw, headers=self._headers(given), **more)
 
     def preview(self, method: str, path: str, body: Mapping[str, object] | None = None, **fields: str) -> Answer:
-        """The first step: what would change."""
+        """Send the first step: the form that opens the dialog."""
         sent = {f"body.{name}": str(value) for name, value in (body or {}).items()}
         return self.post(ACT, {"method": method, "path": quote(path), **sent, **fields})
 
@@ -80,7 +80,7 @@ class Keeper:
     def act(
         self, method: str, path: str, body: Mapping[str, object] | None = None, reason: str = "a test", **fields: str
     ) -> Answer:
-        """Both steps; a redirection to where it was done from, with `done=` naming the request."""
+        """Send both steps. The answer redirects to the page of the form, with the request id in `done=`."""
         shown = self.preview(method, path, body, **fields)
         assert shown.status == 200, (shown.status, shown.raw)
         return self.confirm(shown, reason)
@@ -91,7 +91,7 @@ class Keeper:
 
 
 def signed_in(world: World, name: str) -> Keeper:
-    """With a session that was opened without a password: hashing is what costs."""
+    """Open a session without a password, because hashing passwords is slow."""
     access = tokens.ACCESS_PREFIX + new_guid()
     row = stored.NewToken(
         id=new_guid(),
@@ -113,7 +113,7 @@ def signed_in(world: World, name: str) -> Keeper:
 
 
 def break_off(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:
-    """From now on a write is made, or not, and nobody hears of it."""
+    """Make every later write fail with `failure`; `done`: after it was committed."""
     store = type(world.keeper.store)
     write: Any = store.write
 
@@ -126,5 +126,5 @@ def break_off(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception,
 
 
 def filled(route: Route) -> str:
-    """A page's path with Ann's id in place of its parameters."""
+    """Return a page's path with Ann's id in place of its parameters."""
     return "/".join(people.ANN.id if step.startswith("[") else step for step in route.path.split("/"))

@@ -1,4 +1,4 @@
-"""A page as a person meets it: its words, its links, and its forms with what they would send."""
+"""A parsed page: its visible text, its links, and its forms with the fields that they would send."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -11,7 +11,7 @@ VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "l
 class Form:
     action: str
     attributes: dict[str, str]
-    fields: dict[str, str] = field(default_factory=dict[str, str])  # as they are before anybody types
+    fields: dict[str, str] = field(default_factory=dict[str, str])  # with their initial values
     buttons: list[str] = field(default_factory=list[str])
 
 
@@ -23,7 +23,7 @@ class Page(HTMLParser):
         self.html = html
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.forms: list[Form] = []
-        self.links: dict[str, str] = {}  # where to, by what the link says
+        self.links: dict[str, str] = {}  # addresses by the text of the link
         self._open: list[tuple[str, dict[str, str], list[str]]] = []
         self._words: list[str] = []
         self._select = ""
@@ -31,14 +31,14 @@ class Page(HTMLParser):
         self.text = " ".join(" ".join(self._words).split())
 
     def form(self, action: str, button: str = "") -> Form:
-        """The first one that is sent there, by a button of that name if one is given."""
+        """Return the first form with this action, and with this button if one is given."""
         for each in self.forms:
             if each.action == action and (not button or button in each.buttons):
                 return each
         raise AssertionError(f"no form to {action} with {button!r} among {self.forms}")
 
     def confirmation(self) -> Form:
-        """The form that confirms a preview."""
+        """Return the form that confirms a preview."""
         return next(each for each in self.forms if "data-confirm" in each.attributes)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -68,7 +68,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def _note_button(self, attributes: dict[str, str], said: str) -> None:
-        """One that stands outside its form counts as a form of its own, with what it adds."""
+        """Note a button. One outside its form counts as a form of its own, with the field that the button adds."""
         home = next((each for each in self.forms if each.attributes.get("id") == attributes.get("form")), None)
         if home and "form" in attributes:
             sent = {**home.fields, attributes["name"]: attributes["value"]}

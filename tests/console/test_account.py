@@ -1,4 +1,4 @@
-"""The page of an account: what it says, who may do what there, and that it is done through the API's operations."""
+"""The page of an account: its content, the permissions that its actions need, and the operations that they call."""
 
 from collections.abc import Callable
 
@@ -24,12 +24,12 @@ def buttons(page: Page) -> set[str]:
 
 
 def manages(world: World, name: str) -> None:
-    """As `users grant` would have it, looked at anew."""
+    """Grant users.manage to an account."""
     assert world.post(f"/api/keeper/v1/users/{name}/powers", {"users.manage": True}).status == 200
 
 
 def press(keeper: Keeper, page: Page, button: str, **typed: str) -> str:
-    """Both steps of the form with that button; the words of the first."""
+    """Send both steps of the form with this button; return the text of the dialog."""
     form = page.form(ACT, button)
     shown = keeper.post(ACT, {**form.fields, **typed}, csrf=form.fields["csrf"])
     assert shown.status == 200, shown.raw
@@ -87,7 +87,7 @@ def test_own_account_page_offers_tokens_but_no_moderation(root: Keeper, keeper: 
 
 
 def sent(page: Page) -> dict[str, str]:
-    """What the form of the powers would send as it stands."""
+    """Return the fields that the form of permissions would send unchanged."""
     fields = page.form(ACT, "Change powers").fields
     return {name: value for name, value in fields.items() if name.startswith("body.")}
 
@@ -97,7 +97,7 @@ def test_form_grants_and_revokes_permissions(world: World, root: Keeper) -> None
     assert sent(page) == {}
     shown = press(root, page, "Change powers", **{"body.ban": "true", "body.users.manage": "true"})
     assert "Permission: ban no yes" in shown
-    assert "Permission: users.query no yes" in shown  # it comes with managing them
+    assert "Permission: users.query no yes" in shown  # users.manage includes it
     page = root.page(HOME)
     assert sent(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
     hidden = [each for tag, each in page.tags if tag == "input" and each.get("name") == "body.ban"]
@@ -114,7 +114,9 @@ def test_meaning_of_users_manage_is_explained(root: Keeper) -> None:
 
 def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: Callable[[str], Keeper]) -> None:
     manages(world, "Clerk")
-    assert world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200  # outranks an editor
+    assert (
+        world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200
+    )  # has more permissions than an editor
     assert world.post(POWERS, {"editor": True, "api": True}).status == 200
     clerk = keeper("Clerk")
     page = clerk.page(HOME)
@@ -143,7 +145,7 @@ def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: st
     assert "Neither banned nor muted." in root.page(HOME).text
     press(root, root.page(HOME), what, **{"body.duration": "0"})
     assert "Until for good" in root.page(HOME).text
-    world.sql(f"UPDATE {what.lower()}s SET ends_at = 1")  # noqa: S608 - a name of the test's own
+    world.sql(f"UPDATE {what.lower()}s SET ends_at = 1")  # noqa: S608 - the test chooses the name
     assert "Neither banned nor muted." in root.page(HOME).text
 
 
@@ -211,7 +213,7 @@ def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, k
     assert "service" in page.text
     assert "console session" in page.text
     assert page.text.count("Revoke all") == 1
-    press(root, page, "Revoke")  # the newest: the session
+    press(root, page, "Revoke")  # the newest token is the session
     assert clerk.get("/console/me").headers["location"].startswith("/console/sign-in")
     press(root, root.page(home), "Revoke all")
     assert "No token is good." in root.page(home).text
@@ -221,7 +223,7 @@ def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, k
 def test_link_to_older_tokens_needs_permission(
     world: World, root: Keeper, keeper: Callable[[str], Keeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of an account whose newest tokens have all ended, there may be more."""
+    """The newest tokens of the account have expired, so older ones may exist."""
     monkeypatch.setattr(tokens, "WINDOW", 1)
     monkeypatch.setattr(tokens, "WINDOWS", 1)
     clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"

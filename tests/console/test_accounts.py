@@ -18,15 +18,15 @@ FAR = 4_102_444_800_000  # the year 2100
 
 
 def imposed(world: World, table: str, ends: Mapping[str, int | None]) -> None:
-    """Bans or mutes of these, one after the other, with their ends."""
+    """Ban or mute these accounts one after the other, each until its time."""
     names = "user_id, reason, moderator, started_at, ends_at"
     for number, (name, ends_at) in enumerate(ends.items()):
         values = (people.USER_IDS[name], f"<b>{name}</b> cheats", "Root", 1000 * number, ends_at)
-        world.sql(f"INSERT INTO {table} ({names}) VALUES ($1, $2, $3, $4, $5)", *values)  # noqa: S608 - a name of the test's own
+        world.sql(f"INSERT INTO {table} ({names}) VALUES ($1, $2, $3, $4, $5)", *values)  # noqa: S608 - the test chooses the name
 
 
 def listed(root: Keeper, path: str) -> list[str]:
-    """In the order in which they are shown."""
+    """List the names in the order of the page."""
     return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
 
@@ -116,9 +116,9 @@ def test_long_list_shows_the_newest_and_finds_others_by_name(
 def test_search_for_common_text_is_marked_incomplete(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All seven have it in the email: those of a state are kept out of as many as a search finds."""
+    """All seven accounts match by email. The search examines a limited number of matches and filters those by state."""
     imposed(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
-    monkeypatch.setattr(search, "MOST_MATCHES", 6)  # those of the state are fewer: all of them are looked through
+    monkeypatch.setattr(search, "MOST_MATCHES", 6)  # fewer accounts have this state, so all of them are examined
     assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
     monkeypatch.setattr(search, "MOST_MATCHES", 4)
     for path in (PAGE + "?", BANNED, POWERS):
@@ -131,9 +131,10 @@ def test_search_for_common_text_is_marked_incomplete(
 def test_account_with_any_permission_is_listed(world: World, root: Keeper) -> None:
     assert listed(root, POWERS) == ["Clerk", "Root", "Server", "Shop"]
     for power in Powers._fields:
-        held = Powers()._replace(users_query=power == "users_manage")._replace(**{power: True})  # not had alone
+        # users_manage cannot be granted without users_query
+        held = Powers()._replace(users_query=power == "users_manage")._replace(**{power: True})
         given = ", ".join(f"{name} = {{{str(has).lower()}}}" for name, has in held._asdict().items())
-        world.sql(f"UPDATE users SET {given} WHERE id = $1", people.USER_IDS["Ann"])  # noqa: S608 - names of our own
+        world.sql(f"UPDATE users SET {given} WHERE id = $1", people.USER_IDS["Ann"])  # noqa: S608 - the test chooses the names
         assert listed(root, POWERS) == ["Ann", "Clerk", "Root", "Server", "Shop"], power
 
 
@@ -153,7 +154,7 @@ def test_unknown_state_is_rejected(root: Keeper) -> None:
 
 
 def test_order_of_another_state_is_ignored(world: World, root: Keeper) -> None:
-    """Typed, or left over in an address: the list is in its own first order, and its forms forget the other."""
+    """The list falls back to its default order, and its forms do not keep the other one."""
     everybody = listed(root, PAGE)
     for state in ("", "state=&", "state=all&", "state=ALL&"):
         page = root.page(f"{PAGE}?{state}sortby=newest")

@@ -1,4 +1,4 @@
-"""Changing something from a page, in two steps: what is shown is what is done, once, with a reason."""
+"""Actions in two steps: the confirmed changes equal the preview, happen once, and have a reason."""
 
 import re
 
@@ -59,7 +59,7 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
     assert done.status == 303, done.raw
     row = world.ledger()[-1]
     assert (row.reason, row.actor_id) == ("a gift", people.USER_IDS["Root"])
-    # a new bag has an id that nobody knows before it is there
+    # the id of a new bag is not known in the preview
     wanted = [" ".join(line) for line in lines(world, row.seq) if not line.what.startswith("Bag ")]
     for each in wanted:
         assert each in said(shown)
@@ -138,7 +138,7 @@ def test_log_in_operation_is_rejected(world: World, root: Keeper) -> None:
     assert world.sql("SELECT COUNT(*) FROM tokens") == before
 
 
-# --- Nobody knows whether it was done --------------------------------------------------------------------------------
+# --- Unknown outcome -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_script_gets_retry_after_for_unknown_outcome(
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "outcome_unknown", "1")
 
 
-# --- What was done ---------------------------------------------------------------------------------------------------
+# --- The done page ---------------------------------------------------------------------------------------------------
 
 
 def test_done_page_hides_changes_of_other_accounts(world: World, root: Keeper) -> None:
@@ -189,7 +189,7 @@ def test_done_page_hides_changes_of_other_accounts(world: World, root: Keeper) -
 
 
 @pytest.mark.parametrize(("quantity", "opened"), [(5, True), (8 * 1_000_000, False)])
-def test_done_page_folds_long_changes(world: World, root: Keeper, quantity: int, opened: bool) -> None:  # noqa: FBT001 - a case
+def test_done_page_folds_long_changes(world: World, root: Keeper, quantity: int, opened: bool) -> None:  # noqa: FBT001 - a test case
     root.act("POST", GIVE, {**COINS, "quantity": quantity})
     page = root.page(f"/console/done/{world.ledger()[-1].request_id}")
     assert ["open" in each for tag, each in page.tags if tag == "details" and "class" not in each] == [opened]
@@ -260,7 +260,7 @@ def test_done_page_of_an_invalid_request_id_is_empty(root: Keeper, nobodys: str)
 
 
 def test_preview_and_change_show_times_alike(world: World, root: Keeper) -> None:
-    """Before it is done, and in the ledger."""
+    """In the preview and in the audit log."""
     shown = root.preview("POST", "/api/v1/users/Bob/admin/mute", {"duration": 3, "reason": "noise"})
     until = re.compile(r"Until — 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC")
     assert until.search(Page(shown.raw.decode()).text)
@@ -295,7 +295,7 @@ def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: s
 
 
 def test_forged_empty_preview_does_not_skip_the_reason(world: World, root: Keeper) -> None:
-    """Else that would be a way around the reason."""
+    """Otherwise a forged form could skip the reason."""
     nothing = Page(root.preview("DELETE", "/api/oauth/token/Ann").raw.decode()).confirmation().fields["seen"]
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
     again = root.confirm(shown, "", seen=nothing)
@@ -334,7 +334,7 @@ def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Kee
     done = root.confirm(shown, "forgot it", **typed)
     assert done.status == 303, done.raw
     page = root.get(done.headers["location"].replace("/console?done=", "/console/done/"))
-    ours = (root.csrf.encode(), seen(shown))  # digests too, as long as a password's
+    ours = (root.csrf.encode(), seen(shown))  # these are digests as long as that of a password
     for answer in (shown, missing, done, page):
         left = answer.raw.replace(ours[0], b"").replace(ours[1], b"")
         assert not re.search(rb"moss|[0-9a-f]{64}", left)

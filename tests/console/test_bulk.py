@@ -1,4 +1,4 @@
-"""An item for many, as the page's script asks for it: a form per character, each with a key of its own."""
+"""Give an item to many players, with the requests of the page's script: a form per player, each with its own key."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -59,12 +59,12 @@ def test_page_shows_the_limit_before_a_selection(root: Keeper) -> None:
 
 
 def limits(page: Page) -> list[str]:
-    """What the scripts go by."""
+    """List the limits that the page tells its scripts."""
     return [attributes["data-most"] for _, attributes in page.tags if "data-most" in attributes]
 
 
 def test_address_selects_no_players(root: Keeper) -> None:
-    """So that none is lost who does not fit: whoever comes with many is told where they are ticked, and how many."""
+    """An address could name more players than the limit, and the page would drop some without a message."""
     ids = ",".join(people.guid(number) for number in range(MOST + 1))
     assert root.page(f"{PAGE}?player={ids}").text == root.page(PAGE).text
 
@@ -95,7 +95,7 @@ def test_run_is_previewed_given_and_undone(world: World, root: Keeper) -> None:
 
 def test_retry_gives_once_and_finds_its_change(world: World, root: Keeper) -> None:
     sent = confirmed(people.BOB, give(root, people.BOB).json["seen"])
-    first = give(root, people.BOB, **sent)  # and its answer is lost on the way
+    first = give(root, people.BOB, **sent)  # the answer is lost
     again = give(root, people.BOB, **sent)
     assert again.status == 200
     assert coins(world, people.BOB) == 2
@@ -120,7 +120,7 @@ def number(root: Keeper, player: Player) -> list[int]:
 
 
 def run_of(keeper: Keeper, **query: str) -> Any:
-    """As the page of a run that has been asks for it."""
+    """Load a past run, as the script does."""
     answer = keeper.get(f"{DONE}?{urlencode({'run': RUN, **query})}", headers=JSON)
     assert answer.status == 200, answer.raw
     return answer.json
@@ -151,13 +151,13 @@ def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keep
         assert send(shop, path, confirmed="yes", key=f"k{number}", seen=seen, reason=f"off (run {RUN})").status == 200
     assert [coins(world, each) for each in EVERYBODY] == before
     taken = run_of(shop)["rows"]
-    assert [each["number"] for each in taken] == numbers[::-1]  # what took it back is none of the run's gifts
+    assert [each["number"] for each in taken] == numbers[::-1]  # the undo is not one of the run's changes
     assert all(each["undone"] > numbers[-1] for each in taken)
     assert "the whole run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
 
 
 def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper) -> None:
-    """Taking something, taking the gift back, and giving it back once more."""
+    """Cases: an item taken, the undo of a gift, and the undo of that undo."""
     numbers, reason = carry_out(root, people.BOB), f"see (run {RUN})"
     body = {"itemid": people.COIN.id, "quantity": 1}
     assert root.act("POST", f"/api/v1/players/{people.ANN.id}/items/take", body, reason=reason).status == 303
@@ -200,7 +200,7 @@ def test_rejected_player_does_not_stop_the_others(world: World, root: Keeper) ->
 
 
 def test_concurrent_runs_lose_no_item(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
-    """The second is shown what would happen now; with that it goes through, under the same key."""
+    """The second run gets a new preview, and succeeds when it confirms that with the same key."""
     clerk = keeper("Clerk")
     mine, theirs = give(root, people.BOB).json["seen"], give(clerk, people.BOB).json["seen"]
     assert give(clerk, people.BOB, **confirmed(people.BOB, theirs)).status == 200
@@ -226,6 +226,6 @@ def test_invalid_run_id_is_rejected(root: Keeper, query: str) -> None:
 
 
 def test_ended_session_has_its_own_code(world: World) -> None:
-    """The script stops then, and says so; a page would have been sent to sign in."""
+    """The script stops and shows a message; a page would be redirected to the sign-in."""
     assert Keeper(world).post(ACT, {}, headers=JSON, csrf="old").code == "sign_in_first"
     assert signed_in(world, "Root").post(ACT, {}, headers=JSON, csrf="old").code == "forged_form"

@@ -1,4 +1,4 @@
-"""The ledger as a page: filtered, paged, taken back, and as a file."""
+"""The pages of changes: filter, pages, undo and exports."""
 
 import asyncio
 import codecs
@@ -25,7 +25,7 @@ UNDO = "/console/act"
 
 
 def give(world: World, item: str = people.COIN.id, path: str = GIVE, reason: str = "a gift", by: str = "Root") -> int:
-    """The number of the change."""
+    """Give coins; return the number of the change."""
     sent = {"itemid": item, "quantity": 5}
     assert world.post(path, sent, by=by, headers={"X-Reason": reason}).status == 200
     return world.ledger()[-1].seq
@@ -150,7 +150,7 @@ def test_change_page_shows_all_details(world: World, root: Keeper) -> None:
 
 
 def test_change_page_lists_others_of_its_request(world: World, root: Keeper) -> None:
-    """Erasing Ann takes her two characters with her."""
+    """Erasing Ann deletes her two players too."""
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     rows = world.ledger()
     together = [each.seq for each in rows if each.request_id == rows[-1].request_id]
@@ -172,7 +172,7 @@ def test_actor_is_named_with_users_query_only(world: World, root: Keeper, keeper
         assert "Clerk" in root.page(page).text
         assert said in shop.page(page).text
         assert "Clerk" not in shop.page(page).text
-    assert "by an account" in shop.page("/console").text  # one and the same for all who watch
+    assert "by an account" in shop.page("/console").text  # all callers without users.query share it
     own = give(world, by="Shop")
     for page in (CHANGES, ann, f"{CHANGES}/{own}"):
         assert re.search(r"by\s+Shop", shop.page(page).text)
@@ -196,7 +196,10 @@ def test_filter_accepts_times_as_they_are_shown(world: World, root: Keeper) -> N
     page = root.page(f"{CHANGES}?from={shown}&to={shown}".replace(" ", "+"))
     assert numbers(page) == [seq]
     fields = page.form(CHANGES).fields
-    assert (fields["from"], fields["to"]) == ("2001-09-09 01:46:40", "2001-09-09 01:46:40")  # a browser takes it
+    assert (fields["from"], fields["to"]) == (
+        "2001-09-09 01:46:40",
+        "2001-09-09 01:46:40",
+    )  # the format of a datetime-local field
     world.sql("UPDATE ledger SET at = 999999999999 WHERE seq <> $1", seq)
     then = root.page(f"/console/players/{people.ANN.id}?at={shown}".replace(" ", "+"))
     assert "Gold Coin Quantity 255" in then.text
@@ -238,7 +241,7 @@ def test_export_as_csv_has_the_filtered_changes(world: World, root: Keeper, monk
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
     assert answer.headers["content-type"].startswith("text/csv")
-    assert answer.raw.count(codecs.BOM_UTF8) == 1  # else spreadsheets take it for their own code page
+    assert answer.raw.count(codecs.BOM_UTF8) == 1  # without it spreadsheets assume their own code page
     head, *rows = csv.reader(io.StringIO(answer.raw.decode("utf-8-sig")))
     assert head[0] == "Seq"
     assert [int(row[0]) for row in rows] == made[::-1]
@@ -289,7 +292,7 @@ def test_empty_batches_do_not_end_an_export(
 
 
 def test_export_does_not_block_other_requests(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also while nothing is found that could be sent."""
+    """Not even while the export searches without a result."""
     monkeypatch.setattr(changes, "BATCHES", 20)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
     monkeypatch.setattr(history, "MOST_WINDOWS", 1)
@@ -297,7 +300,7 @@ def test_export_does_not_block_other_requests(world: World, root: Keeper, monkey
     cookie = {"cookie": f"gamekeeper={root.cookie}"}
 
     async def turns() -> int:
-        """Of others, until it is there."""
+        """Count turns of the event loop until the export is complete."""
         asked, count = asyncio.ensure_future(world.send("GET", path, headers=cookie)), 0
         while not asked.done():
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The list of all characters: what is in the address is what is shown."""
+"""The list of all players: its address holds search, order and page."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ MANY = 120
 
 
 def names(root: Keeper, path: str) -> list[str]:
-    """In the order in which they are shown."""
+    """List the names in the order of the page."""
     return [attributes["data-name"] for _, attributes in root.page(path).tags if "data-name" in attributes]
 
 
@@ -82,7 +82,7 @@ def test_search_for_common_text_is_marked_incomplete(
     game_server.heartbeat(world)
     text = f"{online}&search=new"
     assert "Nobody who is online" in root.page(text).text
-    monkeypatch.setattr(search, "MOST_MATCHES", 2)  # of three
+    monkeypatch.setattr(search, "MOST_MATCHES", 2)  # of three matches
     assert "More have this than are looked through" in root.page(text).text
     game_server.join(world, *[player_id for player_id, _ in news[:2]])
     assert re.search(r"of [12] or more", root.page(text).text)

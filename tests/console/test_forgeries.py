@@ -1,4 +1,4 @@
-"""Forms that did not come from our pages do nothing, and a browser is told to run nothing but what is ours."""
+"""Forged forms are rejected, and the security headers let browsers run only our own scripts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -71,14 +71,14 @@ def test_form_from_our_own_origin_is_accepted(root: Keeper) -> None:
 
 
 def test_proxy_may_rewrite_the_host_header(root: Keeper) -> None:
-    """A browser that says where the form was is believed; of an older one the origin is all there is."""
+    """Sec-Fetch-Site is trusted where a browser sends it; for older browsers Origin is compared with the host."""
     behind = {"origin": "https://game.example", "host": "127.0.0.1:5400"}
     assert root.post(ACT, GIFT, headers={**behind, "sec-fetch-site": "same-origin"}).status == 200
     assert root.post(ACT, GIFT, headers=behind).status == 403
 
 
 def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
-    """The forms that are taken without the token, or looked at before it is asked for."""
+    """List the form routes that accept a form without the CSRF token, or read it before they check the token."""
     world, found = root.world, list[str]()
     for route in routes:
         if route.method == "GET" or route.path == SIGN_IN:
@@ -96,7 +96,7 @@ def test_every_form_route_requires_the_csrf_token(root: Keeper) -> None:
 
 
 def test_every_form_on_a_page_has_the_csrf_token(root: Keeper) -> None:
-    """Of the pages without parameters, which all show something here."""
+    """Covers the pages without parameters."""
     for route in PAGES:
         if route.method == "GET" and not route.parameters and route.path not in {SIGN_IN, EVENTS}:
             for each in shown(root, route):
@@ -104,13 +104,13 @@ def test_every_form_on_a_page_has_the_csrf_token(root: Keeper) -> None:
 
 
 def shown(root: Keeper, route: Route) -> list[Any]:
-    """The forms of a page that change something; one that only searches is a GET."""
+    """List the forms of a page that use POST; search forms use GET."""
     answer = root.get(route.path)
     html = answer.raw.decode() if answer.headers["content-type"].startswith("text/html") else ""
     return [each for each in Page(html).forms if each.attributes.get("method") == "post"]
 
 
-# --- What is refused before anybody looks at it is a page too --------------------------------------------------------
+# --- Errors before the handler are pages too -------------------------------------------------------------------------
 
 
 def refused_page(answer: Answer, status: int, told: str, back: str = "/console") -> None:
@@ -119,7 +119,7 @@ def refused_page(answer: Answer, status: int, told: str, back: str = "/console")
     assert "unsafe" not in answer.headers["content-security-policy"]
     page = Page(answer.raw.decode())
     assert told in page.text
-    assert page.links["Back"] == back  # and not here again
+    assert page.links["Back"] == back  # not back to this page
 
 
 def test_unknown_page_is_not_found(root: Keeper) -> None:
@@ -128,7 +128,7 @@ def test_unknown_page_is_not_found(root: Keeper) -> None:
     twice = root.get("/console/changes?kind=a&kind=b")
     refused_page(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
     nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")
-    refused_page(nobody, 404, "No player with id")  # without its query it is not there either
+    refused_page(nobody, 404, "No player with id")  # the page does not exist without its query either
     told = root.get("/console/nothing", headers={"accept": "application/json"})
     assert (told.status, told.code) == (404, "no_such_route")
 
@@ -149,7 +149,7 @@ def test_path_outside_the_console_is_no_page(world: World, path: str) -> None:
     assert world.get(path).code == "no_such_route"
 
 
-# --- What a browser is told ------------------------------------------------------------------------------------------
+# --- Security headers ------------------------------------------------------------------------------------------------
 
 
 def test_every_page_has_the_security_headers(root: Keeper) -> None:
@@ -169,7 +169,7 @@ def test_every_page_has_the_security_headers(root: Keeper) -> None:
 
 
 def assert_nothing_inline(path: str, page: Page) -> None:
-    """What the policy would not let run, and what would come from elsewhere."""
+    """Assert that a page has no inline scripts or styles and loads nothing from other hosts."""
     for tag, attributes in page.tags:
         assert tag != "style", path
         assert tag != "script" or attributes.get("src", "").startswith("/console/static/"), path

@@ -1,4 +1,4 @@
-"""The page about health: cheap checks at once, facts that are true, and the whole doctor in the background."""
+"""The health page: quick checks, facts, and the doctor in the background."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ EXAMINE = f"{health.PAGE}/examine"
 
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
-    """A world that asks anew each time."""
+    """A world whose checks are never cached."""
     monkeypatch.setattr(pulse, "CHECKED_SECONDS", 0.0)
     return make_world()
 
@@ -40,7 +40,7 @@ def ended(checkup: Checkup, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-# --- at once -------------------------------------------------------------------------------------------------------
+# --- Checks --------------------------------------------------------------------------------------------------------
 
 
 def test_healthy_server_shows_no_problem(asking: World) -> None:
@@ -107,7 +107,7 @@ def test_duration_has_its_two_largest_units(seconds: int, said: str) -> None:
     assert health.span(seconds) == said
 
 
-# --- the doctor ----------------------------------------------------------------------------------------------------
+# --- The doctor ----------------------------------------------------------------------------------------------------
 
 
 def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
@@ -126,7 +126,7 @@ def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
 def test_page_of_another_process_waits_for_the_doctor(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each has a doctor of its own; the script asks again until the page is by the one that was asked."""
+    """Each process runs its own doctor; the script reloads until it reaches the process that runs it."""
     live: Any = world.asgi.services.live
     asked = root.post(EXAMINE).headers["location"]
     ended(live.checkup)
@@ -160,7 +160,7 @@ def test_doctor_needs_users_manage(world: World, keeper: Callable[[str], Keeper]
 
 
 class Doctor:
-    """Looks until it is let go."""
+    """A doctor that runs until the test releases it."""
 
     def __init__(self) -> None:
         self.begun, self.go = 0, threading.Event()

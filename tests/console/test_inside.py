@@ -47,7 +47,7 @@ def test_call_finds_the_operation_as_a_program_does(root: Keeper) -> None:
 
 
 def test_call_is_refused_without_the_role(world: World) -> None:
-    clerk = signed_in(world, "Clerk")  # users.query, and no more
+    clerk = signed_in(world, "Clerk")  # has users.query only
     path = f"/api/v1/users/{people.USER_IDS['Ann']}/manage/password/change"
     refused(clerk.preview("POST", path, {"new": "x"}), 403, "users.manage")
 

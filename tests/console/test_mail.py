@@ -1,4 +1,4 @@
-"""The outbox as a page: how each mail fares, never the code in it, and another try."""
+"""The page of the outbox: the state of each mail, without its reset code, and the retry."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ COLUMNS = "id, user_id, kind, address, queued_at, expires_at, tries"
 
 def queue(world: World, number: int, queued_at: int) -> None:
     values = f"'{people.guid(0xB000 + number)}', id, 'password_reset', 'to{number}@example.test', {queued_at}, 2, 1"
-    world.sql(f"INSERT INTO mails ({COLUMNS}) SELECT {values} FROM users WHERE name = 'Bob'")  # noqa: S608 - the values are ours
+    world.sql(f"INSERT INTO mails ({COLUMNS}) SELECT {values} FROM users WHERE name = 'Bob'")  # noqa: S608 - the test chooses the values
 
 
 def test_needs_users_manage(keeper: Callable[[str], Keeper]) -> None:
@@ -55,7 +55,7 @@ def test_configured_mail_shows_no_warning(make_world: Callable[..., World], keep
     reset_code(there, "Ann")
     page = Keeper(there, cookie).page("/console/mail")
     assert "Mail is not set up" not in page.text
-    assert "none none" not in page.text  # there is a next try
+    assert "none none" not in page.text  # with a next attempt
 
 
 def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPa
 
 
 def refuse(world: World) -> str:
-    """The id of a mail to Ann that was refused for good."""
+    """Make a mail to Ann that failed permanently; return its id."""
     reset_code(world, "Ann")
     world.sql("UPDATE mails SET tries = 1, failed_at = 1, next_try_at = NULL, last_error = '550 no'")
     return world.sql("SELECT id FROM mails")[0][0]

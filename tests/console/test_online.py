@@ -1,4 +1,4 @@
-"""Who is online, on all servers and on one."""
+"""The list of online players, on all servers and on one."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ SOUTH = "FROM presence o JOIN players p ON p.id = o.player_id WHERE o.server = '
 
 @pytest.fixture
 def played(world: World) -> World:
-    """Ann and Zoe are on one server, Bob is on another."""
+    """A world with Ann and Zoe on one server and Bob on another."""
     for server in ("north", "south"):
         assert game_server.heartbeat(world, server).status == 200
     game_server.join(world, people.ANN.id, people.ZOE.id, server="north")
@@ -35,7 +35,7 @@ def played(world: World) -> World:
 
 @pytest.fixture
 def crowded(played: World) -> World:
-    """Many more are on Bob's server."""
+    """A world with many more players on Bob's server."""
     played.run(loader.load_players(played.keeper, MORE, lambda _: None))
     ids = [numbered_id("player", number) for number in range(MORE)]
     played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))
@@ -51,7 +51,7 @@ def ids_of(world: World, names: list[str]) -> list[str]:
 
 
 def listed(page: Page) -> list[str]:
-    """The characters on a page, in its order."""
+    """List the players of a page in its order."""
     return [name for name, place in page.links.items() if place.startswith("/console/players/")]
 
 
@@ -82,7 +82,7 @@ def test_filter_lists_players_of_one_server(root: Keeper) -> None:
     assert {"Ann", "Zoe"} <= page.links.keys()
     assert "Bob" not in page.links
     assert page.form(PAGE, "Search").fields == {"server": "north", "search": ""}
-    found = root.page(f"{PAGE}?server=north&search=Zo")  # any part will do where few are looked at
+    found = root.page(f"{PAGE}?server=north&search=Zo")  # a short text is allowed on one server
     assert "Zoe" in found.links
     assert "Ann" not in found.links
 
@@ -109,7 +109,7 @@ def test_server_with_expired_lease_disappears(played: World, root: Keeper) -> No
 
 
 def test_concurrent_pages_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
-    """To count those on each server is the dearest of this page."""
+    """Counting the players of each server is the most expensive query of this page."""
     monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
     asked, servers = 0, presence.read_servers
 
@@ -133,7 +133,7 @@ def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pyt
 
 
 def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than are ever counted; those on the other server are nowhere among them."""
+    """There are more players than are counted; none of the other server is listed."""
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
     everybody = on_south(crowded)
     page, parts = root.page(f"{PAGE}?server=south"), list[list[str]]()
@@ -151,7 +151,7 @@ def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkey
 
 
 def test_previous_page_that_shrank_is_complete(crowded: World, root: Keeper) -> None:
-    """It is a whole page all the same."""
+    """The page is still full."""
     everybody = on_south(crowded)
     second = root.page(root.page(f"{PAGE}?server=south").links["Next"])
     game_server.leave(crowded, people.BOB.id, *ids_of(crowded, everybody[:20]), server="south")
@@ -170,7 +170,7 @@ def test_search_on_one_server_continues_after_its_limit(
     page = root.page(page.links["Look further"])
     assert listed(page) == [last]
     assert "Nobody else here" in root.page(f"{PAGE}?server=south&search=zzz&after={everybody[-9].lower()}").text
-    back = root.page(page.links["Previous"])  # the start, which has none
+    back = root.page(page.links["Previous"])  # the first page has no link back
     assert "Previous" not in back.links
     assert listed(root.page(back.links["Look further"])) == [last]
 
@@ -182,10 +182,10 @@ def test_page_whose_players_left_links_to_the_first(crowded: World, root: Keeper
 
 
 def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper) -> None:
-    """What hides them is part of where the next page begins."""
+    """The clash suffix of the name is part of the cursor of the next page."""
     last, after = on_south(crowded)[49:51]
     for table in ("players", "presence"):
-        crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO_GUID}", last.lower())  # noqa: S608 - a name of the test's own
+        crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO_GUID}", last.lower())  # noqa: S608 - the test chooses the name
     page = root.page(f"{PAGE}?server=south")
     assert listed(page)[-1] == last
     assert listed(root.page(page.links["Next"]))[0] == after

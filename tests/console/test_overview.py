@@ -1,4 +1,4 @@
-"""The overview: right numbers, the latest changes that one may see, and both again as they change."""
+"""The overview: totals and the latest visible changes, on the page and in the stream of updates."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ NEWBIE = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"
 
 @pytest.fixture
 def lively(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
-    """A world that looks often."""
+    """A world whose overview is refreshed often."""
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(pulse, "FRESH_SECONDS", 0.0)
     return make_world()
@@ -47,7 +47,7 @@ def watch(lively: World) -> Generator[Callable[[Keeper], Watch]]:
 
 
 def give(world: World, name: str = "Bob", quantity: int = 5) -> int:
-    """The number of the change."""
+    """Give coins; return the number of the change."""
     assert world.post(f"/api/v1/players/{name}/items/give", {"itemid": COIN.id, "quantity": quantity}).status == 200
     return world.ledger()[-1].seq
 
@@ -57,12 +57,12 @@ def callers_of(world: World) -> Callers:
 
 
 def figures(keeper: Keeper) -> dict[str, str]:
-    """What the page shows, by the names of the places."""
+    """Return the figures of the page by the names of their elements."""
     html = keeper.page("/console").html
     return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
 
 
-# --- the page ------------------------------------------------------------------------------------------------------
+# --- The page ------------------------------------------------------------------------------------------------------
 
 
 def test_page_shows_totals(world: World, root: Keeper) -> None:
@@ -77,7 +77,7 @@ def test_requests_and_errors_are_averages_of_five_seconds(
 ) -> None:
     now = 10**15
     monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
-    figures(root)  # whatever came before is long ago by this clock
+    figures(root)  # earlier requests are out of the window by this clock
     now += 1000 * SECOND
     for _ in range(7):
         world.get("/health/live", by=None)
@@ -146,7 +146,7 @@ def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> No
     assert 'data-chart="online" points="57,32.0 58,0.0 59,16.0"' in root.page("/console").html
 
 
-# --- as it changes -------------------------------------------------------------------------------------------------
+# --- The stream ----------------------------------------------------------------------------------------------------
 
 
 def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch]) -> None:
@@ -177,7 +177,7 @@ def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[
     watching = watch(signed_in(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
-    callers_of(lively).clear_cache()  # it would be believed for a few seconds
+    callers_of(lively).clear_cache()  # permissions are cached for a few seconds
     watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
 
 
@@ -214,7 +214,7 @@ def test_streams_of_a_process_are_limited(
 def test_streams_of_an_account_are_limited(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many sessions an account has; the page says it and stays as it is."""
+    """The limit covers all sessions of an account; the page shows a message and is not updated."""
     monkeypatch.setattr(events, "OF_ONE", 2)
     mine = [watch(signed_in(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
@@ -297,5 +297,5 @@ def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., 
             took = time.monotonic() - began
             rest = "".join(told)
     assert (answer.status_code, first[:6], code) == (200, "retry:", 0)
-    assert took < 15  # a stream that went on would be cut off after stop_seconds, which are 30
+    assert took < 15  # a stream that went on would end only after stop_seconds (30)
     assert "signed-out" not in rest

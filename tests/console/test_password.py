@@ -1,4 +1,4 @@
-"""New passwords in the console, and the change of one's own."""
+"""New passwords in the console, of other accounts and of one's own."""
 
 from collections.abc import Callable
 
@@ -30,11 +30,11 @@ def knows(world: World, name: str, password: str) -> bool:
 
 
 def generated(page: Page, name: str) -> str:
-    """The one that is offered beside an empty box."""
+    """Return the generated password that the form offers."""
     return next(each["value"] for tag, each in page.tags if tag == "input" and each.get("name") == f"generated.{name}")
 
 
-# --- Somebody else's -------------------------------------------------------------------------------------------------
+# --- Other accounts --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_generated_password_is_set_when_its_box_is_ticked(world: World, root: Ke
 def test_generated_password_stays_while_the_outcome_is_unknown(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another one would not be set: the key replays the first."""
+    """The idempotency key replays the first call, so another password would not be set."""
     shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
     offered = generated(Page(shown.raw.decode()), "new")
     with monkeypatch.context() as broken:
@@ -99,7 +99,7 @@ def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper
     assert knows(world, "Newbie", NEW)
 
 
-# --- One's own -------------------------------------------------------------------------------------------------------
+# --- Own account -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["Root", "Clerk", "Shop", "Server"])
@@ -110,7 +110,7 @@ def test_every_account_can_change_its_own_password(world: World, name: str) -> N
     done = me.post(OWN, {**form.fields, "current": people.PASSWORD, **TYPED})
     assert (done.status, done.headers["location"]) == (303, f"{SIGN_IN}?ended=password")
     assert "Your password is changed" in Keeper(world).page(done.headers["location"]).text
-    for each in (me, other):  # every session has ended
+    for each in (me, other):  # all sessions have ended
         assert each.get("/console").headers["location"].startswith(SIGN_IN)
     assert Keeper(world).sign_in(name).status == 400
     assert Keeper(world).sign_in(name, NEW).status == 303
@@ -158,7 +158,7 @@ def test_own_change_sent_twice_does_not_claim_that_nothing_was_done(world: World
 
 @pytest.mark.parametrize("key", ["Root", "root", people.USER_IDS["Root"]])
 def test_console_never_sets_own_password_without_the_current_one(world: World, root: Keeper, key: str) -> None:
-    """Whoever manages accounts needs none for others; for their own the console asks for it."""
+    """users.manage sets passwords of other accounts without the current one, but not one's own."""
     before = world.ledger()
     refused = root.preview("POST", MANAGE.format(key), ask="new")
     assert (refused.status, 'Use "Change my password" in the menu of your name.' in said(refused)) == (409, True)
@@ -171,7 +171,7 @@ def test_console_never_sets_own_password_without_the_current_one(world: World, r
 
 
 def test_console_never_sets_own_password_with_a_reset_code(world: World, root: Keeper) -> None:
-    """A console left open must not give the account away."""
+    """A person at an unattended console must not take over its account."""
     before = world.ledger()
     tried = run(root, "POST", "/api/v1/users/Root/password/reset", {"code": reset_code(world, "Root"), "new": NEW})
     assert tried["answer"]["Code"] == "own_password"

@@ -1,4 +1,4 @@
-"""A character's page: what a person sees there, and what can be done from it."""
+"""The page of a player: its content and its actions."""
 
 from collections.abc import Callable
 from urllib.parse import quote
@@ -24,7 +24,7 @@ def words(answer: Answer) -> str:
 
 
 def form(page: Page, path: str, **fields: str) -> Form:
-    """The one that runs this operation, with these fields as they are."""
+    """Return the form that calls this operation and has these field values."""
     wanted = {"path": path, **{f"body.{name}": value for name, value in fields.items()}}
     found = [each for each in page.forms if wanted.items() <= each.fields.items()]
     assert found, (wanted, page.forms)
@@ -32,12 +32,12 @@ def form(page: Page, path: str, **fields: str) -> Form:
 
 
 def paths(page: Page) -> set[str]:
-    """Of the operations that the page can run."""
+    """List the paths of the operations that the forms of a page call."""
     return {each.fields["path"] for each in page.forms if "path" in each.fields}
 
 
 def done(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> Answer:
-    """Both steps from a form as it stands on the page."""
+    """Send both steps of a form, with its values on the page."""
     fields = {**sent.fields, **{f"body.{name}": each for name, each in typed.items()}}
     shown = keeper.post("/console/act", fields, csrf=sent.fields["csrf"])
     assert shown.status == 200, shown.raw
@@ -130,7 +130,7 @@ def test_item_is_given_and_undone(root: Keeper, world: World) -> None:
     assert answer.headers["location"].startswith(f"{ANN}?done=")
     page = root.page(ANN)
     change = world.ledger()[-1].seq
-    assert "Inventory, slot 0 250 × Gold Coin 257 × Gold Coin" in page.text  # noqa: RUF001 - as it is shown
+    assert "Inventory, slot 0 250 × Gold Coin 257 × Gold Coin" in page.text  # noqa: RUF001 - the text of the page
     done(root, form(page, f"/api/keeper/v1/changes/{change}/undo"))
     assert held(world)[0] == (people.COIN.id, 250)
     assert f"undone by {world.ledger()[-1].seq}" in root.page(ANN).text
@@ -150,7 +150,12 @@ def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
     done(root, sent, quantity="10")
     assert (people.ARROW.id, 50) in held(world)
     taken = [each.fields["body.itemid"] for each in page.forms if each.fields.get("path") == TAKE]
-    assert taken == [people.COIN.id, people.ARROW.id, people.SWORD.id, people.POUCH.id]  # only out of the inventory
+    assert taken == [
+        people.COIN.id,
+        people.ARROW.id,
+        people.SWORD.id,
+        people.POUCH.id,
+    ]  # items are taken from the inventory only
 
 
 def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
@@ -168,7 +173,7 @@ def test_variable_is_set(root: Keeper, world: World) -> None:
     page, other = root.page(ANN), f"{OPERATIONS}/variables/{people.UNSET_FLAG.id}"
     assert ("option", {"value": other}) in page.tags
     sent = form(page, OPERATIONS, value="")
-    sent.fields["path"] = other  # what is chosen comes after the hidden one
+    sent.fields["path"] = other  # the selected path comes after the hidden one, and wins
     done(root, sent, value="true")
     found = {each["VariableId"]: each["Value"] for each in world.get(f"{OPERATIONS}/variables").json}
     assert found == {people.KILLS.id: -8, people.TUTORIAL.id: False, people.UNSET_FLAG.id: True}
@@ -198,7 +203,7 @@ def test_class_is_set(root: Keeper) -> None:
 
 
 def test_unknown_class_stays_selected(root: Keeper) -> None:
-    """Whoever presses the button without choosing has not chosen the first of the others."""
+    """Pressing the button without a choice must not set the first class of the list."""
     assert form(root.page("/console/players/Ann"), f"{OPERATIONS}/class").fields["body.classid"] == people.WARRIOR.id
     bob = f"/api/v1/players/{people.BOB.id}/class"
     assert form(root.page("/console/players/Bob"), bob).fields["body.classid"] == people.BOB.class_id
@@ -213,7 +218,7 @@ def test_ban_and_mute_can_be_ended(root: Keeper, world: World) -> None:
 
 
 def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> None:
-    joined(world)  # so that a row of the character says what was done to the account
+    joined(world)  # so that a change of the player records the action on the account
     world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
     page, clerks = keeper("Shop").page(ANN), keeper("Clerk").page(ANN)
     assert "an account's secret" in clerks.text
@@ -221,7 +226,7 @@ def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> 
     assert "an account's secret" not in page.text
     assert "muted" not in page.text
     assert not any("/console/accounts/" in attributes.get("href", "") for _, attributes in page.tags)
-    assert people.USER_IDS["Ann"] in page.text  # as the record says to everybody
+    assert people.USER_IDS["Ann"] in page.text  # the player record tells every caller
     for each in (page, clerks):
         assert GIVE in paths(each)
         assert not any("/admin/" in path for path in paths(each))
@@ -236,7 +241,7 @@ def test_each_permission_shows_its_own_action(keeper: Who, world: World) -> None
 
 @pytest.mark.parametrize("whose", ["Ann", "Shop"])
 def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: Who, world: World, whose: str) -> None:
-    """As on the account's page; the operation would refuse it."""
+    """The operation would be rejected; the account's page hides it too."""
     joined(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     world.sql("UPDATE users SET ban = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Ann"])
@@ -290,7 +295,7 @@ def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
         assert seen in page.text, seen
     assert page.links["Back to now"] == ANN
     assert "Gold Coin Quantity 257" in root.page(f"{ANN}?at={given.seq}").text
-    assert "Level 12" not in page.text  # only what it held is known of that moment
+    assert "Level 12" not in page.text  # only items, spells and variables are known of the past
 
 
 def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> None:
@@ -329,7 +334,7 @@ def test_deleted_player_is_shown_and_restored(root: Keeper, world: World) -> Non
     earlier = root.page(f"{ANN}?at={deletion - 1}")
     assert "Gold Coin Quantity 250" in earlier.text
     assert root.get("/console/players/Ann").status == 404
-    assert root.get(f"{ANN}?at={deletion}").status == 404  # it was not there any more
+    assert root.get(f"{ANN}?at={deletion}").status == 404  # the player did not exist any more
     done(root, page.form("/console/act", "Undo the deletion"))
     assert "deleted" not in root.page(ANN).text.partition("What happened")[0]
     assert held(world)[0] == (people.COIN.id, 250)
@@ -340,7 +345,7 @@ def test_erased_player_has_no_name(root: Keeper, world: World) -> None:
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
     assert "Ann" not in page.text
-    assert paths(page) == set()  # nothing of it can be taken back
+    assert paths(page) == set()  # no change can be undone
 
 
 @pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])
@@ -370,15 +375,15 @@ def test_inline_icon_is_shown(root: Keeper, world: World) -> None:
 
 
 def test_stale_preview_is_rejected_and_shown_again(root: Keeper, keeper: Who, world: World) -> None:
-    """Two keepers look at the same coins; the second gives more before the first confirms."""
+    """Another account gives coins between the preview and its confirmation."""
     sent = form(root.page(ANN), TAKE, itemid=people.COIN.id)
     first = root.post("/console/act", sent.fields)
-    assert "Inventory, slot 0 250 × Gold Coin —" in words(first)  # noqa: RUF001 - as it is shown
+    assert "Inventory, slot 0 250 × Gold Coin —" in words(first)  # noqa: RUF001 - the text of the page
     other = keeper("Shop")
     done(other, form(other.page(ANN), GIVE, itemid=people.COIN.id), quantity="5")
     refused = root.confirm(first, "all of it")
     assert refused.status == 409
-    assert "Inventory, slot 0 255 × Gold Coin 5 × Gold Coin" in words(refused)  # noqa: RUF001 - as it is shown
+    assert "Inventory, slot 0 255 × Gold Coin 5 × Gold Coin" in words(refused)  # noqa: RUF001 - the text of the page
     assert held(world)[0] == (people.COIN.id, 255)
     assert root.confirm(refused, "all but five").status == 303
     assert held(world)[0] == (people.COIN.id, 5)
@@ -396,19 +401,22 @@ def test_suggestions(root: Keeper, world: World) -> None:
     more = [{"Id": oar, "Name": "Oar", "Stackable": True}, {"Id": twin, "Name": "Arrow", "Stackable": True}]
     assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
     assert suggested("items", "arr") == [f"Arrow ({people.ARROW.id})", f"Arrow ({twin})"]
-    assert suggested("items", "O")[0] == "Oar"  # what begins with it comes first
+    assert suggested("items", "O")[0] == "Oar"  # names that start with the text come first
     small = people.guid(0x97)
     names = ["oar", *(f"Oar {number:02}" for number in range(suggestions.MOST))]
     more = [{"Id": people.guid(0x97 - at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
     assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
-    assert suggested("items", "OAR")[:2] == [f"Oar ({oar})", f"oar ({small})"]  # told apart, and before all others
+    assert suggested("items", "OAR")[:2] == [
+        f"Oar ({oar})",
+        f"oar ({small})",
+    ]  # entries with the same name show their ids, and come first
     assert suggested("items", "\0") == suggested("items", "x" * 300) == []
     assert root.get("/console/suggest/players?q=a").status == 404
     assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401
 
 
 def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the search does, and only where nothing is called so."""
+    """Similar names are suggested only if no name contains the text."""
 
     def suggested(text: str, kind: str = "items") -> tuple[list[str], bool]:
         told = root.get(f"/console/suggest/{kind}?q={quote(text)}").json
@@ -423,6 +431,6 @@ def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pyt
     assert suggested("fierball", "spells") == (["Fireball"], True)
     for nothing in ("fierball", "xqzzy", "xe", "\0" * 4, "x" * 300):
         assert suggested(nothing) == ([], False), nothing
-    monkeypatch.setattr(finder, "MOST_ENTRIES", 2)  # Arrow, Gold Coin: no more are looked at, however many there are
+    monkeypatch.setattr(finder, "MOST_ENTRIES", 2)  # Arrow and Gold Coin: later entries are not examined
     assert suggested("helaing") == ([], False)
     assert suggested("arorw") == (["Arrow"], True)

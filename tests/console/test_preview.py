@@ -1,4 +1,4 @@
-"""What is said before something is done: what it comes to, and nothing that stays as it is."""
+"""The preview of a change: undo titles, differences only, and names of bags."""
 
 import re
 
@@ -12,7 +12,7 @@ from world import Answer, World
 
 
 def undone(keeper: Keeper, world: World) -> Answer:
-    """What the undo of the newest change would do."""
+    """Preview the undo of the newest change."""
     return keeper.preview("POST", f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo")
 
 
@@ -21,7 +21,7 @@ def heading(shown: Answer) -> str:
 
 
 def the_button(shown: Answer) -> str:
-    """How the button that does it looks."""
+    """Return the CSS class of the confirming button."""
     return shown.raw.decode().rpartition('<button class="')[2].partition('"')[0]
 
 

@@ -1,4 +1,4 @@
-"""The ranking, from any rank on and in both directions."""
+"""The pages of the ranking, from any rank and in both directions."""
 
 import re
 
@@ -19,7 +19,7 @@ def ranked(root: Keeper, path: str) -> dict[int, str]:
 
 
 def crowd(world: World) -> list[str]:
-    """Everybody by rank, as the API has it."""
+    """Fill the world with players; return their names by rank from the API."""
     world.run(loader.load_players(world.keeper, MANY, lambda _: None))
     pages = [world.get(f"/api/v1/players/rank?pageSize=100&page={number}").json["Values"] for number in (0, 1)]
     return [each["Name"] for page in pages for each in page]

@@ -1,4 +1,4 @@
-"""One box for everything."""
+"""The search box and its suggestions."""
 
 from collections.abc import Callable
 from typing import Any

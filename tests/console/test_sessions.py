@@ -1,4 +1,4 @@
-"""Who is signed in at the console, and what nobody else can do in their name."""
+"""Sessions of the console: sign-in, expiry, sign-out, and which credentials open a page."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,11 +26,11 @@ LAPSED = "You were signed out. Sign in to go on where you were."
 UNSENT = "You were signed out; nothing was done of what you have just sent. Sign in and do it again."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 BOB = f"/console/players/{people.BOB.id}"
-SOMEBODY = "/console/done/none"  # a page that is there as long as there is a console
+SOMEBODY = "/console/done/none"  # a page that always exists
 
 
 def problem(answer: Answer) -> str:
-    """What the sign-in page says went wrong; one can try again there."""
+    """Return the error on the sign-in page, which must offer its form again."""
     page = Page(answer.raw.decode())
     assert page.form(SIGN_IN)
     return page.text
@@ -50,7 +50,7 @@ def callers_of(world: World) -> Callers:
 
 
 def stop_believing(world: World) -> None:
-    """As after a few seconds: what is known of tokens is asked for again."""
+    """Drop the cached tokens, which otherwise expire after a few seconds."""
     callers_of(world).clear_cache()
 
 
@@ -68,7 +68,7 @@ def test_correct_password_opens_a_session(world: World) -> None:
 
 
 def test_cookie_is_secure_over_tls(make_world: Callable[..., World]) -> None:
-    """A proxy's word is taken where it is trusted, and nobody else's."""
+    """X-Forwarded-Proto is accepted from a trusted proxy only."""
     world = make_world(trusted_proxies="10.0.0.1")
     said = {"x-forwarded-proto": "https"}
     me = Keeper(world)
@@ -90,7 +90,7 @@ def test_wrong_password_and_unknown_name_look_alike(world: World) -> None:
     assert problem(wrong) == problem(unknown)
     assert "set-cookie" not in wrong.headers
     assert b"not it" not in wrong.raw
-    assert "token" not in problem(wrong)  # nobody here has seen one
+    assert "token" not in problem(wrong)  # people who sign in here do not know about tokens
 
 
 def test_sign_in_needs_api_access(world: World) -> None:
@@ -162,7 +162,7 @@ def test_sign_in_returns_to_the_requested_page(world: World) -> None:
 
 
 def test_sign_in_from_another_site_is_rejected(world: World) -> None:
-    """Else somebody would work in another's name without knowing it."""
+    """Login CSRF: a victim would work in an account of the attacker."""
     for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "game.example"}):
         answer = Keeper(world).sign_in("Clerk", headers=headers)
         assert answer.status == 403
@@ -192,7 +192,7 @@ def test_request_resets_the_idle_timeout(world: World, root: Keeper) -> None:
 
 
 def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> None:
-    """However busy."""
+    """Requests do not extend the maximum age."""
     for hours, ended in ((11, False), (1, True)):
         world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE idle_ms IS NOT NULL", hours * HOUR_MS)
         stop_believing(world)
@@ -200,14 +200,14 @@ def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> No
 
 
 def end_all(world: World) -> None:
-    """Nobody has clicked for long enough."""
+    """Let all sessions expire by the idle timeout."""
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
     stop_believing(world)
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
 def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
-    """By script or not: one signs in, and is where the form was."""
+    """With and without a script: sign-in leads back to the page of the form."""
     csrf, seen = root.csrf, len(world.ledger())
     end_all(world)
     gift = {"method": "POST", "path": "/api/v1/players/Bob/items/give", "body.itemid": people.COIN.id}
@@ -230,12 +230,12 @@ def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: K
     page = root.page(root.get(BOB).headers["location"])
     assert LAPSED in page.text
     assert page.form(SIGN_IN).fields["next"] == BOB
-    first = Keeper(world).get(BOB).headers["location"]  # who was not signed in was not signed out
+    first = Keeper(world).get(BOB).headers["location"]  # without a session there was nothing to sign out
     assert "signed out" not in Keeper(world).page(first).text
 
 
 def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper) -> None:
-    """But not everywhere."""
+    """A plain sign-out needs no session; signing out everywhere does."""
     csrf = root.csrf
     end_all(world)
     for fields, said in (({}, LAPSED), ({"ends": "sessions"}, UNSENT), ({"ends": "all"}, UNSENT)):
@@ -243,7 +243,7 @@ def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper
 
 
 def test_every_form_has_its_page_to_return_to(root: Keeper) -> None:
-    """Else who sends it too late would not come back there; signing out leads nowhere."""
+    """A form sent after the session ended returns there after the sign-in; the sign-out form needs no such page."""
     for path in ("/console/health", f"{BOB}?before=9"):
         forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
         assert path in {each.fields.get("back", "").partition("#")[0] for each in forms if each.action != SIGN_OUT}
@@ -256,7 +256,7 @@ def test_script_without_session_gets_an_error_code(world: World) -> None:
 
 
 def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
-    """Also for whoever has kept the cookie; other sessions stay."""
+    """A copied cookie is rejected too; other sessions stay."""
     other = signed_in(world, "Root")
     answer = root.post("/console/sign-out")
     assert (answer.status, answer.headers["location"]) == (303, SIGN_IN)
@@ -272,14 +272,14 @@ def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
 def test_sign_out_everywhere_ends_the_chosen_tokens(
     world: World, root: Keeper, ends: str, programs: int, says: str
 ) -> None:
-    """The sessions, unless one chooses more; others' stay."""
+    """Default: the sessions of the account only. Tokens of other accounts stay."""
     other, clerk = signed_in(world, "Root"), signed_in(world, "Clerk")
     page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
     assert "2 console sessions of Root, with this one" in page.text
     assert "The same, and 1 token of a program: whatever runs with it stops working" in page.text
     form = page.form(SIGN_OUT, "Sign out everywhere")
     assert form.fields["ends"] == "sessions"
-    assert world.get("/api/v1/players").status == 200  # nothing ends by looking
+    assert world.get("/api/v1/players").status == 200  # loading the page ends nothing
     answer = root.post(SIGN_OUT, {**form.fields, "ends": ends})
     assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
     assert says in Keeper(world).page(answer.headers["location"]).text
@@ -325,12 +325,12 @@ def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     assert "Accounts" not in titles(shop)
 
 
-# --- One key, one door -----------------------------------------------------------------------------------------------
+# --- Credentials -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tls", [False, True])
 def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
-    """Over TLS the browser sends it there too: the cookie's path is / then."""
+    """Over TLS the path of the cookie is /, so browsers send it to the API too."""
     world = make_world(trusted_proxies="10.0.0.1")
     root = signed_in(world, "Root")
     said = {"x-forwarded-proto": "https"} if tls else {}
@@ -357,7 +357,7 @@ def test_console_does_not_accept_bearer_tokens(world: World) -> None:
 
 
 def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
-    """It would not end by rest, and nobody signed in with it."""
+    """Such a session would have no idle timeout."""
     assert sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
 
 
@@ -381,7 +381,7 @@ def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
 
 @pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
 def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
-    """Another program of this host may have set one: it must not choose who somebody is."""
+    """Another program on this host may have set one of them, and must not choose the account."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
     assert sent_to_sign_in(root.get(SOMEBODY, headers=headers))
     said = Page(root.get(SIGN_IN, headers=headers).raw.decode()).text

@@ -1,4 +1,4 @@
-"""The page of all tokens that are good: whose, of what kind, and page by page without counting them."""
+"""The page of active tokens: owner, kind, and pages without a total."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ FAR = 4_000_000_000_000
 def add(world: World, number: int, issued_at: int, ends_at: int = FAR) -> None:
     each = people.guid(0xA000 + number)
     values = f"'{each}', '{each}', '{people.USER_IDS['Shop']}', 'h{number}', id <> id, {issued_at}, {ends_at}, 0"
-    world.sql(f"INSERT INTO tokens ({COLUMNS}) SELECT {values} FROM users WHERE name = 'Shop'")  # noqa: S608 - the values are ours
+    world.sql(f"INSERT INTO tokens ({COLUMNS}) SELECT {values} FROM users WHERE name = 'Shop'")  # noqa: S608 - the test chooses the values
 
 
 def shown(keeper: Keeper, path: str) -> list[str]:
@@ -58,7 +58,7 @@ def test_expired_tokens_are_not_listed(world: World, root: Keeper) -> None:
     first = shown(root, path)
     assert len(first) == 2
     world.post("/api/oauth/token", {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, by=None)
-    assert len(shown(root, path)) == 3  # the old access token still is
+    assert len(shown(root, path)) == 3  # the old access token is still active
     world.sql("UPDATE tokens SET access_expires = 1 WHERE exchanged_at IS NOT NULL")
     assert first[0] not in shown(root, path)
     add(world, 1, FAR, ends_at=1)
@@ -80,7 +80,7 @@ def test_token_is_revoked_from_the_list(world: World, root: Keeper) -> None:
 def test_dialog_describes_the_token_and_asks_no_reason(
     world: World, root: Keeper, keeper: Callable[[str], Keeper]
 ) -> None:
-    """Whose it is, of what kind, when it was last used; and no reason is asked for that nothing would keep."""
+    """The dialog shows owner, kind and last use. It asks for no reason: the audit log records no change."""
     path, before = "/console/tokens?account=Shop", world.ledger()
     world.sql("UPDATE tokens SET last_used = 1700000000000, read_only = id = id WHERE idle_ms IS NULL")
     world.sql("UPDATE users SET name = '<i>Shop' WHERE name = 'Shop'")
@@ -103,7 +103,7 @@ def test_dialog_describes_the_token_and_asks_no_reason(
 
 
 def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also over ties, and over more that have ended than are looked at in one go."""
+    """Also with equal times, and with more expired tokens than one query reads."""
     monkeypatch.setattr(tokens, "LIMIT", 3)
     monkeypatch.setattr(tokens, "WINDOW", 4)
     monkeypatch.setattr(tokens, "WINDOWS", 2)

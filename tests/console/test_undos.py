@@ -1,4 +1,4 @@
-"""Undo is offered where it can work, and nowhere else."""
+"""Undo buttons are offered exactly where an undo would be accepted."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ class Step(NamedTuple):
     body: Mapping[str, object] | None = None
 
 
-# what is done to something, and what is done then: the first can be undone until the second is done
+# pairs of actions: the first can be undone until the second is done
 SUPERSEDED = {
     "gift to a deleted player": (Step("POST", f"{PLAYERS}/Bob/items/give", COINS), Step("DELETE", f"{PLAYERS}/Bob")),
     "creation": (
@@ -56,14 +56,14 @@ SUPERSEDED = {
 
 
 def do(world: World, step: Step) -> int:
-    """The number of the change that it made."""
+    """Run an action; return the number of its change."""
     answer = world.call(step.method, step.path, body=step.body)
     assert answer.status == 200, answer.raw
     return world.ledger()[-1].seq
 
 
 def can_undo(keeper: Keeper, seq: int, by: str = "Root") -> bool:
-    """As the pages offer it; the operation, tried out, agrees."""
+    """Tell whether the page offers the undo, and check that a dry run of the undo agrees."""
     path = f"/api/keeper/v1/changes/{seq}/undo"
     page, history = keeper.page(f"/console/changes/{seq}"), keeper.page("/console/changes")
     offers = [any(form.fields.get("path") == path for form in each.forms) for each in (page, history)]

@@ -1,4 +1,4 @@
-"""Somebody whose overview is open: hears what the server tells, until it ends or they hang up."""
+"""A client of the stream of updates: reads events until the stream ends or the client disconnects."""
 
 import asyncio
 import json
@@ -51,11 +51,11 @@ class Watch:
         return self._task.done()
 
     def wait(self, until: Callable[[], bool]) -> None:
-        """Runs the loop until then, and fails when that is never."""
+        """Run the event loop until the condition holds; fail after a timeout."""
 
         async def look() -> None:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                while not until():  # noqa: ASYNC110 - it is the app that moves, and it tells nobody
+                while not until():  # noqa: ASYNC110 - the app has no event to wait for
                     await asyncio.sleep(0.01)
 
         self._world.run(look())
