@@ -204,8 +204,8 @@ def test_refusal_names_the_missing_role(shared_world: World, role: str) -> None:
     example = next(each for each in with_role if min(each.route.permissions or ()) == role)
     for who in LACKING[role]:
         answer = shared_world.call(example.route.method, example.path, by=who, body=example.body)
-        what = f"power {role.title()}" if role in POWERS else f"role {role}"
-        assert answer.message == f"This needs the {what}."
+        what = f"permission {role.title()}" if role in POWERS else f"role {role}"
+        assert answer.message == f"This needs the {what}. Ask an administrator to grant it."
 
 
 @pytest.mark.parametrize("example", unguarded, ids=lambda each: each.name)

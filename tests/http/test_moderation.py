@@ -167,7 +167,10 @@ def test_act_needs_its_permission(world: World, what: str) -> None:
         for name in ("Ann", "Nobody"):
             answer = act(world, what, name, {"duration": "x"}, of=of, by="Clerk")
             refused(
-                answer, 400, "power_missing", f"This needs the power {ACTS[what]}. Ask an administrator to grant it."
+                answer,
+                400,
+                "power_missing",
+                f"This needs the permission {ACTS[what]}. Ask an administrator to grant it.",
             )
     empower(world, "Clerk", ACTS[what].lower())
     refused(

@@ -119,7 +119,7 @@ class RoleMissing(Forbidden):
 
 
 class PowerMissing(Forbidden):
-    """This needs the power {power}. Ask an administrator to grant it."""
+    """This needs the permission {power}. Ask an administrator to grant it."""
 
 
 class Outranked(Forbidden):
@@ -263,7 +263,7 @@ class OwnAccount(Conflict):
 
 
 class OwnPowers(Conflict):
-    """An account cannot change its own powers; use another with users.manage, or run: gamekeeper users grant {name}"""
+    """An account cannot change its own permissions; use another with users.manage, or run: gamekeeper users grant {name}"""
 
 
 class UnappliedChanges(Conflict):
