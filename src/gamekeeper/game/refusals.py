@@ -263,7 +263,7 @@ class OwnAccount(Conflict):
 
 
 class OwnPowers(Conflict):
-    """An account cannot change its own permissions; use another with users.manage, or run: gamekeeper users grant {name}"""
+    """An account cannot change its own permissions; use another account, or run: gamekeeper users grant {name}"""
 
 
 class UnappliedChanges(Conflict):
