@@ -115,7 +115,7 @@ def methods() -> Iterator[Hostile]:
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "get"):
             if (method, example.route.path) not in taken:
                 about = f"{method} {example.route.path}"
-                yield Hostile("methods", about, method, example.path.encode(), (405,), names="takes")
+                yield Hostile("methods", about, method, example.path.encode(), (405,), names="Allowed")
 
 
 def addresses() -> Iterator[Hostile]:
