@@ -461,7 +461,7 @@ def test_backup_and_restore_with_commands(
         wanted = client.get(f"/api/v1/players/{BOB.id}/items").json()
         assert "Verified: " in CommandLine(database).says("backup", str(file))
     command = CommandLine(empty_database)
-    assert command.says("restore", str(file)).splitlines()[0].endswith("; doctor found nothing.")
+    assert command.says("restore", str(file)).splitlines()[0].endswith("; doctor found no errors.")
     headers = {"Authorization": f"Bearer {command.says('tokens', 'issue', 'Root').strip()}"}
     with Server(empty_database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
         assert client.get(f"/api/v1/players/{BOB.id}/items").json() == wanted

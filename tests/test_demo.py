@@ -185,7 +185,7 @@ def test_the_doctor_finds_nothing(empty_database: str) -> None:
 def test_a_database_with_other_people_is_left_alone(database: str) -> None:
     async def work(keeper: Keeper) -> None:
         before = await trace(keeper)
-        with pytest.raises(loader.NotADemo, match="Give it an empty one"):
+        with pytest.raises(loader.NotADemo, match="Use an empty database"):
             await filled(keeper)
         assert await trace(keeper) == before
 

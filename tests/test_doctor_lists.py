@@ -112,7 +112,7 @@ def test_lost_list_change_is_found_and_fixed(world: World) -> None:
     assert world.get("/api/v1/players/rank").json["Total"] == 4  # a serving process has the wrong count in mind
     said = command.says("doctor", "--fix")
     assert said.startswith(DONE)
-    assert said.endswith("Everything is in order.\n")
+    assert said.endswith("No errors found.\n")
     assert "error" not in command.says("doctor")
     assert_pages_are_right(world)
 

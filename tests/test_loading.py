@@ -172,7 +172,7 @@ def test_taken_name_ends_the_load_with_an_error(
 
         await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
         before = await users.count(keeper.store)
-        with pytest.raises(loader.NotADemo, match=f"^{taken}, the name of .* run the same command again"):
+        with pytest.raises(loader.NotADemo, match=f"^Cannot load the player {taken}: .* run the same command again"):
             await loader.load_players(keeper, 30, no_advance)
         return await users.count(keeper.store) - before
 

@@ -133,9 +133,9 @@ def test_the_source_of_a_value() -> None:
 def test_what_looks_like_a_setting_and_is_none_is_named() -> None:
     environment = {"GAMEKEEPER_PROT": "5400", "GAMEKEEPER_SMTP_TIME_OUT": "1", "GAMEKEEPER_XYZZY": SECRET, "PORT": "1"}
     assert settings.describe_unknown(environment | {settings.variable(name): "" for name in NAMES}) == [
-        "GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?",
-        "GAMEKEEPER_SMTP_TIME_OUT is no setting, so it does nothing. Is it GAMEKEEPER_SMTP_TIMEOUT?",
-        "GAMEKEEPER_XYZZY is no setting, so it does nothing. `gamekeeper settings` lists those that there are.",
+        "GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?",
+        "GAMEKEEPER_SMTP_TIME_OUT is not a setting and has no effect. Did you mean GAMEKEEPER_SMTP_TIMEOUT?",
+        "GAMEKEEPER_XYZZY is not a setting and has no effect. List all settings with: gamekeeper settings",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Everything an operator may change: one frozen table, read once at start, passed in, never global."""
+"""All settings: read once at start into an immutable object, which is passed to the parts that need it."""
 
 import os
 import re
@@ -8,25 +8,25 @@ from difflib import get_close_matches
 from typing import Any
 
 PREFIX = "GAMEKEEPER_"
-LIST_HINT = "`gamekeeper settings` lists those that there are."
+LIST_HINT = "List all settings with: gamekeeper settings"
 MAX_INT = 2**31 - 1
-MAX_DIGITS = 20
+MAX_DIGITS = 20  # of a number in the environment; int() of a very long one would be slow
 MASK = "…"
-# variables that are read elsewhere: by the examples, the battery and the tests
+# variables with the prefix that are no settings: used by the examples, the battery and the tests
 OTHER_VARIABLES = frozenset(
     {"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS", "BROWSER_ENGINE"}
 )
 
 
 class BadSetting(Exception):
-    """A setting has a value it cannot have."""
+    """A setting has an invalid value; the message says which and what is allowed."""
 
 
 def setting(
     default: object,
     meaning: str,
     *,
-    secret: Callable[[str], str] | None = None,  # what may be told of it
+    secret: Callable[[str], str] | None = None,  # returns the value with secrets masked
     least: int = 0,
     most: int = MAX_INT,
 ) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
@@ -34,7 +34,7 @@ def setting(
 
 
 def mask_passwords(url: str) -> str:
-    """Of what is no URL, because it was mistyped, nothing is told that may hold one."""
+    """Mask the passwords in a URL. Mask all of a mistyped URL if it may contain a password."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         return MASK if {*":@="} & {*url} else url
@@ -50,99 +50,101 @@ def mask_all(secret: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Settings:
     database: str = setting(
-        "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=mask_passwords
+        "sqlite:///gamekeeper.db", "Database URL: sqlite:///file or postgresql://…", secret=mask_passwords
     )
     host: str = setting("127.0.0.1", "Address to listen on.")
     port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
     health_port: int = setting(
-        0, "Port for /health/live and /health/ready in a thread of its own; 0: only on `port`.", most=65_535
+        0, "Extra port for /health/live and /health/ready, served by a separate thread; 0: only on `port`.", most=65_535
     )
-    workers: int = setting(1, "Processes that serve; more than one needs PostgreSQL.", least=1)
+    workers: int = setting(1, "Worker processes; more than one needs PostgreSQL.", least=1)
     connections: int = setting(8, "PostgreSQL connections per process.", least=1)
     synchronous_standbys: int = setting(
-        0, "Synchronous standbys that PostgreSQL should have; with fewer, serve warns and doctor reports an error."
+        0, "Expected number of synchronous PostgreSQL standbys; with fewer, serve warns and doctor reports an error."
     )
     tls_cert: str = setting("", "Certificate chain (PEM) to serve HTTPS with; empty: plain HTTP.")
     tls_key: str = setting("", "Private key (PEM) of tls_cert.")
     trusted_proxies: str = setting(
         "",
-        "Addresses or networks, with commas, whose X-Forwarded-For and -Proto are believed; empty: nobody's. "
-        "Name your proxies, and sites that check passwords: wrong passwords are limited per forwarded address.",
+        "Trusted proxies (addresses or networks, separated by commas) for X-Forwarded-For and -Proto; empty: none. "
+        "List your proxies, and websites that check passwords: wrong passwords are limited per forwarded address.",
     )
     cors_origins: str = setting(
-        "", "Web origins, with commas, whose pages may call the API from a browser; empty: none."
+        "", "Web origins, separated by commas, whose pages may call the API from a browser; empty: none."
     )
     requests_in_flight: int = setting(
-        128, "Requests that a process works on at once; one more is turned away with 503.", least=1
+        128, "Concurrent requests per process; further requests are rejected with 503.", least=1
     )
-    open_connections: int = setting(1024, "Connections that a process keeps open at once.", least=1)
+    open_connections: int = setting(1024, "Open connections per process.", least=1)
     head_seconds: int = setting(
-        5, "Seconds a caller may take to send a request's head, and that a connection may idle.", least=1, most=60
+        5, "Timeout in seconds for receiving a request's headers, and for idle connections.", least=1, most=60
     )
-    receive_seconds: int = setting(10, "Seconds a caller may take to send a request's body.", least=1, most=60)
+    receive_seconds: int = setting(10, "Timeout in seconds for receiving a request's body.", least=1, most=60)
     statement_seconds: int = setting(
-        30, "Seconds after which PostgreSQL gives up a statement of a request; a COMMIT never.", least=1
+        30, "Timeout in seconds of a request's PostgreSQL statements, except COMMIT.", least=1
     )
-    stop_seconds: int = setting(30, "Seconds that requests under way have to end after SIGTERM.", least=1, most=600)
-    console: bool = setting(True, "The console for people at /console.")
-    console_hours: int = setting(12, "Hours after which whoever is signed in to the console signs in again.", least=1)
-    console_idle_minutes: int = setting(
-        60, "Minutes without a click after which the console asks to sign in again.", least=5
-    )
+    stop_seconds: int = setting(30, "Time in seconds for running requests to finish at shutdown.", least=1, most=600)
+    console: bool = setting(True, "Whether to serve the web console at /console.")
+    console_hours: int = setting(12, "Longest session in the console, in hours.", least=1)
+    console_idle_minutes: int = setting(60, "Idle time in minutes after which a session in the console ends.", least=5)
     metrics_token: str = setting(
         "",
-        "What Prometheus must send as its bearer token to read /metrics; empty: there is no /metrics.",
+        "Bearer token that Prometheus needs to read /metrics; empty: /metrics is off.",
         secret=mask_all,
     )
-    access_log: bool = setting(True, "One JSON line per request on standard error.")
-    game_name: str = setting("Gamekeeper", "The game's name, as people know it.")
-    max_page_size: int = setting(100, "Largest page of a list; larger requests are cut to it.", least=1)
-    inventory_slots: int = setting(35, "Inventory slots of a character.", least=1)
-    bank_slots: int = setting(100, "Bank slots of a character.", least=1)
-    spell_slots: int = setting(35, "Spells a character can know.", least=1)
-    max_characters: int = setting(
-        1, "Characters of one account, as sites are told; the game itself holds to it.", least=1
+    access_log: bool = setting(True, "Whether to log each request as a JSON line on standard error.")
+    game_name: str = setting("Gamekeeper", "The game's name, shown in mails and in the console.")
+    max_page_size: int = setting(100, "Largest page size of a list; larger requests get this size.", least=1)
+    inventory_slots: int = setting(35, "Inventory slots of a player.", least=1)
+    bank_slots: int = setting(100, "Bank slots of a player.", least=1)
+    spell_slots: int = setting(35, "Spell slots of a player.", least=1)
+    max_characters: int = setting(1, "Players per account, as reported to websites; the game enforces it.", least=1)
+    max_level: int = setting(100, "Highest level of a player; also reported to websites.", least=1)
+    stack_cap: int = setting(1_000_000, "Largest quantity in one slot, unless the item has its own limit.", least=1)
+    name_pattern: str = setting(
+        "[A-Za-z0-9]{2,20}", "Regular expression that new names of accounts and players must match."
     )
-    max_level: int = setting(100, "Highest level of a character; sites are told.", least=1)
-    stack_cap: int = setting(1_000_000, "Most items in one slot, unless the item says otherwise.", least=1)
-    name_pattern: str = setting("[A-Za-z0-9]{2,20}", "What new names of accounts and characters must match.")
     min_password_length: int = setting(
-        10, "Fewest characters of a password that is typed in the console or on the command line.", least=8, most=64
+        10, "Shortest password that the console and the command line accept.", least=8, most=64
     )
     trade_minutes: int = setting(
         10,
-        "Minutes around a game's report within which another player's gain of the same item blocks its undo; 0: never.",
+        "An undo of a game's change is refused if another player gained the item within this many minutes; 0: never.",
         least=0,
     )
-    access_minutes: int = setting(60, "Life of an access token.", least=1)
-    refresh_days: int = setting(7, "Life of a refresh token.", least=1)
-    refresh_grace_seconds: int = setting(30, "How long a refresh token works on after it was exchanged.", least=0)
+    access_minutes: int = setting(60, "Lifetime of an access token in minutes.", least=1)
+    refresh_days: int = setting(7, "Lifetime of a refresh token in days.", least=1)
+    refresh_grace_seconds: int = setting(
+        30, "Seconds for which a refresh token still works after it was exchanged.", least=0
+    )
     guesses_per_caller: int = setting(
-        10, "Wrong passwords for one account by one caller and client address in five minutes.", least=1
+        10, "Wrong passwords allowed in five minutes for one account from one caller and client address.", least=1
     )
-    guesses_per_account: int = setting(50, "Wrong passwords for one account by all callers in five minutes.", least=1)
+    guesses_per_account: int = setting(
+        50, "Wrong passwords allowed in five minutes for one account from all callers.", least=1
+    )
     guesses_per_address: int = setting(
-        200, "Wrong passwords from one address, for whichever accounts, in five minutes.", least=1
+        200, "Wrong passwords allowed in five minutes from one client address for all accounts.", least=1
     )
-    registrations_per_caller: int = setting(1000, "Accounts that one caller may register in an hour.", least=1)
-    hash_queue: int = setting(16, "Passwords waiting to be hashed before new ones are turned away.", least=1)
-    key_days: int = setting(30, "Days that the answer to an Idempotency-Key is kept.", least=1)
-    token_days: int = setting(1, "Days that a token is listed after its end.", least=1)
-    mail_days: int = setting(7, "Days that a mail which was sent or given up is listed.", least=1)
-    ledger_days: int = setting(0, "Days that changes are kept in the ledger; 0: for ever.", least=0)
+    registrations_per_caller: int = setting(1000, "Accounts that one caller may register per hour.", least=1)
+    hash_queue: int = setting(16, "Passwords that may wait for hashing; further ones are rejected with 503.", least=1)
+    key_days: int = setting(30, "Days for which the answer to an Idempotency-Key is stored.", least=1)
+    token_days: int = setting(1, "Days for which an expired or revoked token is still listed.", least=1)
+    mail_days: int = setting(7, "Days for which a sent, failed or expired mail is still listed.", least=1)
+    ledger_days: int = setting(0, "Days for which the audit log keeps changes; 0: forever.", least=0)
     body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
     link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)
     smtp_url: str = setting(
         "",
-        "Where mail leaves: smtp://user:pass@host:port or smtps://…, see docs/mail.md; empty: nowhere, it waits.",
+        "SMTP server: smtp://user:pass@host:port or smtps://…, see docs/mail.md; empty: mails stay queued.",
         secret=mask_passwords,
     )
-    smtp_timeout: int = setting(15, "Seconds an SMTP server may take to answer one command.", least=1, most=300)
-    mail_from: str = setting("", "Sender address of the mails, or Name <address>; needed with smtp_url.")
-    mail_templates: str = setting("", "Folder with mail templates of one's own; those missing there are ours.")
-    reset_url: str = setting("", "Link in reset mails, with {name} and {code} in it; empty: only the code.")
-    resets_per_account: int = setting(3, "Reset mails for one account in an hour.", least=1)
-    resets_per_caller: int = setting(1000, "Reset mails that one caller may ask for in an hour.", least=1)
+    smtp_timeout: int = setting(15, "Timeout in seconds of one SMTP command.", least=1, most=300)
+    mail_from: str = setting("", "Sender of the mails: address or Name <address>; required with smtp_url.")
+    mail_templates: str = setting("", "Folder with your own mail templates; missing ones use the defaults.")
+    reset_url: str = setting("", "Link in reset mails, containing {name} and {code}; empty: only the code.")
+    resets_per_account: int = setting(3, "Reset mails per account and hour.", least=1)
+    resets_per_caller: int = setting(1000, "Reset mails per caller and hour.", least=1)
 
 
 def variable(name: str) -> str:
@@ -150,7 +152,7 @@ def variable(name: str) -> str:
 
 
 def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settings:
-    """The given values win over the environment, the environment over the defaults."""
+    """Build the settings. Arguments override environment variables, which override the defaults."""
     values: dict[str, object] = {}
     for each in fields(Settings):
         text = environment.get(variable(each.name))
@@ -168,7 +170,7 @@ def find_source(name: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def describe_unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """A sentence for each variable that looks like a setting and is none: most likely it is misspelt."""
+    """Return a warning for each environment variable with our prefix that is no setting, most likely misspelt."""
     known = [each.name.upper() for each in fields(Settings)]
     named = {name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX)}
     return [
@@ -178,7 +180,8 @@ def describe_unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def _describe_unknown(name: str, near: Sequence[str]) -> str:
-    return f"{variable(name)} is no setting, so it does nothing. {f'Is it {variable(near[0])}?' if near else LIST_HINT}"
+    hint = f"Did you mean {variable(near[0])}?" if near else LIST_HINT
+    return f"{variable(name)} is not a setting and has no effect. {hint}"
 
 
 def describe(name: str) -> str:
@@ -186,7 +189,7 @@ def describe(name: str) -> str:
 
 
 def show_value(settings: Settings, name: str) -> str:
-    """A setting's value for people: a secret is masked, but empty stays visibly empty."""
+    """Return a setting's value as text, with secrets masked. An empty secret stays empty."""
     metadata = next(each.metadata for each in fields(Settings) if each.name == name)
     value: object = getattr(settings, name)
     if isinstance(value, bool):
@@ -216,4 +219,6 @@ def _check_pattern(value: object) -> None:
     try:
         re.compile(str(value))
     except re.error as error:
-        raise BadSetting(f"{variable('name_pattern')} is '{value}'; it must be a pattern: {error}.") from None
+        raise BadSetting(
+            f"{variable('name_pattern')} is '{value}'; it must be a regular expression: {error}."
+        ) from None

@@ -19,12 +19,12 @@ def test_backup_and_restore(command: CommandLine, first_command: CommandLine, fi
     said = command.says("backup", str(file)).splitlines()
     assert said[0].startswith("Backed up ")
     assert said[0].endswith(f" to {file} ({file.stat().st_size:,} bytes).")
-    verified = "read back from the disk, every table has its rows and its SHA-256"
-    assert said[1] == f"Verified: {verified}; the database finds nothing wrong with itself."
+    verified = "the file was read back, and every table matches its row count and SHA-256"
+    assert said[1] == f"Verified: {verified}; the database's own integrity check found no errors."
     said = first_command.says("restore", str(file)).splitlines()
     assert said[0].startswith("Restored ")
-    assert said[0].endswith("; doctor found nothing.")
-    assert said[1] == "All tokens are revoked; services get new ones with: gamekeeper tokens issue NAME"
+    assert said[0].endswith("; doctor found no errors.")
+    assert said[1] == "All tokens are revoked. Issue new tokens for services with: gamekeeper tokens issue NAME"
     assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
 
 
@@ -42,7 +42,7 @@ def test_for_programs(command: CommandLine, first_command: CommandLine, file: Pa
 def test_tokens_can_be_kept(command: CommandLine, first_command: CommandLine, file: Path) -> None:
     command.says("backup", str(file))
     said = first_command.says("restore", str(file), "--keep-tokens")
-    assert said.splitlines()[1].startswith("Tokens that were good at the backup are good again")
+    assert said.splitlines()[1].startswith("Tokens that were active at the time of the backup are active again")
     assert "revoked" not in first_command.says("tokens", "list")
 
 
@@ -122,7 +122,7 @@ def test_an_import_that_broke_off_is_backed_up_loudly(
     assert json.loads(warned.stdout)["problems"] == []
     restored = first_command.run("restore", str(file))
     assert restored.stderr.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
-    assert "doctor found nothing" in restored.stdout
+    assert "doctor found no errors" in restored.stdout
 
 
 def test_a_copy_that_is_not_in_order_is_told(
@@ -137,13 +137,13 @@ def test_a_copy_that_is_not_in_order_is_told(
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_no_database(first_command: CommandLine, file: Path) -> None:
-    assert "There is no database" in first_command.refuses("backup", str(file))
+    assert "does not exist. Create it with: gamekeeper migrate" in first_command.refuses("backup", str(file))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_an_empty_database(first_command: CommandLine, file: Path) -> None:
     """Which is then as good as empty: having been looked at does not spoil it for a restore."""
-    assert "There is nothing in this database to back up." in first_command.refuses("backup", str(file))
+    assert "This database is empty, so there is nothing to back up." in first_command.refuses("backup", str(file))
     assert not file.exists()
 
 
@@ -153,7 +153,7 @@ def test_a_database_that_was_only_looked_at_is_empty(
 ) -> None:
     first_command.run("doctor", code=1)
     command.says("backup", str(file))
-    assert "doctor found nothing" in first_command.says("restore", str(file))
+    assert "doctor found no errors" in first_command.says("restore", str(file))
 
 
 def test_no_file(first_command: CommandLine, file: Path) -> None:

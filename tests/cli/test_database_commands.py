@@ -29,20 +29,20 @@ AFTER_MIGRATE = [each for each in EVERY if each[:2] not in {("users", "add"), ("
 
 def test_migrate(first_command: CommandLine) -> None:
     assert first_command.says("migrate").startswith("Applied 0018 baseline.\n")
-    assert first_command.says("migrate") == "The schema is up to date; nothing to do.\n"
+    assert first_command.says("migrate") == "The schema is already up to date.\n"
 
 
 def test_doctor_finds_nothing(command: CommandLine) -> None:
     if command.database.startswith("sqlite"):
         Path(command.database.removeprefix("sqlite:///")).chmod(0o600)
-    assert command.says("doctor") == f"{CLEAN}\nEverything is in order.\n"
+    assert command.says("doctor") == f"{CLEAN}\nNo errors found.\n"
     mail = {"GAMEKEEPER_SMTP_URL": "smtp://localhost", "GAMEKEEPER_MAIL_FROM": "game@example.test"}
-    assert command.says("doctor", **mail) == "Everything is in order.\n"
+    assert command.says("doctor", **mail) == "No errors found.\n"
 
 
 def test_doctor_notes_a_misspelt_setting(command: CommandLine) -> None:
     said = command.says("doctor", GAMEKEEPER_PROT="1")
-    assert "note: settings: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n" in said
+    assert "note: settings: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n" in said
 
 
 def test_doctor_finds_something(command: CommandLine, world: World) -> None:
@@ -87,7 +87,7 @@ def test_an_older_schema_is_refused(first_command: CommandLine, arguments: tuple
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_mistyped_file_is_not_made(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
     problem = first_command.refuses(*arguments, typed="moss and lanterns")
-    assert "There is no database" in problem
+    assert "does not exist. Create it with: gamekeeper migrate" in problem
     assert f"gamekeeper migrate --database {first_command.database}" in problem
     assert not Path(first_command.database.removeprefix("sqlite:///")).exists()
 
@@ -102,7 +102,7 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("database", "problem"),
     [
-        ("postgresql://nobody@127.0.0.1:1/none", "Check --database and that the database is up."),
+        ("postgresql://nobody@127.0.0.1:1/none", "Check --database, and that the database is running."),
         ("sqlite:////no/such/folder/x.db", "/no/such/folder/x.db"),
         ("mysql://localhost/x", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
         ("postgresql://nobody:se/cret@127.0.0.1/none", "In a password write / as %2F"),

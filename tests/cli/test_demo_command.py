@@ -152,10 +152,10 @@ def called(*arguments: str) -> Result:
 def test_on_any_database(empty_database: str) -> None:
     result = called("--database", empty_database, "--password", "moss", "--players", "3")
     assert result.exit_code == 0, result.output
-    assert f"as it is sent  {hash_for_wire('moss')}" in result.output
-    assert "51  (of 28 accounts, 12 online)" in result.output
+    assert f"SHA-256   {hash_for_wire('moss')}" in result.output
+    assert "51  (28 accounts, 12 players online)" in result.output
     again = called("--database", empty_database, "--password", "fern")
-    assert "fern  (the players' accounts keep that of the first run)" in again.output
+    assert "fern  (the players' accounts keep the password of the first run)" in again.output
     assert LAST_LINE not in again.output
 
 
@@ -187,7 +187,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 def test_a_database_with_other_people(database: str) -> None:
     result = called("--database", database)
     assert result.exit_code == 1
-    assert "the demo leaves it alone" in result.output
+    assert "so nothing was changed" in result.output
 
 
 @pytest.mark.usefixtures("greeted")
@@ -198,7 +198,7 @@ def test_a_name_to_be_loaded_that_somebody_has(empty_database: str) -> None:
     CommandLine(empty_database).run(*arguments, typed="moss and lanterns\n")
     result = called("--database", empty_database, "--players", "3")
     assert result.exit_code == 1
-    assert f"Error: {name}, the name of a player to be loaded, " in result.output
+    assert f"Error: Cannot load the player {name}: " in result.output
     assert "Traceback" not in result.output
 
 
@@ -208,7 +208,7 @@ def test_while_another_load_is_under_way(empty_database: str) -> None:
     with loading(empty_database):
         result = called("--database", empty_database, "--players", "3")
     assert result.exit_code == 1
-    assert "Another load may be under way: let it end, then run the same command again." in result.output
+    assert "Another process may be loading data: wait until it ends, then run the same command again." in result.output
     assert "Traceback" not in result.output
     assert called("--database", empty_database, "--players", "3").exit_code == 0
 

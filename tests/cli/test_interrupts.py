@@ -60,9 +60,7 @@ def test_what_is_stopped_leaves_nothing(command: CommandLine, first_command: Com
     # into a database that was still empty; once it is there, only the look at it can be stopped
     assert looked_at.code == 1
     assert looked_at.said.startswith("Restored ")
-    assert (
-        "; doctor found 1 errors.\nerror: doctor: It was stopped before it had looked at everything." in looked_at.said
-    )
+    assert "; doctor found 1 errors.\nerror: doctor: Interrupted before all checks were done." in looked_at.said
     assert first_command.json("users", "show", "Ann")["name"] == "Ann"
     assert not list(Path(urlsplit(first_command.database).path).parent.glob("*.part*"))
 
@@ -122,10 +120,10 @@ def test_what_is_there_without_its_indexes(command: CommandLine, tmp_path: Path,
     assert [each.went_through[-1] for each in told] == [point for point, _ in commands]  # doctor did not begin
     assert "This database was moved to" in command.refuses("migrate")
     for each, target in zip(told, targets, strict=True):
-        assert "error: indexes: It was stopped before the indexes and the lists were made." in each.said
+        assert "error: indexes: Interrupted before the indexes and lists were built." in each.said
         assert "gamekeeper doctor --fix --database" in each.said
         filled = CommandLine(target)
-        assert "Everything is in order." in filled.says("doctor", "--fix")
+        assert "No errors found." in filled.says("doctor", "--fix")
         assert filled.json("users", "show", "Ann")["name"] == "Ann"
         databases.drop(target)
 
@@ -142,8 +140,8 @@ def test_what_has_moved_and_is_not_open_yet(
     monkeypatch.setattr(moving, "finish", pressed)
     said = command.says("move", "--to", first_command.database, code=1)
     assert said.startswith("Moved ")
-    assert "error: closed: It was stopped before the new database was opened." in said
-    assert "can be used again" in first_command.says("move", "--reopen")
+    assert "error: closed: Interrupted before the new database was opened for use." in said
+    assert "is open again" in first_command.says("move", "--reopen")
     assert first_command.json("users", "show", "Ann")["name"] == "Ann"
 
 

@@ -66,7 +66,7 @@ def test_show(command: CommandLine, world: World) -> None:
 def test_show_when_the_code_is_gone(command: CommandLine, world: World) -> None:
     ask(world)
     world.sql("DELETE FROM resets")
-    assert "(the code has run out, was used or was replaced)" in command.says("mail", "show", only(world).id)
+    assert "(the code expired, was used or was replaced)" in command.says("mail", "show", only(world).id)
 
 
 def test_show_with_a_bad_template(command: CommandLine, world: World) -> None:
@@ -85,7 +85,7 @@ def test_show_what_cannot_be_written(command: CommandLine, world: World) -> None
 @pytest.mark.parametrize("mail_id", [people.NOBODY_ID, "nonsense", ""])
 def test_no_such_mail(command: CommandLine, what: str, mail_id: str) -> None:
     said = command.refuses("mail", what, mail_id)
-    assert said == f"Error: No mail with id '{mail_id}'. `gamekeeper mail list` shows which there are.\n"
+    assert said == f"Error: No mail with id '{mail_id}'. List the mails with: gamekeeper mail list\n"
 
 
 def test_retry(command: CommandLine, make_world: Make) -> None:
@@ -130,7 +130,7 @@ def test_retry_leaves_what_is_under_way(command: CommandLine, world: World) -> N
 
 @pytest.mark.parametrize("arguments", [[], [people.NOBODY_ID, "--all"]])
 def test_retry_what(command: CommandLine, arguments: list[str]) -> None:
-    assert "Give the ID of a mail, or --all." in command.refuses("mail", "retry", *arguments, code=2)
+    assert "Give either the ID of a mail or --all." in command.refuses("mail", "retry", *arguments, code=2)
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

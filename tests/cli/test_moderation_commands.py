@@ -30,7 +30,7 @@ def test_mute_and_unmute_even_of_the_mightiest(command: CommandLine, world: Worl
     assert command.says("users", "mute", "Root", "--days", "1") == "Muted Root for 1 day.\n"
     assert world.get("/api/v1/users/Root").json["IsMuted"] is True
     assert command.says("users", "unmute", "Root") == "Unmuted Root.\n"
-    assert command.says("users", "mute", "Root") == "Muted Root for good.\n"
+    assert command.says("users", "mute", "Root") == "Muted Root permanently.\n"
 
 
 @pytest.mark.parametrize(("act", "state"), [("ban", "banned"), ("mute", "muted")])
@@ -63,4 +63,4 @@ def test_a_reason_that_cannot_be_kept(command: CommandLine, act: str) -> None:
 
 def test_used_wrongly(command: CommandLine) -> None:
     assert "--days" in command.refuses("users", "ban", "Ann", "--days", "-1", code=2)
-    assert "`gamekeeper users list` shows who there is." in command.refuses("users", "mute", "Nobody")
+    assert "List the accounts with: gamekeeper users list" in command.refuses("users", "mute", "Nobody")

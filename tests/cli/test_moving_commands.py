@@ -14,14 +14,14 @@ from world import World
 def test_move(command: CommandLine, target: str) -> None:
     said = command.says("move", "--to", target).splitlines()
     assert said[0].startswith("Moved ")
-    assert said[0].endswith("; every table adds up to the same there; doctor found nothing.")
-    assert "is closed: no server starts on it, and those that still run write nothing." in said[1]
+    assert said[0].endswith("; the checksums of all tables match; doctor found no errors.")
+    assert "is closed: no server starts on it, and running servers cannot write to it." in said[1]
     assert "Ann" in CommandLine(target).says("users", "list")
     problem = command.refuses("users", "list")
     assert "Error: This database was moved to " in problem
     assert "start Gamekeeper on that one" in problem
     assert command.refuses("backup", "anywhere") == problem
-    assert "can be used again." in command.says("move", "--reopen")
+    assert "is open again." in command.says("move", "--reopen")
     assert "was not closed; nothing to do." in command.says("move", "--reopen")
     assert "Ann" in command.says("users", "list")
 
@@ -44,9 +44,9 @@ def test_a_move_that_takes_an_error_along(command: CommandLine, target: str, wor
 
 def test_where_to(command: CommandLine) -> None:
     """Also by another spelling of the same place."""
-    assert "That is the database to be moved." in command.refuses("move", "--to", command.database)
+    assert "Source and target are the same database." in command.refuses("move", "--to", command.database)
     other = command.database.replace("///", "////") if command.database.startswith("sqlite") else command.database
-    assert "Name an empty one" in command.refuses("move", "--to", other)
+    assert "name an empty one" in command.refuses("move", "--to", other)
     for given in ([], ["--to", other, "--reopen"]):
         assert "Say where to move to, or --reopen. For instance: gamekeeper move" in command.refuses("move", *given)
     assert "is not supported. Use sqlite:///" in command.refuses("move", "--to", "mysql://x")
@@ -61,7 +61,9 @@ def test_nothing_is_overwritten(command: CommandLine, first_command: CommandLine
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_nowhere_to_move_from(first_command: CommandLine, tmp_path: Path) -> None:
-    assert "There is no database" in first_command.refuses("move", "--to", f"sqlite:///{tmp_path / 'x.db'}")
+    assert "does not exist. Create it with: gamekeeper migrate" in first_command.refuses(
+        "move", "--to", f"sqlite:///{tmp_path / 'x.db'}"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -73,7 +75,7 @@ def test_nothing_to_reopen(first_command: CommandLine) -> None:
 
 
 def test_a_target_out_of_reach(command: CommandLine) -> None:
-    assert "out of reach" in command.refuses("move", "--to", "postgresql://nobody@127.0.0.1:1/x")
+    assert "Cannot reach the database" in command.refuses("move", "--to", "postgresql://nobody@127.0.0.1:1/x")
     assert "Ann" in command.says("users", "list")
 
 
@@ -116,10 +118,10 @@ def test_export_and_import(command: CommandLine, first_command: CommandLine, tmp
     folder = tmp_path / "game"
     said = command.says("export", str(folder))
     assert said.startswith("Exported ")
-    assert said.endswith(". Read back: every file has its lines and its SHA-256.\n")
+    assert said.endswith(". Verified: every file matches its line count and SHA-256.\n")
     said = first_command.says("import", "gamekeeper", str(folder))
     assert said.startswith("Imported ")
-    assert said.endswith("; doctor found nothing.\n")
+    assert said.endswith("; doctor found no errors.\n")
     assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
     assert "it was not changed." in first_command.refuses("import", "gamekeeper", str(folder))
     assert "already exists." in command.refuses("export", str(folder))

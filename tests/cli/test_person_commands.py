@@ -30,10 +30,10 @@ def names(command: CommandLine) -> list[str]:
 
 def test_delete(command: CommandLine, world: World) -> None:
     result = command.run(*DELETE, "--yes")
-    said = f"Ann ({people.USER_IDS['Ann']}), 2 characters (Ann, Zoe) and the names in 3 rows of the ledger"
+    said = f"Ann ({people.USER_IDS['Ann']}), 2 players (Ann, Zoe) and the names in 3 changes of the audit log"
     assert result.stdout == f"Erased {said}.\n"
-    assert f"{said} will go." in result.stderr
-    assert "keep the name of the moderator" in result.stderr
+    assert f"Will be erased: {said}." in result.stderr
+    assert "still name the person as the moderator" in result.stderr
     assert "Older backups" in result.stderr
     assert "Ann" not in names(command)
     assert world.get(f"/api/v1/players/{ANN.id}").status == 404
@@ -49,17 +49,17 @@ def test_delete_before_anything_was_ever_served(first_command: CommandLine) -> N
         "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
     )
     result = first_command.run("users", "delete", "Nina", "--yes")
-    assert [line.split()[-2:] for line in result.stderr.splitlines()] == [["will", "go."], ["the", "person."]]
+    assert [line.split()[-2:] for line in result.stderr.splitlines()] == [["audit", "log."], ["person's", "data."]]
 
 
 def test_delete_by_id_of_somebody_without_characters(command: CommandLine) -> None:
     said = command.says("users", "delete", people.USER_IDS["Mona"], "--yes")
-    assert said.startswith(f"Erased Mona ({people.USER_IDS['Mona']}), 0 characters and the names in 2 rows")
+    assert said.startswith(f"Erased Mona ({people.USER_IDS['Mona']}), 0 players and the names in 2 changes")
 
 
 def test_delete_dry_run(command: CommandLine) -> None:
     result = command.run(*DELETE, "--dry-run")
-    assert result.stdout.endswith("2 characters (Ann, Zoe) and the names in 3 rows of the ledger would go.\n")
+    assert result.stdout.endswith("2 players (Ann, Zoe) and the names in 3 changes of the audit log.\n")
     assert "Ann" in names(command)
 
 
@@ -76,7 +76,7 @@ def test_delete_refused(command: CommandLine, world: World) -> None:
 
 def test_delete_asks(command: CommandLine) -> None:
     problem = command.refuses(*DELETE, code=2, typed="y\n")
-    assert "There is no terminal to ask on; say --yes, or look first with --dry-run." in problem
+    assert "Cannot ask for confirmation without a terminal. Use --yes, or check first with --dry-run." in problem
     assert "Ann" in names(command)
 
 

@@ -99,7 +99,7 @@ def test_ready_answering_and_stopping(serves: SERVES, database: str, known_token
 def test_the_first_start_says_how_to_make_an_account(serves: SERVES, empty_database: str) -> None:
     server = serves(empty_database)
     assert "is ready" in server.first_line
-    assert server.errors[0] == "No account has API access yet. Make the first with:"
+    assert server.errors[0] == "No account has API access yet. Create the first one with:"
     line = server.errors[1].split("  gamekeeper ")[1].split(" --database ")[0]
     CommandLine(empty_database).says(*line.split(), "--password-stdin", typed="moss and lanterns")
     assert server.stop(signal.SIGINT) == (0, "")
@@ -193,7 +193,7 @@ def test_same_port_for_health_and_api_is_refused(command: CommandLine, monkeypat
     port = str(free_port())
     monkeypatch.setenv("GAMEKEEPER_HEALTH_PORT", port)
     said = command.refuses("serve", "--port", port)
-    assert said == f"Error: health_port and port are both {port}. Choose another port for one of them.\n"
+    assert said == f"Error: health_port and port are both {port}. Set one of them to another port.\n"
 
 
 @ON_SQLITE
@@ -251,7 +251,7 @@ def test_a_misspelt_setting_is_said_loudly(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
     serve.require_servable(Settings(port=free_port()))
     assert capsys.readouterr().err == (
-        "WARNING: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n"
+        "WARNING: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n"
     )
 
 
@@ -283,8 +283,8 @@ def test_a_low_limit_on_open_files_is_warned_of_and_never_reached(serves: SERVES
     """At the limit granian would retry to accept a connection without a pause, at the cost of a whole core."""
     files = 200
     serving = serves(database, files=files)
-    [warning] = [line for line in serving.errors if "A process may open only 200 files" in line]
-    fit = int(warning.split("open connections is ")[1].split()[0])
+    [warning] = [line for line in serving.errors if "The limit of open files is 200" in line]
+    fit = int(warning.split("each process accepts ")[1].split()[0])
     worker = max(psutil.Process(serving.process.pid).children(), key=psutil.Process.num_fds)
     before = worker.num_fds()
     assert before + fit <= files

@@ -36,7 +36,10 @@ def test_for_people() -> None:
 def test_a_misspelt_one_is_named() -> None:
     for more in ([], ["--json"]):
         result = COMMAND.run("settings", *more, GAMEKEEPER_PROT="hush")
-        assert result.stderr == "WARNING: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n"
+        assert (
+            result.stderr
+            == "WARNING: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n"
+        )
         assert "PROT" not in result.stdout
 
 

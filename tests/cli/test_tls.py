@@ -117,10 +117,10 @@ SAID = {
     "no such certificate": "cannot be read: No such file or directory.",
     "no such key": "cannot be read: No such file or directory.",
     "a folder": "cannot be read: Is a directory.",
-    "another's key": "do not belong together: the key is another certificate's.",
-    "a key with a password": "are not a certificate and its key without a password, both PEM",
-    "no certificate": "are not a certificate and its key without a password, both PEM",
-    "the two swapped": "are not a certificate and its key without a password, both PEM",
+    "another's key": "do not match: the key belongs to another certificate.",
+    "a key with a password": "must be a PEM certificate and its PEM key without a password",
+    "no certificate": "must be a PEM certificate and its PEM key without a password",
+    "the two swapped": "must be a PEM certificate and its PEM key without a password",
 }
 
 

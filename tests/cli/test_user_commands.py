@@ -24,14 +24,14 @@ def logs_in(world: World, name: str, sent: str = SENT) -> bool:
 def test_add(command: CommandLine, world: World) -> None:
     powers = ("--api", "--role", "UserManage", "--role", "GAME.LINK", "--power", "ban")
     said = command.says(*NEW, *powers, typed=people.PASSWORD + "\n")
-    assert said == "Added Nina, who has: api, users.query, users.manage, game.link, Ban.\n"
+    assert said == "Added Nina. Permissions: api, users.query, users.manage, game.link, Ban.\n"
     assert logs_in(world, "nina")
     entry = world.ledger()[-1]
     assert (entry.kind, entry.actor_id, entry.request_id[:4]) == ("user_registered", None, "cli-")
 
 
 def test_add_without_anything(command: CommandLine, world: World) -> None:
-    assert command.says(*NEW, typed=people.PASSWORD) == "Added Nina, who has: no powers.\n"
+    assert command.says(*NEW, typed=people.PASSWORD) == "Added Nina. Permissions: none.\n"
     shown = command.json("users", "show", "NINA")
     assert (shown["api"], shown["roles"], shown["powers"]) == (False, [], [])
     assert not logs_in(world, "nina")
@@ -40,7 +40,7 @@ def test_add_without_anything(command: CommandLine, world: World) -> None:
 def test_add_is_the_first_to_touch_an_empty_database(first_command: CommandLine) -> None:
     first_command.says(*NEW, "--api", typed="moss and lanterns")
     assert [user["name"] for user in first_command.json("users", "list")] == ["Nina"]
-    assert first_command.says("migrate") == "The schema is up to date; nothing to do.\n"
+    assert first_command.says("migrate") == "The schema is already up to date.\n"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_add_used_wrongly(command: CommandLine, more: tuple[str, ...], typed: st
 
 def test_no_terminal_to_ask_on(command: CommandLine) -> None:
     problem = command.refuses(*NEW[:-1], typed="secret\nsecret\n", code=2)
-    assert "There is no terminal to ask for the password on; use --password-stdin or --generate-password." in problem
+    assert "Cannot ask for the password without a terminal. Use --password-stdin or --generate-password." in problem
 
 
 @pytest.mark.parametrize(("again", "code"), [("tippity toppity", 0), ("toppity tippity", 1)])
@@ -246,14 +246,16 @@ def test_show(command: CommandLine) -> None:
 )
 def test_nobody(command: CommandLine, arguments: tuple[str, ...]) -> None:
     problem = command.refuses(*arguments, typed="moss and lanterns")
-    assert problem == "Error: No user with name 'Nobody'. `gamekeeper users list` shows who there is.\n"
+    assert problem == "Error: No user with name 'Nobody'. List the accounts with: gamekeeper users list\n"
 
 
 def test_roles(command: CommandLine, world: World) -> None:
-    assert command.says("users", "grant", "shop", "usermanage") == "Shop now has: api, users.query, users.manage.\n"
+    assert (
+        command.says("users", "grant", "shop", "usermanage") == "Permissions of Shop: api, users.query, users.manage.\n"
+    )
     assert world.get("/api/v1/users", by="Shop").status == 200
     assert world.ledger()[-1].kind == "powers_changed"
-    assert command.says("users", "revoke", "shop", "Users.Query") == "Shop now has: api.\n"
+    assert command.says("users", "revoke", "shop", "Users.Query") == "Permissions of Shop: api.\n"
     assert "'king' is not a right" in command.refuses("users", "grant", "shop", "king", code=2)
     assert command.says("users", "grant", "shop", "Ban").endswith(", Ban.\n")
     assert not command.says("users", "revoke", "shop", "ban").endswith(", Ban.\n")
@@ -261,14 +263,14 @@ def test_roles(command: CommandLine, world: World) -> None:
 
 def test_granting_what_is_held_changes_nothing(command: CommandLine, world: World) -> None:
     before = len(world.ledger())
-    assert command.says("users", "grant", "Clerk", "users.query") == "Clerk now has: api, users.query.\n"
+    assert command.says("users", "grant", "Clerk", "users.query") == "Permissions of Clerk: api, users.query.\n"
     assert len(world.ledger()) == before
 
 
 def test_api(command: CommandLine, world: World) -> None:
-    assert command.says("users", "api", "Shop", "off") == "Shop now has: nothing.\n"
+    assert command.says("users", "api", "Shop", "off") == "Permissions of Shop: none.\n"
     assert world.get("/api/v1/players", by="Shop").status == 401
-    assert command.says("users", "api", "Shop", "on") == "Shop now has: api.\n"
+    assert command.says("users", "api", "Shop", "on") == "Permissions of Shop: api.\n"
     command.refuses("users", "api", "Shop", "maybe", code=2)
 
 

@@ -76,12 +76,12 @@ def cut_off(files: IntersectFiles) -> IntersectFiles:
     ("spoil", "said"),
     [
         (no_database, "is not an SQLite database. Give playerdata.db"),
-        (missing, "There is no file"),
-        (empty, "it has none of its tables. Is it the right one?"),
-        (swapped, "Have --players and --game been swapped?"),
-        (game_twice, "Have --players and --game been swapped?"),
-        (unknown_era, "so it is of no era of Intersect that is known here"),
-        (no_table, "has no table Player_Bank or Character_Bank. Is it whole"),
+        (missing, "does not exist. Intersect keeps its databases"),
+        (empty, "it has none of its tables. Check the file name or URL."),
+        (swapped, "Were --players and --game swapped?"),
+        (game_twice, "Were --players and --game swapped?"),
+        (unknown_era, "so its version of Intersect is not supported"),
+        (no_table, "has no table Player_Bank or Character_Bank. Check that it is a complete"),
         (no_column, "has no column BaseVitals in Classes"),
         (corrupt, "is damaged"),
         (cut_off, "is damaged"),
@@ -104,7 +104,7 @@ def test_a_locked_file(files: Make, command: CommandLine, monkeypatch: pytest.Mo
     with closing(sqlite3.connect(made.players, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
         told = command.refuses("import", "intersect", *made.options)
-    assert "is locked by another program. Stop the game's server" in told
+    assert "is locked by another program. Stop the game server" in told
     assert not Path(command.database.removeprefix("sqlite:///")).exists()
 
 
@@ -123,15 +123,15 @@ def test_what_is_still_in_the_wal_is_read(files: Make, command: CommandLine) -> 
 def test_another_scheme(files: Make, command: CommandLine) -> None:
     made = files()
     told = command.refuses("import", "intersect", "--players", "postgresql://x/y", "--game", str(made.game))
-    assert "postgresql:// is not known here" in told
+    assert "postgresql:// is not supported" in told
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_report_that_cannot_be_written(files: Make, command: CommandLine, tmp_path: Path) -> None:
     made = files()._replace(report=tmp_path / "no" / "folder.jsonl")
     told = command.refuses("import", "intersect", *made.options)
-    assert "cannot be written" in told
-    assert "Name another with --report." in told
+    assert "Cannot write" in told
+    assert "Choose another report file with --report." in told
 
 
 def _denied(path: Path, _: int) -> bool:
@@ -148,6 +148,6 @@ def test_a_folder_that_cannot_be_written(files: Make, command: CommandLine, monk
         db.execute("UPDATE Users SET Name = 'Newest' WHERE Name = 'Hero0'")
         db.commit()
         told = command.refuses("import", "intersect", *made.options)
-        assert "Copy playerdata.db* to a folder of your own." in told
+        assert "Copy playerdata.db* to another folder." in told
     command.says("import", "intersect", *made.options)
     assert "Newest" in command.says("users", "list")

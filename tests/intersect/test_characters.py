@@ -62,20 +62,20 @@ def test_every_field() -> None:
 @pytest.mark.parametrize(
     ("row", "kept", "said", "taken"),
     [
-        (slot(1, quantity=-5), None, "impossible values", False),
-        (slot(-1), None, "impossible values", False),
-        (slot("one"), None, "impossible values", False),
-        (slot(1, item="no guid"), None, "impossible values", False),
-        (slot(1, quantity=2**31), None, "impossible values", False),
-        (slot(3_000_000), None, "impossible values", False),
-        (slot(1000), None, "impossible values", False),
+        (slot(1, quantity=-5), None, "invalid values", False),
+        (slot(-1), None, "invalid values", False),
+        (slot("one"), None, "invalid values", False),
+        (slot(1, item="no guid"), None, "invalid values", False),
+        (slot(1, quantity=2**31), None, "invalid values", False),
+        (slot(3_000_000), None, "invalid values", False),
+        (slot(1000), None, "invalid values", False),
         (slot(999), Stack(COIN, 1), "beyond the setting inventory_slots", True),
-        (slot(0), None, "slot 0 is taken by another row", False),
+        (slot(0), None, "slot 0 is used by another row", False),
         (slot(1, quantity=0), Stack(COIN, 1), "its quantity is 0", True),
         (slot(1, item=STRIKE), Stack(STRIKE, 1), "is not in the game data", True),
         (slot(40), Stack(COIN, 1), "beyond the setting inventory_slots", True),
         (slot(1, properties="?"), Stack(COIN, 1), "its stats cannot be read", True),
-        (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is not there: kept without it", True),
+        (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is missing: imported without it", True),
     ],
 )
 def test_odd_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
@@ -97,7 +97,7 @@ def test_bags_in_bags() -> None:
     assert world.slots[BAGS[0], 3] == Stack(SACK, 1, BAGS[1])
     assert world.slots[BAGS[1], 9] == Stack(COIN, 1)
     assert world.bags == {BAGS[0]: 8, BAGS[1]: 10}
-    assert [reason for reason, _ in reasons(read)] == ["slot 9 is beyond its bag, which is larger now"]
+    assert [reason for reason, _ in reasons(read)] == ["slot 9 is beyond the size of its bag, which was enlarged"]
     assert read.counts["bags"].taken == 2
 
 
@@ -107,7 +107,7 @@ def test_a_bag_of_no_size_that_we_have(said: Any, size: int) -> None:
     _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
     assert world.bags == {BAGS[0]: size}
     notes = [(line.table, line.id, line.reason) for line in read.entries if line.taken]
-    assert notes == [("bags", BAGS[0], f"its size is {said!r}: {size} now")]
+    assert notes == [("bags", BAGS[0], f"its size is {said!r}: changed to {size}")]
     assert read.counts["bag_slots"].left == 1
 
 
@@ -124,7 +124,7 @@ def test_a_bag_in_itself_ends() -> None:
     )
     _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET), slot(1, SACK, bag=BAGS[0])]), PATTERN)
     assert world.slots[BAGS[1], 0] == Stack(SACK, 1, None)
-    assert "lies in another slot, or in itself" in reasons(read)[0][0]
+    assert "is in another slot or in itself" in reasons(read)[0][0]
 
 
 def test_one_bag_in_two_slots() -> None:
@@ -137,15 +137,15 @@ def test_one_bag_in_two_slots() -> None:
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
-        (10, 0, "its Level is 0: 1 now"),
-        (11, -1, "its Exp is -1: 0 now"),
-        (13, 7, "its Gender is 7: 0 now"),
+        (10, 0, "its Level is 0: changed to 1"),
+        (11, -1, "its Exp is -1: changed to 0"),
+        (13, 7, "its Gender is 7: changed to 0"),
         (15, "?", "its Vitals cannot be read"),
         (16, None, "its BaseStats cannot be read"),
         (18, "?", "its Equipment cannot be read"),
-        (18, "[0,-1,-1,-1,-1,0]", "it wears more than 5 things"),
-        (18, "[7,-1,-1,-1,-1]", "out of an empty slot"),
-        (2, "", "its id is its name now"),
+        (18, "[0,-1,-1,-1,-1,0]", "it has more than 5 equipped items"),
+        (18, "[7,-1,-1,-1,-1]", "an equipped slot is empty"),
+        (2, "", "replaced by the id"),
     ],
 )
 def test_odd_records_are_listed(place: int, value: Any, said: str) -> None:
@@ -170,12 +170,12 @@ def test_odd_spells_are_listed() -> None:
 @pytest.mark.parametrize(
     ("variable", "raw", "kept", "said"),
     [
-        (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean and its variable an Integer"),
-        (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer and its variable a Boolean"),
-        (COIN, '{"Type":2,"Value":null}', None, "it has no value"),
-        (COIN, None, None, "it has no value"),
-        (COIN, "?", None, "it has no value"),
-        (COIN, '{"Type":3,"Value":"words"}', None, "a variable of text"),
+        (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean, but its variable is an Integer"),
+        (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer, but its variable is a Boolean"),
+        (COIN, '{"Type":2,"Value":null}', None, "its value is missing"),
+        (COIN, None, None, "its value is missing"),
+        (COIN, "?", None, "its value is missing"),
+        (COIN, '{"Type":3,"Value":"words"}', None, "text and fractional variables"),
         (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
     ],
 )

@@ -343,7 +343,7 @@ def test_for_people(files: Make, command: CommandLine) -> None:
     made = files("0.7.0")
     said = command.says("import", "intersect", *made.options).splitlines()
     assert said[0] == "Intersect 0.7.0."
-    assert said[1].startswith("table             rows  empty slots  taken  there already  not taken")
+    assert said[1].startswith("table             rows  empty slots  imported  existing  skipped")
     assert ["Player_Items", "105", "96", "9", "0", "0"] in [line.split() for line in said]
-    assert said[-2:] == ["Imported.", f"Rows that were not taken, or not as they were, are listed in {made.report}."]
+    assert said[-2:] == ["Imported.", f"Skipped and altered rows are listed in {made.report}."]
     assert made.report.stat().st_mode & 0o077 == 0

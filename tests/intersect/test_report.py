@@ -36,7 +36,7 @@ def test_what_is_no_report_of_it_is_left_alone(victim: str, more: list[str], fil
     path.with_name("other.jsonl").write_text('{"source":"00"}\n')
     before = path.read_bytes()
     told = command.refuses("import", "intersect", *made._replace(report=path).options, *more)
-    assert f"{path} is there already and is no report of this import. Name another with --report." in told
+    assert f"{path} exists and is not a report of this import. Choose another report file with --report." in told
     assert path.read_bytes() == before
     assert not Path(command.database.removeprefix("sqlite:///")).exists()
 
@@ -44,7 +44,9 @@ def test_what_is_no_report_of_it_is_left_alone(victim: str, more: list[str], fil
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_an_empty_file_may_be_filled_and_a_device_may_not(files: Make, command: CommandLine) -> None:
     made = files()
-    assert "is not a file" in command.refuses("import", "intersect", *made._replace(report=Path("/dev/null")).options)
+    assert "is not a regular file" in command.refuses(
+        "import", "intersect", *made._replace(report=Path("/dev/null")).options
+    )
     made.report.touch()
     run(command, made)
     assert made.report.stat().st_size
@@ -72,11 +74,11 @@ def test_going_on_needs_the_report_that_was_begun(
     other = made.report.with_name("other.jsonl")
     for more in ([], ["--dry-run"]):
         told = command.refuses("import", "intersect", *made._replace(report=other).options, *more)
-        assert f"Give --report {made.report}" in told
+        assert f"Add: --report {made.report}" in told
         assert not other.exists()
     made.report.rename(other)
     told = command.refuses("import", "intersect", *made.options)
-    assert f"{made.report} is gone or was cut" in told
+    assert f"{made.report} was deleted or truncated" in told
     assert not made.report.exists()
     other.rename(made.report)
     assert run(command, made)["changed"]

@@ -1,4 +1,4 @@
-"""The whole database as one file, and a database out of such a file."""
+"""The commands `backup` and `restore`: the whole database as one file."""
 
 import sys
 from functools import partial
@@ -19,28 +19,29 @@ from gamekeeper.settings import Settings
 from gamekeeper.store.migrate import find_pending, load_migrations
 
 FILE_PATH = click.Path(dir_okay=True, path_type=Path)
-READ_BACK = "read back from the disk, every table has its rows and its SHA-256"
-IN_ORDER = "the database finds nothing wrong with itself"
-TOKENS_REVOKED = "All tokens are revoked; services get new ones with: gamekeeper tokens issue NAME"
-TOKENS_KEPT = "Tokens that were good at the backup are good again, and so are those that were revoked after it."
+READ_BACK = "the file was read back, and every table matches its row count and SHA-256"
+IN_ORDER = "the database's own integrity check found no errors"
+TOKENS_REVOKED = "All tokens are revoked. Issue new tokens for services with: gamekeeper tokens issue NAME"
+TOKENS_KEPT = "Tokens that were active at the time of the backup are active again, even if they were revoked after it."
 
 
 class BackupResult(NamedTuple):
     manifest: BackupManifest
-    problems: list[str]  # that the database has with its own files
-    unfinished: list[Finding]  # imports: it can be made all the same
+    problems: list[str]  # found by the database's integrity check
+    unfinished: list[Finding]  # interrupted imports; they do not prevent a backup
 
 
 @click.command(epilog="Example: gamekeeper backup game.backup --database sqlite:///game.db")
 @click.argument("file", type=FILE_PATH)
-@click.option("--force", is_flag=True, help="Overwrite FILE if it is there.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @terminal.json_option
 @terminal.database_option
-def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Write the whole database, as it is at one moment, to FILE.
+def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Write a consistent snapshot of the whole database to FILE.
 
-    It can run beside `serve`: nobody waits for it. The file is for its owner only, and is there only when it has been
-    read back and every table in it has its rows and its checksum. Keep it secret: it has addresses and password hashes.
+    It can run while `serve` is running and blocks no requests. FILE appears only after it was read back and every
+    table matches its row count and checksum. Only its owner can read it. Keep it secret: it contains email addresses
+    and password hashes.
     """
     loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
@@ -52,16 +53,16 @@ def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None
 
 @click.command(epilog="Example: gamekeeper restore game.backup --database sqlite:///restored.db")
 @click.argument("file", type=FILE_PATH)
-@click.option("--keep-tokens", is_flag=True, help="Leave the tokens good that were good when the backup was made.")
+@click.option("--keep-tokens", is_flag=True, help="Keep the tokens active that were active when the backup was made.")
 @terminal.json_option
 @terminal.database_option
-def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Make a database out of a backup.
+def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Create a database from a backup.
 
-    The database must be an empty one, or a file that is not there yet: nothing is ever overwritten. All of FILE is
-    checked first. An older schema is brought up to date. Followers of the change feed are told that it begins anew,
-    reset codes are gone, mails that waited are not sent, and all tokens are revoked unless told otherwise. `doctor`
-    looks at the outcome; exit code 1 if it finds something.
+    The database must be empty, or a file that does not exist yet: nothing is overwritten. All of FILE is checked
+    first. An older schema is migrated. The change feed gets a new epoch, so its readers start over. Password reset
+    codes and unsent mails are dropped, and all tokens are revoked unless --keep-tokens is given. `doctor` checks the
+    result; exit code 1 if it finds an error.
     """
     loaded = terminal.load_settings(database)
     with progress.bars() as moved, terminal.report_failures(), Archive(file) as archive:
@@ -77,11 +78,11 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
 async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bool) -> BackupResult:
     waiting = await find_pending(keeper.store)
     if len(waiting) == len(load_migrations()):
-        raise BadBackup("There is nothing in this database to back up. Check --database.")
+        raise BadBackup("This database is empty, so there is nothing to back up. Check --database.")
     problems = await keeper.store.check_integrity()
     unfinished = (
         [] if waiting else await doctor.find_unfinished_imports(keeper.store)
-    )  # an old schema may not know of imports
+    )  # an old schema may lack the table of imports
     return BackupResult(await making.create_backup(keeper.store, file, moved, force=force), problems, unfinished)
 
 
@@ -96,7 +97,7 @@ def _print_backup(file: Path, made: BackupResult, *, as_json: bool) -> None:
     click.echo(f"Backed up {_summarize(made.manifest)} to {file} ({size:,} bytes).")
     click.echo(f"Verified: {READ_BACK}." if made.problems else f"Verified: {READ_BACK}; {IN_ORDER}.")
     for problem in made.problems:
-        click.echo(f"WARNING: the database itself is not in order: {problem}. Run: gamekeeper doctor", err=True)
+        click.echo(f"WARNING: the database failed its integrity check: {problem}. Run: gamekeeper doctor", err=True)
 
 
 def _print_restored(
@@ -114,7 +115,7 @@ def _print_restored(
 def _summarize(manifest: BackupManifest) -> str:
     return (
         f"{manifest.rows:,} rows of {len(manifest.tables)} tables as of {terminal.format_time(manifest.made_at)}, "
-        f"ledger at {manifest.ledger}, schema {manifest.schema}"
+        f"last change {manifest.ledger}, schema {manifest.schema}"
     )
 
 

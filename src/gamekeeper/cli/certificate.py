@@ -1,4 +1,4 @@
-"""The certificate to serve HTTPS with: looked at before anything is started."""
+"""Check the TLS certificate and key before the server starts."""
 
 import ssl
 from pathlib import Path
@@ -18,7 +18,7 @@ def check(settings: Settings) -> None:
     for option, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
         _require_readable(option, Path(file))
     try:
-        # without the empty password OpenSSL would ask the terminal for one
+        # an empty password: otherwise OpenSSL would prompt on the terminal
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, password="")
     except ssl.SSLError as error:
         raise BadSetting(_describe_error(settings, error)) from None
@@ -34,5 +34,5 @@ def _require_readable(option: str, file: Path) -> None:
 def _describe_error(settings: Settings, error: ssl.SSLError) -> str:
     both = f"--tls-cert {settings.tls_cert} and --tls-key {settings.tls_key}"
     if error.reason == "KEY_VALUES_MISMATCH":
-        return f"{both} do not belong together: the key is another certificate's."
-    return f"{both} are not a certificate and its key without a password, both PEM: {error.reason or error}."
+        return f"{both} do not match: the key belongs to another certificate."
+    return f"{both} must be a PEM certificate and its PEM key without a password: {error.reason or error}."

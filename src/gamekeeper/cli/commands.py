@@ -1,4 +1,4 @@
-"""The command line: one noun per file, gathered here."""
+"""The command `gamekeeper` with all its subcommands."""
 
 import click
 
@@ -21,11 +21,11 @@ from gamekeeper.cli.users import users
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
-    epilog="To look around: gamekeeper demo. To run your own: gamekeeper serve --database sqlite:///game.db",
+    epilog="Try it: gamekeeper demo. Run your own: gamekeeper serve --database sqlite:///game.db",
 )
 @click.version_option(__version__, prog_name="gamekeeper")
 def gamekeeper() -> None:
-    """Read and change an online game's characters and accounts over HTTP."""
+    """Read and change an online game's players and accounts over HTTP."""
 
 
 for command in (

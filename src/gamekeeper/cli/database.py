@@ -1,4 +1,4 @@
-"""The database itself: bringing its schema up to date, and looking for what is wrong with it."""
+"""The commands `migrate` and `doctor`: update the schema, and check the database."""
 
 import sys
 from collections import Counter
@@ -17,23 +17,21 @@ from gamekeeper.store import indexes
 from gamekeeper.store import migrate as migrations
 
 INDEXES_MISSING = (
-    "It was stopped before the indexes and the lists were made. `serve` makes them, and so does: "
+    "Interrupted before the indexes and lists were built. `serve` builds them at its next start, or run: "
     "gamekeeper doctor --fix --database"
 )
-DOCTOR_INTERRUPTED = (
-    "It was stopped before it had looked at everything. Let it look again: gamekeeper doctor --database"
-)
+DOCTOR_INTERRUPTED = "Interrupted before all checks were done. Run again: gamekeeper doctor --database"
 
 
 @click.command(epilog="Example: gamekeeper migrate --database postgresql://gamekeeper@localhost/game")
 @terminal.database_option
 def migrate(database: str | None) -> None:
-    """Bring the database's schema up to date; harmless when it is. `serve` does it too."""
+    """Update the database's schema. Does nothing if it is up to date. `serve` does this at its start."""
     applied = terminal.run_with_keeper(terminal.load_settings(database), _migrate, final=True)
     for each in applied:
         click.echo(f"Applied {each.number:04} {each.name}.")
     if not applied:
-        click.echo("The schema is up to date; nothing to do.")
+        click.echo("The schema is already up to date.")
 
 
 async def _migrate(keeper: Keeper) -> list[migrations.Migration]:
@@ -44,19 +42,19 @@ async def _migrate(keeper: Keeper) -> list[migrations.Migration]:
 
 @click.command(epilog="Example: gamekeeper doctor --database sqlite:///game.db")
 @click.option(
-    "--fix", is_flag=True, help="Make missing indexes, count the ordered lists anew, then look. Fixes nothing else."
+    "--fix", is_flag=True, help="First build missing indexes and recount the ordered lists. Repairs nothing else."
 )
 @terminal.json_option
 @terminal.database_option
-def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Look for what is wrong with the database and the settings; exit code 1 if something is.
+def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Check the database and the settings; exit code 1 if there is an error.
 
-    Checks the schema, the database's own integrity, its indexes, for every item that the ledger adds up to what the
-    slots hold, for every player that slots, spells and variables are as the ledger says and that the stored document
-    and the columns agree, for every account its folded name and its powers, the counts by which pages and ranks are
-    found, bags, equipment, sizes, imports that broke off, the room on an SQLite file's disk, synchronous standbys, and
-    unsafe settings.
-    It changes nothing, unless told to with --fix, and can run beside `serve` either way.
+    Checks the schema, the database's integrity and its indexes. Compares the slots, spells and variables of every
+    player with the audit log, and the stored record with its columns. Checks the accounts' names and permissions, the
+    counts of the ordered lists, bags, equipment, interrupted imports, free disk space (SQLite), synchronous standbys
+    (PostgreSQL) and unsafe settings.
+
+    Without --fix it changes nothing. It can run while `serve` is running.
     """
     loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
@@ -69,10 +67,10 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
 
 
 def find_errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> list[Finding]:
-    """What doctor finds wrong with a database that was just filled, which a Ctrl-C does not undo.
+    """Run doctor on a database that was just filled, and return its errors.
 
-    One that came before all was made stops doctor too. An import that broke off where it came from is no fault of the
-    copy: it is said, as it is of a backup.
+    Ctrl-C becomes an error in the list, because the data stays. If Ctrl-C came before the indexes were built
+    (`complete` is false), doctor does not run. An interrupted import in the copied data is only a warning.
     """
     if not complete:
         return [Finding(ERROR, "indexes", f"{INDEXES_MISSING} {terminal.show_database(loaded)}")]
@@ -90,7 +88,7 @@ def describe_errors(errors: list[Finding]) -> list[str]:
 
 
 def print_outcome(done: str, errors: list[Finding]) -> None:
-    click.echo(f"{done}; doctor found {f'{len(errors)} errors' if errors else 'nothing'}.")
+    click.echo(f"{done}; doctor found {f'{len(errors)} errors' if errors else 'no errors'}.")
     for problem in describe_errors(errors):
         click.echo(f"{ERROR}: {problem}")
 
@@ -103,4 +101,4 @@ def _print_findings(found: list[Finding], *, as_json: bool) -> None:
         return
     for finding in found:
         click.echo(f"{finding.level}: {finding.check}: {finding.message}")
-    click.echo(f"{levels[ERROR]} errors, {levels[NOTE]} notes." if levels[ERROR] else "Everything is in order.")
+    click.echo(f"{levels[ERROR]} errors, {levels[NOTE]} notes." if levels[ERROR] else "No errors found.")

@@ -1,4 +1,4 @@
-"""The demo: a world to play with, served, and everything one needs to try it."""
+"""The command `demo`: serve a sample game, and print commands to try."""
 
 import io
 import json
@@ -23,14 +23,14 @@ from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable
 from gamekeeper.store.migrate import migrate
 
 FILE = "demo.db"
-LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not to listen on: to print an address that can be asked
+LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only to print an address that clients can connect to
 TITLE, LABEL, VALUE, COMMAND = "bold green", "dim", "bold yellow", "cyan"
 
-Fact = tuple[str, str, str]  # label, value, more about it
+Fact = tuple[str, str, str]  # label, value, remark
 
 
 class DemoSummary(NamedTuple):
-    """What the demo has to show once it is filled."""
+    """Log-in data and counts that the greeting shows."""
 
     access: loader.DemoAccess
     players: int
@@ -41,17 +41,21 @@ class DemoSummary(NamedTuple):
 @click.command()
 @click.option("--host", help="Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: GAMEKEEPER_PORT, or 5400]")
-@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="Directory.  [default: demo-data]")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Directory of the database file.  [default: demo-data]",
+)
 @click.option("--database", metavar="URL", help="An empty database to use instead of a file in --data.")
-@click.option("--password", help="The demo's password.  [default: a new random one]")
-@click.option("--players", type=click.IntRange(0, names.MAX_NAMES), default=0, help="More players, this many.")
+@click.option("--password", help="Password of the demo's accounts.  [default: a new random one]")
+@click.option("--players", type=click.IntRange(0, names.MAX_NAMES), default=0, help="Number of extra players to load.")
 def demo(
     host: str | None, port: int | None, data: Path | None, database: str | None, password: str | None, players: int
 ) -> None:
-    """Serve a world to play with.
+    """Serve a sample game.
 
-    Fills a database with characters and accounts, keeps some of them online, and prints what to try. Run it again
-    and it is all still there; only the password of its API account is set anew.
+    Fills a database with players and accounts, keeps some players online, and prints commands to try. The data stays
+    when you run it again; only the API account gets a new password.
     """
     if data and database:
         raise click.UsageError("Give --data or --database, not both.")
@@ -73,7 +77,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        terminal.fail(f"Cannot make the directory {folder}: {error.strerror}. Choose another with --data.")
+        terminal.fail(f"Cannot create the directory {folder}: {error.strerror}. Choose another with --data.")
 
 
 async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
@@ -84,11 +88,11 @@ async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
             await loader.load_players(keeper, players, advance)
         await game_servers.keep_online(keeper)
         return await _summarize(keeper, access)
-    except (DatabaseUnavailable, ClaimTaken) as problem:  # it could be opened, so it is there
-        why = str(problem).rstrip(".") or "it is being changed by another"
+    except (DatabaseUnavailable, ClaimTaken) as problem:  # opened before, so the URL is right
+        why = str(problem).rstrip(".") or "another process is changing it"
         terminal.fail(
-            f"The database did not take the demo: {why}. Another load may be under way: let it end, then run the same "
-            "command again. What was loaded stays."
+            f"Cannot load the demo data: {why}. Another process may be loading data: wait until it ends, then run the "
+            "same command again. Data that was already loaded stays."
         )
 
 
@@ -98,20 +102,24 @@ async def _summarize(keeper: Keeper, access: loader.DemoAccess) -> DemoSummary:
 
 
 def _build_greeting(settings: Settings, found: DemoSummary) -> str:
-    """In colour for a terminal, plain for everything else; no command is ever broken into lines."""
+    """Build the text that is printed at start: coloured on a terminal, and without wrapping the commands."""
     console = Console(file=io.StringIO(), force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
     address = serve.server_url(replace(settings, host=LOOPBACK_OF.get(settings.host, settings.host)))
     sample = sample_players.build_sample()
     with console.capture() as captured:
         _print_title(console, "\nThe Gamekeeper demo is ready.", "Stop it with Ctrl-C.")
         _print_facts(console, _list_access(settings, address, found))
-        _print_title(console, "Paste this:", "it carries a token that is good for a day.")
+        _print_title(console, "Paste this:", "it contains a token that is valid for one day.")
         _print_commands(console, {"": _build_curl(address, "players/rank", found.access.token)})
-        _print_title(console, "Or log in yourself:", "the token goes into a variable of your shell.")
+        _print_title(console, "Or log in yourself:", "the token is stored in the shell variable TOKEN.")
         _print_commands(
-            console, {"": _build_login(address, found.access), "who is online": _build_curl(address, "players/online")}
+            console,
+            {
+                "": _build_login(address, found.access),
+                "list the players online": _build_curl(address, "players/online"),
+            },
         )
-        _print_title(console, "To try it on,", "once you are logged in:")
+        _print_title(console, "More examples,", "after you logged in:")
         _print_facts(console, _list_samples(sample))
         _print_commands(console, _build_examples(address, sample, found.access))
     return captured.get().rstrip("\n")
@@ -120,17 +128,21 @@ def _build_greeting(settings: Settings, found: DemoSummary) -> str:
 def _list_access(settings: Settings, address: str, found: DemoSummary) -> list[Fact]:
     access = found.access
     whose = (
-        "also of the players' accounts" if access.opens_players else "the players' accounts keep that of the first run"
+        "also for the players' accounts"
+        if access.opens_players
+        else "the players' accounts keep the password of the first run"
     )
     outbox = f"gamekeeper mail list --database {terminal.show_database(settings)}"
-    mail: list[Fact] = [] if settings.smtp_url else [("Mail", outbox, "no SMTP is set up: reset mails wait there")]
+    mail: list[Fact] = (
+        [] if settings.smtp_url else [("Mail", outbox, "SMTP is not set up: reset mails stay in the outbox")]
+    )
     return [
         ("Address", address, ""),
         *([("Console", f"{address}/console", "in a browser; sign in with the account")] if settings.console else []),
-        ("Account", access.account, "with every role and power"),
+        ("Account", access.account, "with all roles and permissions"),
         ("Password", access.password, whose),
-        ("as it is sent", access.wire_password, "its SHA-256"),
-        ("Characters", f"{found.players:,}", f"of {found.users:,} accounts, {found.online:,} online"),
+        ("SHA-256", access.wire_password, "the password as clients send it"),
+        ("Players", f"{found.players:,}", f"{found.users:,} accounts, {found.online:,} players online"),
         ("Data", terminal.show_database(settings), ""),
         *mail,
     ]
@@ -139,7 +151,7 @@ def _list_access(settings: Settings, address: str, found: DemoSummary) -> list[F
 def _list_samples(sample: sample_players.DemoSample) -> list[Fact]:
     name = sample.player.name
     return [
-        ("Character", sample.player.id, name),
+        ("Player", sample.player.id, name),
         ("Item", sample.item.id, sample.item.name),
         ("Spell", sample.spell.id, f"{sample.spell.name}, which {name} does not know yet"),
         ("Variable", sample.variable.id, sample.variable.name),
@@ -151,19 +163,21 @@ def _build_examples(address: str, sample: sample_players.DemoSample, access: loa
     name = sample.player.name
     given = {"itemid": sample.item.id, "quantity": 5, "bankoverflow": True}
     commands = {
-        f"what {name} has": _build_curl(address, f"players/{name}/items"),
-        f"give {name} five more": _build_curl(address, f"players/{name}/items/give", body=given),
-        f"teach {name} the spell": _build_curl(
+        f"list the items of {name}": _build_curl(address, f"players/{name}/items"),
+        f"give {name} five {sample.item.name}": _build_curl(address, f"players/{name}/items/give", body=given),
+        f"teach {name} {sample.spell.name}": _build_curl(
             address, f"players/{name}/spells/teach", body={"spellid": sample.spell.id}
         ),
-        "set the variable": _build_curl(address, f"players/{name}/variables/{sample.variable.id}", body={"value": 7}),
-        "look into the bag": _build_curl(address, f"players/bag/{sample.bag_id}"),
-        "who is best": _build_curl(address, "players/rank?pageSize=3"),
+        f"set the variable {sample.variable.name}": _build_curl(
+            address, f"players/{name}/variables/{sample.variable.id}", body={"value": 7}
+        ),
+        "show the bag": _build_curl(address, f"players/bag/{sample.bag_id}"),
+        "show the three highest-ranked players": _build_curl(address, "players/rank?pageSize=3"),
     }
     validate = _build_curl(
         address, f"users/{sample.account}/password/validate", body={"password": access.wire_password}
     )
-    return commands | ({f"whether it is {sample.account}'s password": validate} if access.opens_players else {})
+    return commands | ({f"check the password of {sample.account}": validate} if access.opens_players else {})
 
 
 def _build_login(address: str, access: loader.DemoAccess) -> str:
@@ -172,7 +186,7 @@ def _build_login(address: str, access: loader.DemoAccess) -> str:
     return f"TOKEN=$(curl -s {form} {address}/api/oauth/token | {extract})"
 
 
-def _build_curl(address: str, path: str, token: str = "$TOKEN", body: object = None) -> str:  # noqa: S107 - the shell's variable
+def _build_curl(address: str, path: str, token: str = "$TOKEN", body: object = None) -> str:  # noqa: S107 - a shell variable, not a token
     sent = "" if body is None else f" -H 'Content-Type: application/json' -d '{json.dumps(body)}'"
     return f"""curl -H "Authorization: Bearer {token}"{sent} {shlex.quote(f"{address}/api/v1/{path}")}"""
 
@@ -190,7 +204,7 @@ def _print_facts(console: Console, facts: Sequence[Fact]) -> None:
 
 
 def _print_commands(console: Console, commands: Mapping[str, str]) -> None:
-    """Each under what it does, as a comment: the whole block can be pasted too."""
+    """Print each command below a shell comment with its purpose, so that the whole block can be pasted."""
     for purpose, command in commands.items():
         if purpose:
             console.print(Text(f"  # {purpose}", LABEL))

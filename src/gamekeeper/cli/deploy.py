@@ -34,5 +34,5 @@ def deploy(folder: Path) -> None:
 
 
 def find_folder() -> Path:
-    """Find the folder: inside the package, or beside src/ where the package runs from a checkout."""
+    """Return the folder deploy/: inside the installed package, or beside src/ in a checkout."""
     return IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT

@@ -1,4 +1,4 @@
-"""Bringing in what was written elsewhere: by another Gamekeeper, or by another server."""
+"""The command `import`: data of another Gamekeeper or of an Intersect server."""
 
 import sys
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from gamekeeper.settings import Settings
 
 @click.group("import")
 def import_() -> None:
-    """Bring in what was written elsewhere."""
+    """Import data from an export or from another server."""
 
 
 import_.add_command(intersect)
@@ -30,12 +30,12 @@ import_.add_command(intersect)
 @click.argument("folder", type=click.Path(path_type=Path))
 @terminal.json_option
 @terminal.database_option
-def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Make a database out of FOLDER, which `gamekeeper export` wrote.
+def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Create a database from FOLDER, which `gamekeeper export` wrote.
 
-    The database must be an empty one, or a file that is not there yet: nothing is ever overwritten. All of FOLDER is
-    checked first, and it comes in as a whole or not at all. Accounts keep their passwords; everybody logs in anew, and
-    services get new tokens. `doctor` looks at the outcome; exit code 1 if it finds something.
+    The database must be empty, or a file that does not exist yet: nothing is overwritten. All of FOLDER is checked
+    first, and all of it is imported or nothing. Accounts keep their passwords. Tokens are not imported: everybody logs
+    in again, and services need new tokens. `doctor` checks the result; exit code 1 if it finds an error.
     """
     loaded = terminal.load_settings(database)
     with progress.bars() as moved, terminal.report_failures():

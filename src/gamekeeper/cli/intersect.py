@@ -1,4 +1,4 @@
-"""An Intersect server's data into this one."""
+"""The command `import intersect`: import the data of an Intersect server."""
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -20,8 +20,8 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import copies
 
 REPORT = "intersect-report-{}.jsonl"
-REPORT_DIGITS = 8  # digits of a source's number
-HEADINGS = ("table", "rows", "empty slots", "taken", "there already", "not taken")
+REPORT_DIGITS = 8  # digits of the source's fingerprint in the default file name
+HEADINGS = ("table", "rows", "empty slots", "imported", "existing", "skipped")
 SOURCE = "FILE|URL"
 EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game resources/gamedata.db"
 
@@ -29,12 +29,12 @@ EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game 
 @click.command(epilog=f"Example: {EXAMPLE} --database sqlite:///game.db")
 @click.option("--players", required=True, metavar=SOURCE, help="playerdata.db, or mysql://user:password@host/database.")
 @click.option("--game", required=True, metavar=SOURCE, help="gamedata.db, or mysql://user:password@host/database.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken: no database is written or made.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be imported. Changes and creates no database.")
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
     default=None,
-    help=f"Where every row is listed, as JSON Lines, that is not taken or not as it was. "
+    help=f"File (JSON Lines) that lists every row which was skipped or altered. "
     f"[default: {REPORT.format('NUMBER')}, the same number for the same source]",
 )
 @terminal.json_option
@@ -42,16 +42,16 @@ EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game 
 def intersect(
     players: str,
     game: str,
-    dry_run: bool,  # noqa: FBT001 - click hands every option over by name
+    dry_run: bool,  # noqa: FBT001 - click passes options by name
     report: Path | None,
     as_json: bool,  # noqa: FBT001 - see dry_run
     database: str | None,
 ) -> None:
-    """Take over an Intersect server: accounts with their passwords, characters with all they have, the catalogue.
+    """Import an Intersect server: accounts with their passwords, players with all their items, and the catalogue.
 
-    Any era from 0.6 to 0.8, from its SQLite files or its MySQL database, which are only read. Stop the game's server
-    and Gamekeeper first. What was interrupted goes on where it stopped when the same command is given again; given once
-    more after the end it changes nothing. Whoever is in the database already stays as they are.
+    Supports Intersect 0.6 to 0.8, from SQLite files or MySQL databases, which are only read. Stop the game server and
+    Gamekeeper first. To resume an interrupted import, run the same command again. Running it once more after the end
+    changes nothing. Accounts and players that already exist stay unchanged.
     """
     loaded = terminal.load_settings(database)
     with _report_failures(), closing(intersect_data.open_sources(players, game)) as data:
@@ -79,7 +79,7 @@ def _import(
 
 
 def _has_tables(loaded: Settings) -> bool:
-    """Whether the database is there and has anything in it: a dry run does not make one."""
+    """Whether the database exists and has tables. A dry run must not create one."""
     with terminal.report_failures():
         file = app.database_file(loaded)
     if file and not file.exists():
@@ -116,8 +116,8 @@ def _print_outcome(run: ImportRun, *, as_json: bool) -> None:
     terminal.print_table([HEADINGS, *_list_rows(run.counts)])
     click.echo(_describe_outcome(run))
     for name in _find_unaccounted(run.counts):
-        click.echo(f"WARNING: the rows of {name} do not add up. Please tell the makers of Gamekeeper.", err=True)
-    click.echo(f"Rows that were not taken, or not as they were, are listed in {run.report_path}.")
+        click.echo(f"WARNING: not every row of {name} is accounted for. This is a bug: please report it.", err=True)
+    click.echo(f"Skipped and altered rows are listed in {run.report_path}.")
 
 
 def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:
@@ -129,13 +129,13 @@ def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:
 
 
 def _find_unaccounted(counts: CountsByTable) -> list[str]:
-    """Tables with rows of which nobody knows what became of them: there should be none."""
+    """Return the tables whose row counts do not add up. There should be none."""
     return [name for name, each in counts.tables.items() if each.unaccounted]
 
 
 def _describe_outcome(run: ImportRun) -> str:
     if run.dry_run:
-        return "This was a dry run: nothing was written."
+        return "Dry run: nothing was changed."
     if not run.had_work:
-        return "This source was imported before: nothing to do, and nothing was changed."
-    return "Imported; an import that had broken off was finished." if run.resumed else "Imported."
+        return "This source was already imported: nothing was changed."
+    return "Imported: an interrupted import was resumed and is now complete." if run.resumed else "Imported."

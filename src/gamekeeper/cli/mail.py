@@ -1,4 +1,4 @@
-"""The outbox, from the machine it is kept on: what waits, what was sent, what was not and why."""
+"""The command `mail`: list, show and retry the mails of the outbox."""
 
 from dataclasses import replace
 from functools import partial
@@ -15,24 +15,24 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import mails as rows
 from gamekeeper.store.mails import ListedMail
 
-DEFAULT_SENDER = "gamekeeper@localhost"  # the sender that `show` writes where none is set yet
-NO_CODE = "(the code has run out, was used or was replaced)"
+DEFAULT_SENDER = "gamekeeper@localhost"  # shown as the sender by `mail show` while mail_from is not set
+NO_CODE = "(the code expired, was used or was replaced)"
 ERROR_WIDTH = 60
 
 
 @click.group()
 def mail() -> None:
-    """The outbox: list mails, show one, try again."""
+    """List, show and retry the mails of the outbox."""
 
 
 @mail.command(name="list", epilog="Example: gamekeeper mail list --database sqlite:///game.db")
 @terminal.json_option
 @terminal.database_option
-def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """List mails, newest first: to whom, how they fare, and what the last try ended with.
+def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """List mails, newest first, with recipient, state and last error.
 
-    queued: waits for its next try, or for SMTP to be set up. sending: under way. sent: the SMTP server took it.
-    failed: refused for good. expired: its code ran out, was used or was replaced first, so it is never sent.
+    queued: waits for its next attempt, or until SMTP is set up. sending: in delivery. sent: accepted by the SMTP
+    server. failed: rejected permanently. expired: not sent, because its code expired, was used or was replaced.
     """
     found = terminal.run_on_database(database, lambda keeper: rows.read_page(keeper.store, rows.LIST_LIMIT))
     if as_json:
@@ -52,17 +52,17 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
     ]
     terminal.print_table([("ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST ERROR"), *lines])
     if len(found) == rows.LIST_LIMIT:
-        click.echo(f"These are the newest {rows.LIST_LIMIT}.", err=True)
+        click.echo(f"Only the newest mails are listed: {rows.LIST_LIMIT}.", err=True)
 
 
 @mail.command(epilog="Example: gamekeeper mail show 3f2c8a4e-… --html")
 @click.argument("mail_id", metavar="ID")
-@click.option("--html", "as_html", is_flag=True, help="The HTML part instead of the text.")
+@click.option("--html", "as_html", is_flag=True, help="Show the HTML part instead of the text.")
 @terminal.database_option
-def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Show a mail as it is, or would be, sent: with the code in it, while that lives. Keep it to yourself.
+def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Show a mail as it is sent, with its reset code while that is valid. Keep the code secret.
 
-    Whoever can read the database can read its codes: this is the operator's own outbox.
+    Everyone with access to the database can read the codes.
     """
 
     async def read(keeper: Keeper) -> tuple[ListedMail, Settings]:
@@ -77,12 +77,12 @@ def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FB
 
 @mail.command(epilog="Example: gamekeeper mail retry --all")
 @click.argument("mail_id", metavar="[ID]", required=False)
-@click.option("--all", "everything", is_flag=True, help="Every mail that was not sent and whose code still lives.")
+@click.option("--all", "everything", is_flag=True, help="Retry every unsent mail whose code is still valid.")
 @terminal.database_option
-def retry(mail_id: str | None, everything: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Try a mail again now, one that was refused for good too; a running server sends it within seconds."""
+def retry(mail_id: str | None, everything: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Retry a mail now, even if it was rejected permanently. A running server sends it within seconds."""
     if everything == (mail_id is not None):
-        raise click.UsageError("Give the ID of a mail, or --all.")
+        raise click.UsageError("Give either the ID of a mail or --all.")
 
     async def again(keeper: Keeper) -> int:
         if mail_id is None:
@@ -92,7 +92,7 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
 
     count = terminal.run_on_database(database, again, final=True)
     smtp = terminal.load_settings(database).smtp_url
-    click.echo(f"{count} mails are due now{'' if smtp else ', and wait until GAMEKEEPER_SMTP_URL is set'}.")
+    click.echo(f"{count} mails are due now{'' if smtp else ', but stay queued until GAMEKEEPER_SMTP_URL is set'}.")
 
 
 def _parse_id(text: str) -> str:
@@ -110,7 +110,7 @@ def _print_mail(found: ListedMail, settings: Settings, kind: str) -> None:
             messages.ResetMail(found.id, found.name, found.address, found.code or NO_CODE, found.queued_at)
         )
     except messages.BadAddress as bad:
-        terminal.fail(f"Mail {found.id} cannot be written. {bad} Give the account another address.")
+        terminal.fail(f"Cannot build mail {found.id}. {bad} Set another address for the account.")
     for name in ("From", "To", "Subject", "Date", "Message-ID"):
         click.echo(f"{name}: {message[name]}")
     body = message.get_body((kind,))

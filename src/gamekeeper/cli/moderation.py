@@ -1,4 +1,4 @@
-"""Bans and mutes, from the machine that the accounts are kept on: nobody outranks whoever types this."""
+"""The commands `users ban`, `unban`, `mute` and `unmute`. They check no permissions: the operator may do all."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -18,17 +18,17 @@ Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]
 
 def penalty_options(command: F) -> F:
     limit = click.IntRange(0, moderation.MOST_DAYS)
-    days = click.option("--days", type=limit, default=0, help="For how long; 0, the default, is for good.")
-    reason = click.option("--reason", default="", help="Why; `users show`, the console and the ledger say it.")
+    days = click.option("--days", type=limit, default=0, help="Duration in days; 0, the default, is permanent.")
+    reason = click.option("--reason", default="", help="Reason; shown by `users show`, the console and the audit log.")
     return days(reason(command))
 
 
-@click.command(epilog='Example: gamekeeper users ban Mallory --days 7 --reason "sold what was not hers"')
+@click.command(epilog='Example: gamekeeper users ban Mallory --days 7 --reason "sold stolen items"')
 @click.argument("name")
 @penalty_options
 @terminal.database_option
 def ban(name: str, days: int, reason: str, database: str | None) -> None:
-    """Ban an account: its tokens are revoked, and it gets no others while the ban lasts."""
+    """Ban an account. Its tokens are revoked, and it gets no new ones while the ban lasts."""
     click.echo(
         f"Banned {_apply(database, moderation.ban, ModerationRequest(name, days, reason))} {_describe_days(days)}."
     )
@@ -47,7 +47,7 @@ def unban(name: str, database: str | None) -> None:
 @penalty_options
 @terminal.database_option
 def mute(name: str, days: int, reason: str, database: str | None) -> None:
-    """Mute an account; the game hears it over its link."""
+    """Mute an account. The game server is informed over the game link."""
     click.echo(
         f"Muted {_apply(database, moderation.mute, ModerationRequest(name, days, reason))} {_describe_days(days)}."
     )
@@ -68,7 +68,7 @@ def _apply(database: str | None, rule: Rule, order: ModerationRequest) -> str:
 
 
 def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
-    """End a ban or a mute. Unlike the API this fails when there is none: the name may be a typing mistake."""
+    """End a ban or a mute. Fail if there is none, unlike the API: the name may be mistyped."""
 
     async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
         decision = await rule(tx, order)
@@ -80,4 +80,4 @@ def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
 
 
 def _describe_days(days: int) -> str:
-    return f"for {days} {'day' if days == 1 else 'days'}" if days else "for good"
+    return f"for {days} {'day' if days == 1 else 'days'}" if days else "permanently"

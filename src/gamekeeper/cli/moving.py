@@ -1,4 +1,4 @@
-"""Nobody is locked in: the whole database to another engine, or out of Gamekeeper as plain files."""
+"""The commands `move` (to another database) and `export` (to plain files)."""
 
 import sys
 from collections.abc import Mapping
@@ -18,28 +18,32 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 
 EXAMPLE = "gamekeeper move --to postgresql://gamekeeper@localhost/game --database sqlite:///game.db"
-SAME_DATABASE = "That is the database to be moved. Name an empty one, or a file that is not there yet, with --to."
-NOT_REOPENED = "It was stopped before the new database was opened. Open it with: gamekeeper move --reopen --database"
+SAME_DATABASE = (
+    "Source and target are the same database. With --to, name an empty one or a file that does not exist yet."
+)
+NOT_REOPENED = (
+    "Interrupted before the new database was opened for use. Open it with: gamekeeper move --reopen --database"
+)
 
 
 @click.command(epilog=f"Example: {EXAMPLE}")
-@click.option("--to", "target", metavar="URL", help="The empty database to move to, of either engine.")
-@click.option("--reopen", is_flag=True, help="Move nothing: let a database be used again that a move has closed.")
+@click.option("--to", "target", metavar="URL", help="The empty database to move to: SQLite or PostgreSQL.")
+@click.option("--reopen", is_flag=True, help="Move nothing. Reopen a database that a move has closed.")
 @terminal.json_option
 @terminal.database_option
-def move(target: str | None, reopen: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Move everything to another database, of the same or the other engine.
+def move(target: str | None, reopen: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Move everything to another database, SQLite or PostgreSQL.
 
-    Ledger numbers, Idempotency-Keys, tokens and the epoch stay: clients and game servers notice nothing but another
-    address of yours. While it runs, nobody can write to the old database; servers that still run answer 503, and go on
-    reading. In the end every table adds up to the same on both sides, and the old database is closed: no server starts
-    on it, and those that still run write nothing. Whatever fails, the old one is as it was. `doctor` looks at the
-    outcome; exit code 1 if it finds something.
+    Change ids, Idempotency-Keys, tokens and the epoch stay, so clients and game servers are not affected. During the
+    move the old database is read-only: running servers answer writes with 503 and still answer reads. At the end the
+    checksums of all tables are compared, and the old database is closed: no server starts on it, and running servers
+    cannot write to it. If the move fails, the old database is unchanged. `doctor` checks the result; exit code 1 if
+    it finds an error.
     """
     loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
     if reopen == bool(target):
-        terminal.fail(f"Say where to move to, or --reopen. For instance: {EXAMPLE}")
+        terminal.fail(f"Give either --to URL or --reopen. Example: {EXAMPLE}")
     if target is None:
         _reopen(loaded)
         return
@@ -57,12 +61,12 @@ def move(target: str | None, reopen: bool, as_json: bool, database: str | None) 
 @click.argument("folder", type=click.Path(path_type=Path))
 @terminal.json_option
 @terminal.database_option
-def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Write everything to FOLDER as plain JSON lines, a file per noun, as it is at one moment.
+def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Write a consistent snapshot of everything to FOLDER as JSON Lines, one file per kind of data.
 
-    For other programs, and for `gamekeeper import gamekeeper`. It can run beside `serve`: nobody waits for it. The
-    folder is for its owner only, and is there only when it has been read back. Keep it secret: it has addresses and
-    password hashes.
+    For other programs, and for `gamekeeper import gamekeeper`. It can run while `serve` is running and blocks no
+    requests. FOLDER appears only after it was read back, and only its owner can read it. Keep it secret: it contains
+    email addresses and password hashes.
     """
     with progress.bars() as moved, terminal.report_failures():
 
@@ -76,12 +80,12 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
         return
     click.echo(
         f"Exported {sum(file.lines for file in made.files):,} lines in {len(made.files)} files to {folder}, as of "
-        f"{made.made_at}, ledger at {made.ledger}. Read back: every file has its lines and its SHA-256."
+        f"{made.made_at}, last change {made.ledger}. Verified: every file matches its line count and SHA-256."
     )
 
 
 def describe_tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
-    """For programs: of each table how many rows it has, and what they add up to."""
+    """Return the row count and the checksum of each table, for JSON output."""
     return {table: {"rows": each.rows, "sum": str(each)} for table, each in sums.items()}
 
 
@@ -92,7 +96,10 @@ def _require_other(loaded: Settings, other: Settings) -> None:
 
 
 def _find_errors(other: Settings, moved: CopyProgress) -> list[Finding]:
-    """The old one is closed by now: a Ctrl-C undoes nothing."""
+    """Open the new database and run doctor on it.
+
+    The old one is already closed, so Ctrl-C becomes an error in the list.
+    """
     try:
         complete = terminal.run_with_keeper(other, moving.finish, final=True)
     except KeyboardInterrupt:
@@ -103,7 +110,7 @@ def _find_errors(other: Settings, moved: CopyProgress) -> list[Finding]:
 def _reopen(loaded: Settings) -> None:
     was_closed = terminal.run_with_keeper(loaded, moving.reopen, final=True)
     shown = terminal.show_database(loaded)
-    click.echo(f"{shown} can be used again." if was_closed else f"{shown} was not closed; nothing to do.")
+    click.echo(f"{shown} is open again." if was_closed else f"{shown} was not closed; nothing to do.")
 
 
 def _print_moved(
@@ -116,8 +123,8 @@ def _print_moved(
         terminal.print_json({**facts, "problems": databases.describe_errors(errors)})
         return
     databases.print_outcome(
-        f"Moved {rows:,} rows of {len(sums)} tables to {new}; every table adds up to the same there", errors
+        f"Moved {rows:,} rows of {len(sums)} tables to {new}; the checksums of all tables match", errors
     )
     click.echo(
-        f"{old} is closed: no server starts on it, and those that still run write nothing. Use {new} from now on."
+        f"{old} is closed: no server starts on it, and running servers cannot write to it. Use {new} from now on."
     )

@@ -1,4 +1,4 @@
-"""The operations of the API, on one screen."""
+"""The command `operations`: list the operations of the API."""
 
 import click
 
@@ -8,7 +8,7 @@ from gamekeeper.http.routes import list_operations
 
 @click.command(epilog="Example: gamekeeper operations --json | jq '.[] | select(.access == \"writes\") | .path'")
 @terminal.json_option
-def operations(as_json: bool) -> None:  # noqa: FBT001 - click hands every option over by name
+def operations(as_json: bool) -> None:  # noqa: FBT001 - click passes options by name
     """List the operations of the API: number in the spec, method, path, permissions and what each does."""
     found = list_operations()
     if as_json:

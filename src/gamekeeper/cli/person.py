@@ -1,4 +1,4 @@
-"""The person behind an account: all that is stored about them, and how it is erased."""
+"""The commands `users delete` and `users export`: erase or export all data of a person."""
 
 import sys
 from collections.abc import Callable
@@ -17,25 +17,29 @@ from gamekeeper.store import erasures as erasure_rows
 from gamekeeper.store.history import NEVER
 
 KEPT_DATA = (
-    "The ledger keeps what was given, taken and when, without names, addresses and reasons. Rows about others whom the "
-    "person banned, muted or kicked keep the name of the moderator, and so does a ban or mute that has an earlier name "
-    "of theirs. Older backups, exports and log files still have the person."
+    "The audit log keeps which items were given or taken and when, without names, email addresses and reasons. Changes "
+    "about accounts that this person banned, muted or kicked still name the person as the moderator, and so do bans "
+    "and mutes with an earlier name of the person. Older backups, exports and logs still contain the person's data."
 )
 
 
 @click.command(epilog="Example: gamekeeper users delete Ann --dry-run")
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be erased.")
 @terminal.database_option
-def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Erase an account and the person behind it; NAME is its name or its id.
+def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Erase an account with all personal data; NAME is its name or its id.
 
-    Its characters go with all they hold, and so do tokens, mails, bans and mutes. The ledger keeps its sums and forgets
-    who it was, but for a moderator's name in rows about others. Nobody may be online with one of the characters.
+    Its players with all their items, tokens, mails, bans and mutes are deleted. The audit log keeps item quantities
+    without personal data, except the names of moderators in changes about other accounts. None of the players may be
+    online.
     """
     found = terminal.run_on_database(database, partial(_erase, key=name, dry_run=True))
-    click.echo(f"{_summarize(found)} would go." if dry_run else f"{_summarize(found)} will go.", err=not dry_run)
+    click.echo(
+        f"Would be erased: {_summarize(found)}." if dry_run else f"Will be erased: {_summarize(found)}.",
+        err=not dry_run,
+    )
     if dry_run:
         return
     if not yes:
@@ -50,53 +54,55 @@ def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  
 @click.command(epilog="Example: gamekeeper users export Ann ann.json")
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite FILE if it is there.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @terminal.database_option
-def export(name: str, file: Path, force: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Write everything that is stored about a person to FILE, as JSON; NAME is the account's name or its id.
+def export(name: str, file: Path, force: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Write all data of a person to FILE, as JSON; NAME is the account's name or its id.
 
-    The account, its characters with all they hold, bans and mutes, mails, tokens and callers without their secrets, and
-    every change of the ledger about them. The file is for its owner only, and is there only when it is whole.
+    Contains the account, its players with all their items, bans, mutes, mails, tokens (without their secrets), callers
+    and every change of the audit log about them. FILE appears only when it is complete, and only its owner can read it.
     """
     done = terminal.run_on_database(
         database, partial(exports.export_person, key=name, path=file, force=force), final=True
     )
     size = file.stat().st_size
-    facts = f"{_format_count(done.characters, 'character')}, {_format_count(done.changes, 'change')}; {size:,} bytes"
-    click.echo(f"Wrote all about {done.user.name} to {file} ({facts}).")
+    facts = f"{_format_count(done.characters, 'player')}, {_format_count(done.changes, 'change')}; {size:,} bytes"
+    click.echo(f"Wrote all data of {done.user.name} to {file} ({facts}).")
 
 
 async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> ErasureSummary:
     decide = partial(erasures.erase, key=key, codec=keeper.changes.codec, caller=None)
     erased = await apply_change(keeper, decide, dry_run=dry_run)
     if not dry_run:
-        await keeper.lists.maintain()  # they are counted by names: without this one
+        await keeper.lists.maintain()  # update the ordered lists, which still contain the erased names
     return erased
 
 
 async def _anonymize(keeper: Keeper, moved: Callable[[str, int, int | None], None]) -> None:
-    """Not left to `gamekeeper serve`, which may not be running; a Ctrl-C leaves the rest to it."""
+    """Remove the person from the audit log now. After Ctrl-C a running server does the rest."""
     total, done = await erasure_rows.count_left(keeper.store, NEVER), 0
 
     def blanked(rows: int) -> None:
         nonlocal done
         done += rows
-        moved("Taking names out of the audit log", done, total)
+        moved("Removing names from the audit log", done, total)
 
     await erasure_jobs.run_all_jobs(keeper.store, blanked)
 
 
 def _confirm() -> None:
     if not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask on; say --yes, or look first with --dry-run.")
-    click.confirm("This cannot be undone. Erase?", abort=True, err=True)
+        raise click.UsageError(
+            "Cannot ask for confirmation without a terminal. Use --yes, or check first with --dry-run."
+        )
+    click.confirm("This cannot be undone. Erase the account?", abort=True, err=True)
 
 
 def _summarize(erased: ErasureSummary) -> str:
     names = f" ({', '.join(erased.characters)})" if erased.characters else ""
-    held = f"{_format_count(len(erased.characters), 'character')}{names}"
+    held = f"{_format_count(len(erased.characters), 'player')}{names}"
     more = " or more" if erased.changes == erasures.MOST_COUNTED else ""
-    rows = f"the names in {erased.changes:,}{more} {'row' if erased.changes == 1 else 'rows'} of the ledger"
+    rows = f"the names in {erased.changes:,}{more} {'change' if erased.changes == 1 else 'changes'} of the audit log"
     return f"{erased.user.name} ({erased.user.id}), {held} and {rows}"
 
 

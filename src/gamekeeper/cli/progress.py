@@ -1,4 +1,4 @@
-"""How far something long is: a bar on a terminal; of a bulk load, a line now and then everywhere else."""
+"""Progress of long commands: bars on a terminal. Bulk loads print a line every few seconds elsewhere."""
 
 import contextlib
 import time
@@ -24,7 +24,7 @@ PRINT_SECONDS = 5.0
 
 @contextlib.contextmanager
 def load_progress(wanted: int) -> Generator[Callable[[int], None]]:
-    """Gives the function to call with how many more are loaded."""
+    """Show the progress of loading `wanted` players; yields a function to call with the number just loaded."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _LoadLines(wanted).advance
@@ -36,9 +36,9 @@ def load_progress(wanted: int) -> Generator[Callable[[int], None]]:
 
 @contextlib.contextmanager
 def bars() -> Generator[Callable[[str, int, int | None], None]]:
-    """Gives the function to call with what is gone through, how many of it are done and, if it is known, of how many.
+    """Show one bar per task; yields a function to call with the task's name, the number done and the total, if known.
 
-    Each thing has a bar; nothing is shown when nobody watches.
+    Shows nothing if standard error is not a terminal.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

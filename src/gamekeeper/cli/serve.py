@@ -1,4 +1,4 @@
-"""Serving: the checks in this process, the answering in granian's workers."""
+"""The command `serve`: check the settings, then start granian's worker processes."""
 
 import multiprocessing
 import os
@@ -30,26 +30,26 @@ from gamekeeper.store import users
 from gamekeeper.store.migrate import migrate
 
 NO_ACCOUNT_HINT = (
-    "No account has API access yet. Make the first with:\n"
+    "No account has API access yet. Create the first one with:\n"
     "  gamekeeper users add root --email root@example.com --api "
     "--role users.query --role users.manage --role game.link --database {database}"
 )
-PORT_HINT = "Choose another with --host and --port, or stop what is using it."
-FIRST_FREE_PORT = 1024  # from here on anybody may listen
+PORT_HINT = "Choose another with --host and --port, or stop the program that uses it."
+FIRST_FREE_PORT = 1024  # lower ports need a privilege on POSIX systems
 LOW_PORT_HINT = (
-    "Ports below 1024 need the capability CAP_NET_BIND_SERVICE; docs/deploy.md says how a service gets it. "
+    "Ports below 1024 need the capability CAP_NET_BIND_SERVICE: see docs/deploy.md. "
     "Or choose another with --port, such as 5443."
 )
-MAX_HEAD_BYTES = 16_384  # bytes of the request line and the headers
-OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
-MIN_OTHER_FILES = 64  # where the system allows few; a process that serves has about 30 open, and PostgreSQL's
+MAX_HEAD_BYTES = 16_384  # limit of request line and headers together, in bytes
+OTHER_FILES = 256  # files per process besides connections: database, log, Python's own
+MIN_OTHER_FILES = 64  # minimum reserved if the limit is low; a worker has about 30 open
 FEW_FILES = (
-    "A process may open only {files} files here: the limit on open connections is {fit} instead of {wanted}. "
-    "Raise the limit (ulimit -n, or LimitNOFILE= of a systemd unit), or lower GAMEKEEPER_OPEN_CONNECTIONS."
+    "The limit of open files is {files}, so each process accepts {fit} connections instead of {wanted}. "
+    "Raise it (ulimit -n, or LimitNOFILE= in a systemd unit), or lower GAMEKEEPER_OPEN_CONNECTIONS."
 )
 PROBE_SECONDS = 0.02
 WAKE_SECONDS = 0.5
-SWITCH_SECONDS = 0.0005  # that the loop may have to wait for another thread of ours, such as SQLite's writer
+SWITCH_SECONDS = 0.0005  # longest wait of the event loop for the GIL, held by e.g. SQLite's writer
 
 
 @click.command(epilog="Example: gamekeeper serve --database sqlite:///game.db --port 5400")
@@ -68,7 +68,7 @@ SWITCH_SECONDS = 0.0005  # that the loop may have to wait for another thread of 
 def serve(database: str | None, **given: object) -> None:
     """Serve the API.
 
-    Brings the schema up to date, prints one line when it answers, and stops cleanly on Ctrl-C or SIGTERM.
+    Updates the schema, prints one line when it is ready, and shuts down gracefully on Ctrl-C or SIGTERM.
     """
     loaded = terminal.load_settings(database, **given)
     require_servable(loaded)
@@ -82,7 +82,7 @@ def serve(database: str | None, **given: object) -> None:
 
 
 def require_servable(settings: Settings) -> None:
-    """What can be known to go wrong is said before anything is started."""
+    """Check the settings and the ports before the server starts; exit with an error message if one is wrong."""
     with terminal.report_failures():
         file = app.database_file(settings)
         outbox.check(settings)
@@ -96,12 +96,12 @@ def require_servable(settings: Settings) -> None:
         )
     _require_free_address(settings)
     if settings.health_port == settings.port:
-        terminal.fail(f"health_port and port are both {settings.port}. Choose another port for one of them.")
+        terminal.fail(f"health_port and port are both {settings.port}. Set one of them to another port.")
     if settings.health_port:
         _require_free_address(replace(settings, port=settings.health_port))
     terminal.warn_of_unknown_variables()
     if doctor.lacks_tls(settings):
-        terminal.warn(f"{settings.host} can be reached from outside without TLS: {doctor.TLS_ADVICE}")
+        terminal.warn(f"{settings.host} is reachable from other machines without TLS: {doctor.TLS_ADVICE}")
 
 
 def server_url(settings: Settings) -> str:
@@ -111,7 +111,7 @@ def server_url(settings: Settings) -> str:
 
 
 class _ParentServer(MPServer):
-    """Granian's, which SIGHUP stops too, except under nohup: a closed terminal takes with it what runs there."""
+    """Granian's parent process, which also shuts down on SIGHUP (terminal closed), except under nohup."""
 
     ignores_hangup = False
 
@@ -122,7 +122,10 @@ class _ParentServer(MPServer):
 
 
 class _PollingEvent(threading.Event):
-    """Of two signals at once another thread may take both; Python hears of them when this one wakes."""
+    """Event whose wait() wakes regularly, so that the main thread runs Python's signal handlers.
+
+    When two signals arrive at once, another thread may receive both, and the main thread would sleep on.
+    """
 
     def wait(self, timeout: float | None = None) -> bool:
         while timeout is None and not super().wait(WAKE_SECONDS):
@@ -131,8 +134,8 @@ class _PollingEvent(threading.Event):
 
 
 def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) -> None:
-    """Serves until it is told to stop; says the greeting as soon as it answers."""
-    multiprocessing.set_start_method("spawn", force=True)  # one way on every platform; no open file is inherited
+    """Serve until shutdown; print the greeting as soon as the server answers."""
+    multiprocessing.set_start_method("spawn", force=True)  # the same on all platforms; workers inherit no open files
     address = _require_free_address(settings)
     server = _ParentServer(
         "gamekeeper",
@@ -148,7 +151,7 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         workers_kill_timeout=settings.stop_seconds,
         backpressure=_limit_connections(settings),
         http1_settings=HTTP1Settings(
-            header_read_timeout=settings.head_seconds * 1000,  # also how long a kept connection may idle
+            header_read_timeout=settings.head_seconds * 1000,  # also the keep-alive timeout
             max_buffer_size=MAX_HEAD_BYTES,
         ),
         ssl_cert=Path(settings.tls_cert) if settings.tls_cert else None,
@@ -161,8 +164,8 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
     try:
         server.serve(target_loader=partial(_load_in_worker, build, settings), wrap_loader=False)
     except SystemExit:
-        if not server.interrupt_signal:  # Ctrl-C reaches the workers too: one that is quicker than us did not fail
-            terminal.fail("A worker stopped and could not be started again; its last lines above say why.")
+        if not server.interrupt_signal:  # Ctrl-C also stops the workers; that is no failure
+            terminal.fail("A worker stopped and could not be restarted. Its last log lines above give the reason.")
 
 
 def build_app(settings: Settings) -> Asgi:
@@ -172,7 +175,7 @@ def build_app(settings: Settings) -> Asgi:
 def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     threading.Thread(target=_follow_parent, args=(settings.stop_seconds,), daemon=True).start()
     if os.name == "posix":
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent's to heed
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # handled by the parent process
     log.capture_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
     _raise_file_limit(settings.open_connections + OTHER_FILES)
@@ -187,7 +190,7 @@ def _limit_connections(settings: Settings) -> int:
     wanted = settings.open_connections
     if os.name != "posix":
         return wanted
-    import resource  # noqa: PLC0415 - there is none elsewhere
+    import resource  # noqa: PLC0415 - POSIX only
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     fit = max(1, files - MIN_OTHER_FILES - 2 * settings.connections)  # the console's doctor has as many once more
@@ -198,10 +201,10 @@ def _limit_connections(settings: Settings) -> int:
 
 
 def _raise_file_limit(count: int) -> None:
-    """Many systems begin with 1024 a process: too few for the connections it may keep."""
+    """Raise the soft limit of open files. Its usual default, 1024, is too low for the allowed connections."""
     if os.name != "posix":
         return
-    import resource  # noqa: PLC0415 - there is none elsewhere
+    import resource  # noqa: PLC0415 - POSIX only
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
@@ -217,7 +220,10 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
 
 
 def _require_free_address(settings: Settings) -> str:
-    """The address to listen on; granian shares its port with whoever else has it, so we look first."""
+    """Return the address to listen on; exit with an error message if it is in use.
+
+    Granian would share the port with the other program (SO_REUSEPORT) instead of failing.
+    """
     try:
         family, _, _, _, place = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -231,7 +237,7 @@ def _require_free_address(settings: Settings) -> str:
 
 
 def _print_when_ready(address: str, port: int, greeting: str) -> None:
-    """A worker listens only when it can answer."""
+    """Print the greeting once a connection succeeds: workers listen only when they are ready."""
     while True:
         try:
             socket.create_connection((address, port), timeout=1).close()
@@ -243,10 +249,10 @@ def _print_when_ready(address: str, port: int, greeting: str) -> None:
 
 
 def _follow_parent(stop_seconds: int) -> None:
-    """A parent killed outright cannot stop its workers: they must not go on serving without it."""
+    """Stop this worker when its parent process is gone: a parent killed with SIGKILL cannot stop its workers."""
     parent: Any = multiprocessing.parent_process()
     if parent:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(stop_seconds)
-        os.kill(os.getpid(), signal.SIGKILL)  # as the parent would have done
+        os.kill(os.getpid(), signal.SIGKILL)  # the parent would do the same after stop_seconds

@@ -1,4 +1,4 @@
-"""What this Gamekeeper is set to, and where each value comes from."""
+"""The command `settings`: print every setting and where its value comes from."""
 
 from dataclasses import fields
 
@@ -11,10 +11,10 @@ from gamekeeper.cli import terminal
 @click.command(epilog="Example: GAMEKEEPER_PORT=8080 gamekeeper settings")
 @terminal.json_option
 @terminal.database_option
-def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
     """Print every setting with its value, source and meaning; passwords are masked.
 
-    Variables that look like one and are none, because they are misspelt, are named on standard error.
+    Environment variables with the prefix GAMEKEEPER_ that are no setting are reported on standard error.
     """
     loaded = terminal.load_settings(database)
     rows: list[tuple[str, str, str, str]] = []

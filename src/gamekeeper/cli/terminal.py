@@ -1,4 +1,4 @@
-"""What every command shares: the --database option, an open keeper, output for people and programs, clear failures."""
+"""Shared by all commands: the --database option, opening a keeper, output as text or JSON, error messages."""
 
 import asyncio
 import contextlib
@@ -26,9 +26,9 @@ from gamekeeper.store.migrate import SchemaMismatch, find_pending, load_migratio
 
 T = TypeVar("T")
 HINTS: Mapping[type[Refusal], str] = {
-    NoSuchUser: "`gamekeeper users list` shows who there is.",
-    NoSuchToken: "`gamekeeper tokens list` shows which there are.",
-    NoSuchMail: "`gamekeeper mail list` shows which there are.",
+    NoSuchUser: "List the accounts with: gamekeeper users list",
+    NoSuchToken: "List the tokens with: gamekeeper tokens list",
+    NoSuchMail: "List the mails with: gamekeeper mail list",
     UsernameTaken: "Choose another name, or change that account with the other `gamekeeper users` commands.",
     EmailTaken: "Give another address with --email.",
 }
@@ -38,28 +38,28 @@ database_option = click.option(
     metavar="URL",
     help="sqlite:///file.db or postgresql://user@host/name.  [default: GAMEKEEPER_DATABASE, or sqlite:///gamekeeper.db]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @contextlib.contextmanager
 def report_failures() -> Generator[None]:
-    """What went wrong as one sentence on standard error, with exit code 1."""
+    """Turn known exceptions into an error message on standard error and exit code 1."""
     try:
         yield
     except Refusal as refusal:
         fail(f"{refusal.message} {HINTS.get(type(refusal), '')}".strip())
     except ClaimTaken:
-        fail("Another Gamekeeper is changing this database's schema; try again when it is done.")
+        fail("Another Gamekeeper process is changing this database's schema. Wait until it is done, then try again.")
     except DiskFull as full:
         problem = str(full).rstrip(".")
-        fail(f"The database has no room left: {problem}. Make room on its disk, and give the same command again.")
+        fail(f"The database's disk is full: {problem}. Free some space, then run the same command again.")
     except (BadCopy, BadSetting, SchemaMismatch, UnusableDatabase) as problem:
         fail(str(problem))
     except DatabaseUnavailable as away:
         problem = str(away).rstrip(".")
-        fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
+        fail(f"Cannot reach the database: {problem}. Check --database, and that the database is running.")
     except PermissionError as error:
-        fail(f"{error.filename}: permission denied. Give the command as a user that may use it, such as the server's.")
+        fail(f"{error.filename}: permission denied. Run the command as a user with access to it, such as the server's.")
 
 
 def fail(sentence: str) -> NoReturn:
@@ -72,13 +72,13 @@ def load_settings(database: str | None, **given: object) -> Settings:
 
 
 def require_output() -> None:
-    """Refuse to create a secret that cannot be shown. `sys.stdout` is None when standard output was closed."""
+    """Fail if standard output is closed (`sys.stdout` is None): a new secret could not be shown."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - the stubs do not know that
-        raise click.UsageError("Standard output is closed, so the secret could not be shown. Nothing was changed.")
+        raise click.UsageError("Standard output is closed, so the secret cannot be shown. Nothing was changed.")
 
 
 def print_error(text: str) -> None:
-    """To whoever started us; where nobody can read it, that is no reason to stop."""
+    """Print to standard error; ignore errors, such as a closed pipe."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
@@ -88,7 +88,7 @@ def warn(sentence: str) -> None:
 
 
 def warn_of_errors(found: Iterable[Finding]) -> None:
-    """Errors that the doctor would find, said to somebody who has not asked for the doctor."""
+    """Print the doctor's findings of level ERROR as warnings."""
     for each in found:
         if each.level == ERROR:
             warn(each.message)
@@ -100,9 +100,9 @@ def warn_of_unknown_variables() -> None:
 
 
 def run_with_keeper(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, final: bool = False) -> T:
-    """Runs the work on an open keeper; what goes wrong with the database is said in one line.
+    """Open a keeper and run `work` on it; report database errors as one-line messages.
 
-    `final`: it has changed what the command is there to change, which a late Ctrl-C does not undo.
+    `final`: after `work` the command's change is committed, so a late Ctrl-C does not stop the command.
     """
     return run(app.run_with_keeper(loaded, work, final=final))
 
@@ -119,7 +119,7 @@ def run_on_database(
     first: bool = False,
     final: bool = False,
 ) -> T:
-    """Runs the work on a database whose schema is up to date; `first`: may be the first to touch an empty one."""
+    """Run `work` on a database whose schema is up to date. With `first`, migrate an empty database before."""
     loaded = load_settings(database)
 
     async def checked(keeper: Keeper) -> T:
@@ -128,7 +128,7 @@ def run_on_database(
             await migrate(keeper.store)
         elif waiting:
             command = f"gamekeeper migrate --database {show_database(loaded)}"
-            raise SchemaMismatch(f"The database's schema is not up to date. Bring it there with: {command}")
+            raise SchemaMismatch(f"The database's schema is not up to date. Update it with: {command}")
         return await work(keeper)
 
     if not first:
@@ -137,14 +137,16 @@ def run_on_database(
 
 
 def require_database(loaded: Settings) -> None:
-    """SQLite would make an empty one out of a mistyped name."""
+    """Fail if the SQLite file does not exist: SQLite would create an empty one for a mistyped name."""
     with report_failures():
         file = app.database_file(loaded)
         missing = file and not file.exists()
         if file and missing:
             require_whole(file)
     if missing:
-        fail(f"There is no database {file}. Make one with: gamekeeper migrate --database {show_database(loaded)}")
+        fail(
+            f"The database {file} does not exist. Create it with: gamekeeper migrate --database {show_database(loaded)}"
+        )
 
 
 def new_intent() -> Intent:
@@ -152,7 +154,7 @@ def new_intent() -> Intent:
 
 
 def show_database(loaded: Settings) -> str:
-    """As it is typed on a command line, but for the password."""
+    """Return the database URL quoted for a shell, with its password masked."""
     return shlex.quote(settings.show_value(loaded, "database"))
 
 
@@ -161,7 +163,7 @@ def print_json(value: object) -> None:
 
 
 async def print_json_list(values: AsyncIterable[object]) -> None:
-    """One element at a time: the list may be long."""
+    """Print a JSON array element by element, because it may be long."""
     separator = "[\n"
     async for value in values:
         click.echo(separator + json.dumps(value), nl=False)
@@ -178,7 +180,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def escape(text: str) -> str:
-    """Imported texts may have what moves a cursor: no terminal is to obey it."""
+    """Escape control characters, so that stored text cannot control the terminal."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 

@@ -1,4 +1,4 @@
-"""Tokens: issued for services, listed, revoked."""
+"""The command `tokens`: issue, list and revoke access tokens."""
 
 from collections.abc import Coroutine
 from typing import Any
@@ -21,7 +21,7 @@ YEAR_HOURS = 365 * 24
 
 @click.group()
 def tokens() -> None:
-    """Access tokens: issue one for a service, list, revoke."""
+    """Issue, list and revoke access tokens."""
 
 
 @tokens.command(epilog="Example: TOKEN=$(gamekeeper tokens issue shop --hours 720 --read-only)")
@@ -31,13 +31,13 @@ def tokens() -> None:
     type=click.IntRange(1, 100 * YEAR_HOURS),
     default=YEAR_HOURS,
     show_default="8760, a year",
-    help="How long it is good for.",
+    help="Lifetime in hours.",
 )
-@click.option("--read-only", is_flag=True, help="It can only read.")
+@click.option("--read-only", is_flag=True, help="The token allows only reading.")
 @terminal.json_option
 @terminal.database_option
-def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Issue a token for a service and print it, this once: only its hash is kept."""
+def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Issue a token for a service and print it. It is not shown again: only its hash is stored."""
 
     async def make(keeper: Keeper) -> tuple[User, TokenPair]:
         user = await lookup.find_user(keeper.store, name)
@@ -51,17 +51,17 @@ def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str |
         terminal.print_json(found)
         return
     click.echo(pair.access)
-    click.echo(f"Good until {until}. Keep it safe: it is not shown again. Its id is {pair.id}.", err=True)
+    click.echo(f"Valid until {until}. Store it safely: it is not shown again. Its id is {pair.id}.", err=True)
 
 
 @tokens.command(name="list", epilog="Example: gamekeeper tokens list shop")
 @click.argument("name", required=False)
 @terminal.json_option
 @terminal.database_option
-def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """List tokens, newest first: everybody's, or those of NAME.
+def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """List the tokens of all accounts, or of NAME, newest first.
 
-    USED is when a server last saw the token, to the minute; it is written down half a minute later.
+    USED is the minute in which the token was last used; it is updated about half a minute later.
     """
 
     async def read(keeper: Keeper) -> list[rows.ListedToken]:
@@ -74,7 +74,7 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
         return
     terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"), *map(_to_table_row, found)])
     if len(found) == rows.LIST_LIMIT:
-        click.echo(f"These are the newest {rows.LIST_LIMIT}; name an account to see its own.", err=True)
+        click.echo(f"These are the newest {rows.LIST_LIMIT}; give an account to list its tokens.", err=True)
 
 
 @tokens.command(epilog="Example: gamekeeper tokens revoke shop")
@@ -82,7 +82,7 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
 @click.argument("token_id", metavar="[ID]", required=False)
 @terminal.database_option
 def revoke(name: str, token_id: str | None, database: str | None) -> None:
-    """Revoke one token of an account, by its id, or all of them; servers notice within 5 seconds."""
+    """Revoke one token of an account, by its id, or all of them. Takes effect within 5 seconds."""
 
     async def end(keeper: Keeper) -> User:
         def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:

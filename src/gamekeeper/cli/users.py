@@ -1,4 +1,4 @@
-"""Accounts, from the machine they are kept on: the first roles and API access are given here."""
+"""The command `users`: add, list and change accounts. The first account with API access is created here."""
 
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -21,14 +21,14 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
-PAGE_SIZE = 500
-CONTROL = "Cc"  # Unicode category: line ends, NUL, tab
+PAGE_SIZE = 500  # accounts read per query
+CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
 R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])
 
 
 class AccountStatus(NamedTuple):
-    """An account, and what of it is in force."""
+    """An account with its current mute and ban."""
 
     user: User
     mute: ImposedPenalty | None
@@ -42,14 +42,14 @@ class RoleType(click.ParamType[str]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         found = accounts.find_role(value)
         if found is None:
-            self.fail(f"'{value}' is not a {self.name}; there are {', '.join(self.known)}.", param, ctx)
+            self.fail(f"'{value}' is not a {self.name}. Choose one of {', '.join(self.known)}.", param, ctx)
         return found
 
 
 class PermissionType(RoleType):
-    """A role, or a power in the game."""
+    """A role, or a permission in the game."""
 
-    name = "right"
+    name = "permission"
     known = (*accounts.ROLES, *accounts.POWERS)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -57,27 +57,25 @@ class PermissionType(RoleType):
 
 
 def password_options(command: C) -> C:
-    """The ways to give a password; neither option: it is asked for, twice."""
+    """Add the options for giving a password. Without them the command prompts for it twice."""
     generate = click.option(
-        "--generate-password", "generated", is_flag=True, help="Make a random password and print it instead of asking."
+        "--generate-password", "generated", is_flag=True, help="Generate a random password and print it."
     )
-    stdin = click.option(
-        "--password-stdin", "from_stdin", is_flag=True, help="Read the password from standard input instead of asking."
-    )
+    stdin = click.option("--password-stdin", "from_stdin", is_flag=True, help="Read the password from standard input.")
     return stdin(generate(command))
 
 
 @click.group()
 def users() -> None:
-    """Accounts: add, list, and what they may do."""
+    """Add and list accounts, and change their permissions."""
 
 
 @users.command(
     epilog="Example: gamekeeper users add root --email root@example.com --api --role users.query --role users.manage"
 )
 @click.argument("name")
-@click.option("--email", required=True, help="The account's address.")
-@click.option("--api", is_flag=True, help="May get tokens and call the API.")
+@click.option("--email", required=True, help="The account's email address.")
+@click.option("--api", is_flag=True, help="Allow the account to get tokens and call the API.")
 @click.option(
     "--role", "roles", type=RoleType(), multiple=True, help="users.query, users.manage or game.link; repeatable."
 )
@@ -86,18 +84,18 @@ def users() -> None:
     "powers",
     type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
     multiple=True,
-    help="What the account may do in the game; repeatable.",
+    help="Permission in the game; repeatable.",
 )
 @password_options
 @terminal.database_option
 def add(
     name: str,
     email: str,
-    api: bool,  # noqa: FBT001 - click hands every option over by name
+    api: bool,  # noqa: FBT001 - click passes options by name
     roles: Sequence[str],
     powers: Sequence[str],
-    from_stdin: bool,  # noqa: FBT001 - click hands every option over by name
-    generated: bool,  # noqa: FBT001 - click hands every option over by name
+    from_stdin: bool,  # noqa: FBT001 - click passes options by name
+    generated: bool,  # noqa: FBT001 - click passes options by name
     database: str | None,
 ) -> None:
     """Add an account."""
@@ -116,7 +114,7 @@ def add(
         return await apply_change(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
 
     user = terminal.run_on_database(database, register, first=True, final=True)
-    click.echo(f"Added {user.name}, who has: {', '.join(list_permissions(user.powers)) or 'no powers'}.")
+    click.echo(f"Added {user.name}. Permissions: {', '.join(list_permissions(user.powers)) or 'none'}.")
     if generated:
         click.echo(f"Password: {password}")
 
@@ -124,8 +122,8 @@ def add(
 @users.command(name="list", epilog="Example: gamekeeper users list --json")
 @terminal.json_option
 @terminal.database_option
-def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """List every account, by name."""
+def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """List all accounts, sorted by name."""
 
     async def write(keeper: Keeper) -> None:
         if as_json:
@@ -142,7 +140,7 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 @click.argument("name")
 @terminal.json_option
 @terminal.database_option
-def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
     """Show one account; NAME is its name or its id."""
 
     async def find(keeper: Keeper) -> AccountStatus:
@@ -157,23 +155,23 @@ def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT00
 
 @users.command(epilog="Example: gamekeeper users grant root users.manage")
 @click.argument("name")
-@click.argument("right", type=PermissionType())
+@click.argument("permission", type=PermissionType())
 @terminal.database_option
-def grant(name: str, right: str, database: str | None) -> None:
-    """Give an account a role or a power in the game.
+def grant(name: str, permission: str, database: str | None) -> None:
+    """Grant an account a role or a permission in the game.
 
-    Roles: users.query, users.manage (which includes users.query), game.link. Powers: editor, ban, kick, mute.
+    Roles: users.query, users.manage (includes users.query), game.link. In the game: editor, ban, kick, mute.
     """
-    _change_powers(database, name, lambda powers: accounts.grant(powers, right))
+    _change_powers(database, name, lambda powers: accounts.grant(powers, permission))
 
 
 @users.command(epilog="Example: gamekeeper users revoke root users.manage")
 @click.argument("name")
-@click.argument("right", type=PermissionType())
+@click.argument("permission", type=PermissionType())
 @terminal.database_option
-def revoke(name: str, right: str, database: str | None) -> None:
-    """Take a role or a power from an account; users.query takes users.manage with it."""
-    _change_powers(database, name, lambda powers: accounts.revoke(powers, right))
+def revoke(name: str, permission: str, database: str | None) -> None:
+    """Revoke a role or a permission in the game. Revoking users.query also revokes users.manage."""
+    _change_powers(database, name, lambda powers: accounts.revoke(powers, permission))
 
 
 @users.command(epilog="Example: gamekeeper users api root on")
@@ -181,7 +179,7 @@ def revoke(name: str, right: str, database: str | None) -> None:
 @click.argument("state", type=click.Choice(["on", "off"]))
 @terminal.database_option
 def api(name: str, state: str, database: str | None) -> None:
-    """Give an account API access, or take it away: then its tokens are revoked, within 5 seconds everywhere."""
+    """Switch an account's API access on or off. Off revokes its tokens within 5 seconds."""
     _change_powers(database, name, lambda powers: powers._replace(api=state == "on"))
 
 
@@ -189,8 +187,8 @@ def api(name: str, state: str, database: str | None) -> None:
 @click.argument("name")
 @password_options
 @terminal.database_option
-def password(name: str, from_stdin: bool, generated: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Set an account's password; all of its tokens are revoked."""
+def password(name: str, from_stdin: bool, generated: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Set an account's password and revoke all its tokens."""
     plain = choose_password(terminal.load_settings(database), (name,), from_stdin=from_stdin, generated=generated)
 
     async def set_password(keeper: Keeper) -> User:
@@ -204,7 +202,10 @@ def password(name: str, from_stdin: bool, generated: bool, database: str | None)
 
 
 def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool, generated: bool) -> str:
-    """From a terminal, asked twice, from standard input, or random; never an argument, which everybody can read."""
+    """Return a password from a prompt, from standard input, or generated.
+
+    There is no option with the password itself: other users could see it in the process list.
+    """
     if generated and from_stdin:
         raise click.UsageError("Give either --password-stdin or --generate-password.")
     if generated:
@@ -220,13 +221,13 @@ def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool,
 
 
 def _ask_password(loaded: Settings, names: Sequence[str]) -> str:
-    """Until it can be used; Ctrl-C ends the command."""
+    """Prompt until the password is acceptable; Ctrl-C aborts the command."""
     if not sys.stdin.isatty():
         raise click.UsageError(
-            "There is no terminal to ask for the password on; use --password-stdin or --generate-password."
+            "Cannot ask for the password without a terminal. Use --password-stdin or --generate-password."
         )
     while True:
-        plain: str = click.prompt("Password", hide_input=True, confirmation_prompt="The same again")
+        plain: str = click.prompt("Password", hide_input=True, confirmation_prompt="Repeat the password")
         problem = new_passwords.find_problem(plain, loaded, names)
         if not problem:
             return plain
@@ -246,7 +247,7 @@ def _read_password() -> str:
 
 
 async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -> R:
-    """What the change resulted in: mostly the account as it is now."""
+    """Apply a change and return its result, mostly the account after the change."""
     results: list[R] = []
 
     def keep(result: R) -> bytes:
@@ -258,7 +259,7 @@ async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = Fal
 
 
 def list_permissions(powers: Powers) -> list[str]:
-    """What an account may do, in the words of this command line."""
+    """Return the names of an account's permissions, as this command line spells them."""
     return (["api"] if powers.api else []) + _list_roles(powers) + _list_powers(powers)
 
 
@@ -285,7 +286,7 @@ def _describe_penalty(penalty: ImposedPenalty | None) -> str:
     return "for good" if penalty.ends_at is None else f"until {terminal.format_time(penalty.ends_at)}"
 
 
-def _to_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types a fact has
+def _to_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types of a value
     if isinstance(value, bool):
         return "on" if value else "off"
     return (", ".join(value) if isinstance(value, list) else value) or "-"
@@ -318,7 +319,7 @@ def _require_name(name: str, settings: Settings) -> None:
     try:
         accounts.require_name(name, "NAME", settings)
     except BadField as bad:
-        terminal.fail(f"{bad.message} Choose another, or set {variable('name_pattern')}.")
+        terminal.fail(f"{bad.message} Choose another name, or set {variable('name_pattern')}.")
 
 
 def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powers]) -> None:
@@ -327,4 +328,4 @@ def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powe
         return await accounts.change_powers(tx, user.id, new(user.powers))
 
     user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"{user.name} now has: {', '.join(list_permissions(user.powers)) or 'nothing'}.")
+    click.echo(f"Permissions of {user.name}: {', '.join(list_permissions(user.powers)) or 'none'}.")

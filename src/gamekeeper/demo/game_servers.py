@@ -1,4 +1,4 @@
-"""Two game servers that exist only in the demo: they keep a dozen of its characters online."""
+"""Two simulated game servers of the demo, which keep a dozen players online."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,21 +20,21 @@ LINK_INTENT = Intent(request_id="demo", over_link=True)
 
 
 def build(settings: Settings) -> Asgi:
-    """The app, with the realms kept up as long as it serves."""
+    """Build the HTTP app with a job that renews the leases of the simulated game servers."""
     keeper = app.build_keeper(settings)
     return app.build(keeper, [(RENEW_SECONDS, partial(keep_online, keeper))])
 
 
 async def keep_online(keeper: Keeper) -> None:
-    """Renews the leases. Only an empty realm is filled: a character that somebody moved or took off stays so."""
-    for realm, names in GAME_SERVERS.items():
-        beat = partial(presence.heartbeat, server=realm, lease_ms=LEASE_SECONDS * 1000)
+    """Renew the leases. Log players in only if a server has none, so that players kicked by hand stay offline."""
+    for server, names in GAME_SERVERS.items():
+        beat = partial(presence.heartbeat, server=server, lease_ms=LEASE_SECONDS * 1000)
         done = await keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
         if done.answer == b"0":
             ids = [stable_id("player", name) for name in names]
-            await keeper.changes.apply(LINK_INTENT, partial(_join, realm=realm, ids=ids), lambda _: b"")
+            await keeper.changes.apply(LINK_INTENT, partial(_join, server=server, ids=ids), lambda _: b"")
 
 
-async def _join(tx: Reading, realm: str, ids: Sequence[str]) -> Decision[int]:
-    there = await presence_rows.find_known_players(tx, ids)  # one may have been deleted
-    return await presence.join(tx, realm, sorted(there))
+async def _join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
+    there = await presence_rows.find_known_players(tx, ids)  # a player may have been deleted
+    return await presence.join(tx, server, sorted(there))

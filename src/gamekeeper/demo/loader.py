@@ -1,4 +1,4 @@
-"""Filling a database with the demo world, through the write path like every other change."""
+"""Fill a database with the demo's data, through the same write path as every other change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,22 +34,22 @@ DEMO_INTENT = Intent(request_id="demo")
 
 
 class NotADemo(Exception):
-    """The database has accounts or characters that are not the demo's; the message says what to do."""
+    """The database has accounts or players that are not the demo's; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoAccess:
-    """What opens the demo: only its caller ever knows these."""
+    """Log-in data of the demo. The password and the token are not stored in plain text."""
 
     account: str
     password: str
-    wire_password: str  # the password as clients send it
+    wire_password: str  # SHA-256 of the password, as clients send it
     token: str
-    opens_players: bool  # whether the players' accounts have this password too
+    opens_players: bool  # whether the players' accounts have the same password
 
 
 async def fill(keeper: Keeper, password: str) -> DemoAccess:
-    """The demo world, if it is not there yet, and an API account with this password."""
+    """Create the demo's data if it is missing, and set the API account's password."""
     sent = passwords.hash_for_wire(password)
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
@@ -60,9 +60,9 @@ async def fill(keeper: Keeper, password: str) -> DemoAccess:
 
 
 async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], None]) -> None:
-    """As many numbered players as wanted, in batches; those that are there already are passed over.
+    """Load `wanted` numbered players in batches, and skip those that exist.
 
-    What a load that broke off left undone, the next one does: players, indexes, lists.
+    After an interrupted load, the next one adds the missing players, indexes and lists.
     """
     with pause_gc():
         for first in range(0, wanted, BATCH_SIZE):
@@ -76,26 +76,29 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
         await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
-    except Exception:  # a key that is taken is another error on each engine: whether it is one is looked up
+    except Exception:  # a duplicate key raises different errors on SQLite and PostgreSQL, so look it up
         taken = await players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
         if taken is None:
             raise
         raise NotADemo(
-            f"{taken}, the name of a player to be loaded, or its email address belongs to somebody who is not the "
-            "demo's. What was loaded before stays. Rename them and run the same command again, or load into another "
-            "database, with --data DIR or --database URL."
+            f"Cannot load the player {taken}: a player or account that is not the demo's has its name or email "
+            "address. Players loaded so far stay. Rename the other one and run the same command again, or use another "
+            "database with --data DIR or --database URL."
         ) from None
 
 
 def _build_claims(number: int) -> players.NameClaims:
-    """What one of the many wants for itself."""
+    """Return the ids, name and email address that a numbered player needs."""
     player, _ = sample_players.numbered_players([number])[0]
     user = sample_players.build_numbered_account(player)
     return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
 
 async def _load(tx: Reading, numbers: range) -> Decision[None]:
-    """Accounts come in the order of their numbers and are never deleted: without the first there is none of them."""
+    """Decide which numbered players to add.
+
+    Batches are loaded in order, and their accounts are not deleted. So if the first account is missing, all are.
+    """
     untouched = await users.find_by_id(tx, numbered_id("user", numbers.start)) is None
     new = sample_players.numbered_players(numbers if untouched else await _find_missing(tx, numbers))
     if not new:
@@ -116,14 +119,14 @@ async def _find_missing(tx: Reading, numbers: range) -> list[int]:
 
 
 async def _create(keeper: Keeper, sent: str) -> None:
-    """In one transaction: half a world is never there."""
+    """Create all demo data in one transaction, so that it is complete or missing."""
     hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
 
     async def decide(tx: Reading) -> Decision[None]:
         if await users.count(tx) or await players.count(tx):
             raise NotADemo(
-                "This database has accounts or characters that are not the demo's, so the demo leaves it alone. "
-                "Give it an empty one, with --data DIR or --database URL; to serve this one, run gamekeeper serve."
+                "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
+                "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
             )
         changes: list[Change | Unlogged] = []
         for kind, entries in world.CATALOGUE.items():
@@ -162,7 +165,7 @@ def _permanent_penalty(reason: str) -> Penalty:
 async def _set_password(keeper: Keeper, sent: str) -> None:
     api = await _load_account(keeper, world.API_ACCOUNT)
     if await keeper.passwords.is_right(sent, api.password):
-        return  # a new password would end the tokens of the old one
+        return  # setting it again would revoke the existing tokens
     stored = await keeper.passwords.hash_password(sent)
 
     async def decide(tx: Reading) -> Decision[users.User]:
@@ -174,5 +177,5 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
 async def _load_account(keeper: Keeper, name: str) -> users.User:
     found = await users.find_by_id(keeper.store, stable_id("user", name))
     if found is None:
-        raise NotADemo(f"The demo's account {name} is gone. Start afresh with another --data DIR or --database URL.")
+        raise NotADemo(f"The demo's account {name} was deleted. Use another --data DIR or --database URL.")
     return found

@@ -8,26 +8,26 @@ _SYLLABLES = tuple(consonant + vowel for consonant in "bdghjlmnprstvwyz" for vow
 _LENGTH = 4
 MAX_NAMES = len(_SYLLABLES) ** _LENGTH
 _FAMILIES = MAX_NAMES // len(_SYLLABLES)
-STRIDE = 228_077  # shares no factor with the number of families: each comes once, neighbours are unlike
+STRIDE = 228_077  # coprime to the number of families, so each family is used once
 
 
 def stable_id(kind: str, name: str) -> str:
-    """A UUID of version 5, in a fifth of the time that the uuid module takes."""
+    """Return a version 5 UUID; five times as fast as the uuid module."""
     digits = hashlib.sha1(_NAMESPACE + f"{kind}:{name}".encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def numbered_id(kind: str, number: int) -> str:
-    """Of one of the many: a UUID of version 8 that grows with the number, so that a load appends to the indexes."""
+    """Return a numbered player's UUID (version 8). It grows with the number, so a load appends to the indexes."""
     digits = hashlib.sha1(_NAMESPACE + f"{kind}:{number}".encode(), usedforsecurity=False).hexdigest()
     return f"{number:08x}-{digits[:4]}-8{digits[4:7]}-a{digits[7:10]}-{digits[10:22]}"
 
 
 def numbered_name(number: int) -> str:
-    """The name of one of the many; no two numbers below MOST_NAMES share one.
+    """Return a numbered player's name, which is unique for numbers below MAX_NAMES.
 
-    Names come in families that differ in the last syllable only: a load touches few pages of the names' indexes.
+    Names come in families that differ only in the last syllable, so a load touches few pages of the name indexes.
     """
     family, last = divmod(number, len(_SYLLABLES))
     left, syllables = family * STRIDE % _FAMILIES, [_SYLLABLES[last]]
@@ -38,5 +38,5 @@ def numbered_name(number: int) -> str:
 
 
 def new_password() -> str:
-    """Easy to type, and 38 random bits."""
+    """Generate a password that is easy to type, with 38 random bits."""
     return "-".join(secrets.choice(_SYLLABLES) + secrets.choice(_SYLLABLES) for _ in range(3))

@@ -1,4 +1,4 @@
-"""Who lives in the demo world and what they have: the same in every demo, however often it is made."""
+"""The players of the demo and their items. They are generated deterministically, so every demo is equal."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -23,14 +23,14 @@ SEED = "gamekeeper"
 HIGHEST_LEVEL = 60
 BUSIEST_LEVEL = 48
 STRONGBOX_LEVEL = 45
-FIRST_DAY = 1_735_689_600_000  # 2025-01-01, when the first of them was created
-LAST_DAY = 1_767_225_600_000  # 2026-01-01, after the last of them was seen
+FIRST_DAY = 1_735_689_600_000  # 2025-01-01 in ms: creation of the first player
+LAST_DAY = 1_767_225_600_000  # 2026-01-01 in ms: later than every last log-in
 HOUR_MS = 60 * 60 * 1000
 SIZES = read_capacity(Settings())
 
 
 class Dice(Protocol):
-    """What is asked of `Random` here."""
+    """The methods of `Random` that are used here."""
 
     def random(self) -> float: ...
 
@@ -42,7 +42,7 @@ class Dice(Protocol):
 
 
 class HashDice:
-    """Dice for one of the many: the digits of a hash. `Random` takes longer to seed than a whole character here."""
+    """Pseudo-random numbers from a hash, for numbered players: seeding `Random` for each would be too slow."""
 
     def __init__(self, number: int) -> None:
         self._left = int.from_bytes(blake2b(f"{SEED} {number}".encode(), digest_size=40).digest(), "big")
@@ -64,14 +64,14 @@ class HashDice:
 
 
 class DemoSample(NamedTuple):
-    """One of each to try things on."""
+    """A player, an item, a spell and so on for the examples that the demo prints."""
 
     player: Player
     item: CatalogueItem
-    spell: NamedEntry  # that the player does not know yet
+    spell: NamedEntry  # one that the player does not know yet
     variable: CatalogueVariable
     bag_id: str
-    account: str  # the player's
+    account: str  # name of the player's account
 
 
 def named_players() -> list[FullPlayer]:
@@ -84,7 +84,7 @@ def build_account(user_id: str, name: str, password: str, powers: Powers) -> Use
 
 
 def numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
-    """Some of the many, each with an account of the same name."""
+    """Build numbered players, each with an account of the same name."""
     return [_build_numbered(HashDice(number), number) for number in numbers]
 
 
@@ -100,7 +100,7 @@ def build_sample() -> DemoSample:
 
 
 def _seed_dice(what: str) -> Random:
-    return Random(f"{SEED} {what}")  # noqa: S311 - seeded on purpose: two demos are equal
+    return Random(f"{SEED} {what}")  # noqa: S311 - a fixed seed, so that every demo is equal
 
 
 def _build_named(number: int, name: str, account: str) -> FullPlayer:
@@ -210,7 +210,7 @@ def _pouch_id(name: str) -> str:
 
 
 def _random_stacks(dice: Random, place: str, first: int, count: int) -> Slots:
-    """Money first, then whatever comes; every slot holds what its item allows."""
+    """Build stacks: coins first, then random items, within each item's stack limit."""
     wares = [world.COIN, *(dice.choice(world.STACKS[1:]) for _ in range(count - 1))]
     most = [item.max_stack or 5000 for item in wares]
     return {(place, first + number): Stack(item.id, dice.randint(1, most[number])) for number, item in enumerate(wares)}

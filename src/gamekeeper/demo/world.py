@@ -1,4 +1,4 @@
-"""What there is in the demo world, as tables: the catalogue, the classes, the accounts and their characters."""
+"""Data of the demo: the catalogue, the classes, the accounts and their players."""
 
 from typing import NamedTuple
 
@@ -81,11 +81,11 @@ CATALOGUE: dict[str, list[CatalogueEntry]] = {
 
 class DemoClass(NamedTuple):
     id: str
-    health: tuple[int, int]  # at level 0, and more per level
+    health: tuple[int, int]  # at level 0, and gain per level
     mana: tuple[int, int]
     stats: tuple[int, ...]  # attack, ability power, defense, magic resist, speed
     weapon: CatalogueItem
-    spells: tuple[NamedEntry, ...]  # in the order they are learnt
+    spells: tuple[NamedEntry, ...]  # in the order in which players learn them
 
 
 CLASSES = (
@@ -106,7 +106,7 @@ API_POWERS = Powers(
     editor=True, ban=True, kick=True, mute=True, api=True, users_query=True, users_manage=True, game_link=True
 )
 
-# Accounts and their characters. Aldwyn has something of everything, Corvane has room for nothing, Nim has nothing.
+# Accounts and their players. Aldwyn has items of every kind, Corvane has no free slot, Nim has no items.
 ACCOUNTS: dict[str, tuple[str, ...]] = {
     "Marlow": ("Aldwyn", "Brisela", "Corvane"),
     "Sunniva": ("Dorrick", "Elowen"),

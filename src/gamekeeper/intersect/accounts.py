@@ -1,4 +1,4 @@
-"""Intersect's accounts as ours."""
+"""Convert Intersect's accounts, bans and mutes."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,12 +14,12 @@ from gamekeeper.intersect.source import Row
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
-Note = Callable[[str], None]  # takes a reason to list a row for
-NAME_CLASH = "its name is another's when case is ignored: kept, and found by its id or its exact spelling"
-UNUSABLE_EMAIL = "its email is empty, no address, or another's: kept as text; nobody is found by it"
-BAD_HASH = "its password has no salt or is no hash, so nobody can log in: set a new one"
+Note = Callable[[str], None]  # called with a reason to list the row in the report
+NAME_CLASH = "another name differs only in case: imported; find it by its id or its exact spelling"
+UNUSABLE_EMAIL = "the email is empty, invalid or used by another account: stored, but no account is found by it"
+BAD_HASH = "the password has no salt or is not a hash, so log-in is impossible: set a new password"
 _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII | re.IGNORECASE)
-# what most addresses look like; the others are looked at closely, which takes long
+# matches most addresses quickly; the full check of the others is slow
 _PLAIN_EMAIL = re.compile(
     r"[a-z0-9]+([._+-][a-z0-9]+){0,4}@([a-z0-9]{1,30}\.){1,4}[a-z]{2,12}", re.ASCII | re.IGNORECASE
 )
@@ -29,7 +29,7 @@ _PLAIN_EMAIL_LENGTH = 60
 class ImportedUser(NamedTuple):
     user: User
     fold: str
-    email_fold: str | None  # None: it is no address
+    email_fold: str | None  # None: not a valid address
 
 
 def read_user(row: Row, pattern: re.Pattern[str], note: Note) -> ImportedUser:
@@ -42,22 +42,22 @@ def read_user(row: Row, pattern: re.Pattern[str], note: Note) -> ImportedUser:
 
 
 def read_name(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str:
-    """Of an account or a character: as it is if it can be kept, and listed if it is none that we would give."""
+    """Return the name of an account or a player, and note it if new accounts could not have that name."""
     name = raw if isinstance(raw, str) else ""
     if not lookup.is_nameable(name):
-        note("its name is empty, too long or has characters that no name may have: its id is its name now")
+        note("the name is empty, too long or has invalid characters: replaced by the id")
         return own_id
     if fold(name) in accounts.RESERVED_NAMES:
-        note(f"its name '{name}' is a word of the API: kept, and found by its id only")
+        note(f"the name '{name}' is reserved by the API: kept; find it by its id")
     elif lookup.parse_guid(name):
-        note(f"its name '{name}' looks like an id: kept, and found by its id only")
+        note(f"the name '{name}' looks like an id: kept; find it by its id")
     elif not pattern.fullmatch(name):
-        note(f"its name '{name}' is outside the setting name_pattern: kept")
+        note(f"the name '{name}' does not match the setting name_pattern: kept")
     return name
 
 
 def read_penalty(rows: Iterable[Row]) -> ImposedPenalty | None:
-    """The first ban or mute of an account: it has one at most. None: nobody can tell when it ends."""
+    """Convert an account's first ban or mute; further ones are ignored. None if its end cannot be read."""
     user_id, _, started, ends, reason, moderator = next(iter(rows))
     try:
         until = values.parse_end(ends)
@@ -87,7 +87,7 @@ def _read_powers(raw: object, note: Note) -> Powers:
 def _parse_powers(raw: str | bytes | None) -> tuple[Powers, str]:
     found = values.decode_json(raw)
     if not isinstance(found, dict):
-        return Powers(), "" if raw is None else "its powers cannot be read: it has none now"
+        return Powers(), "" if raw is None else "the permissions cannot be read: imported without any"
     power = cast("dict[str, Any]", found)
     given = power.get("ApiRoles")
     roles = cast("dict[str, Any]", given if isinstance(given, dict) else {})
@@ -102,7 +102,7 @@ def _parse_powers(raw: str | bytes | None) -> tuple[Powers, str]:
         users_query=query,
         users_manage=manage and query,
     )
-    return powers, "it had UserManage without UserQuery: it has neither now" if manage and not query else ""
+    return powers, "it has UserManage without UserQuery: imported without both" if manage and not query else ""
 
 
 def _is_true(value: object) -> bool:

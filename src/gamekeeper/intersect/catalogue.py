@@ -1,4 +1,4 @@
-"""Gamedata as our catalogue, and what of it is needed to compute a character's record."""
+"""Convert Intersect's game data to the catalogue, and to the values that players' vitals depend on."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,9 +13,9 @@ from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.vitals import NONE, VITAL_COUNT, ClassGrowth, ItemBonus
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 
-EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # Intersect's types of items
-TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # of variables
-UNSUPPORTED_VARIABLE = "a variable of text or of fractions, which Gamekeeper does not keep"
+EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # values of Intersect's ItemType
+TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # values of Intersect's DataType of variables
+UNSUPPORTED_VARIABLE = "text and fractional variables are not supported by Gamekeeper"
 _LEVEL = re.compile(r"[0-9]{1,10}", re.ASCII)
 KINDS = {
     "items": "items",
@@ -24,25 +24,25 @@ KINDS = {
     "known_switches": "variables",
     "classes": "classes",
     "maps": "maps",
-}  # a table, by our name for it, and the kind of entry that its rows are
+}  # our name of a table, and the kind of its catalogue entries
 
 
 @dataclass(slots=True)
 class GameData:
-    """What the catalogue has, while characters are read."""
+    """Game data in memory, used while players are converted."""
 
     entries: dict[str, dict[str, CatalogueEntry]] = field(
         default_factory=dict[str, dict[str, CatalogueEntry]]
-    )  # by table, by id
+    )  # by table, then by id
     classes: dict[str, ClassGrowth] = field(default_factory=dict[str, ClassGrowth])
-    bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])  # what gives health or mana
+    bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])  # by item id
     report_entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
 
     def ids(self, *nouns: str) -> set[str]:
         return {each for noun in nouns for each in self.entries.get(noun, {})}
 
     def variable_types(self) -> dict[str, str]:
-        """Of variables."""
+        """Return the types of all variables by id."""
         found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
         return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, CatalogueVariable)}
 
@@ -50,7 +50,7 @@ class GameData:
         entries = self.entries.setdefault(noun, {})
         for row in rows:
             if row[0] is None or row[0] == ZERO_GUID or row[0] in entries:
-                self.report_entries.append(ReportEntry(table, row[0] or "", "its id is no guid, or another's"))
+                self.report_entries.append(ReportEntry(table, row[0] or "", "its id is not a guid, or is a duplicate"))
                 continue
             entry = self._read_entry(noun, row)
             if entry:
@@ -78,15 +78,15 @@ class GameData:
 
 
 def _describe_changes(row: Row, entry: CatalogueEntry) -> Iterator[str]:
-    """In what it is not as it was."""
+    """Yield how an entry differs from its row."""
     if values.has_replacement(row):
         yield values.NOT_UTF8
     if isinstance(entry, CatalogueItem) and entry.bag_slots == values.MAX_SLOTS != row[5]:
-        yield f"its SlotCount is {row[5]}: {entry.bag_slots} now"
+        yield f"its SlotCount is {row[5]}: changed to {entry.bag_slots}"
 
 
 def read_item(row: Row) -> CatalogueItem:
-    """Currency is stackable whatever its flag says; what is worn or is a bag never is."""
+    """Convert an item. Currency is always stackable; equipment and bags never are."""
     own_id, name, kind, stackable, icon, slots, most = row[:7]
     stacks = (kind == CURRENCY or values.parse_flag(stackable)) and kind not in (EQUIPMENT, BAG)
     cap = values.parse_number(most, 1) if stacks else None
@@ -95,7 +95,10 @@ def read_item(row: Row) -> CatalogueItem:
 
 
 def read_variable(row: Row, usual: str) -> CatalogueVariable | None:
-    """None: of a type that is not ours. Before there were types a table said it."""
+    """Convert a variable; None if its type is not supported.
+
+    Old versions of Intersect have no type column: the table determines the type (`usual`).
+    """
     own_id, name, *said = row
     kind = TYPES.get(said[0], usual) if said else usual
     return CatalogueVariable(own_id, values.clean_text(name), kind) if kind in (BOOLEAN, INTEGER) else None

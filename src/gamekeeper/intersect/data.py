@@ -1,4 +1,4 @@
-"""Playerdata and gamedata together: opened, understood, and counted."""
+"""Both databases of an Intersect server: open them, match their tables, and count the rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from gamekeeper.intersect.source import Source
 from gamekeeper.intersect.sqlite_source import SqliteSource
 
 IDS_PER_READ = 10_000
-MIGRATION_TABLE_PREFIX = "__ef"  # what the game's own tools know of it
-# the rows of each table belong to the rows of another
+MIGRATION_TABLE_PREFIX = "__ef"  # Entity Framework's migration history
+# by our table name: the table that owns its rows
 OWNER_TABLES = {
     "users": "users",
     "bans": "users",
@@ -36,7 +36,7 @@ OWNER_TABLES = {
 class SourceData:
     players: Source
     game: Source
-    tables: Mapping[str, SourceTable]  # by our names for them
+    tables: Mapping[str, SourceTable]  # by our table names
     version: str
 
     def close(self) -> None:
@@ -52,7 +52,7 @@ class SourceData:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the ids of all that may be taken: where one is missing or new, it is another source."""
+        """Hash of all ids and row counts. A source with other rows has another fingerprint."""
         digest = blake2b(digest_size=16)
         for noun, table in self.tables.items():
             if noun in OWNER_TABLES and OWNER_TABLES[noun] == noun:
@@ -66,7 +66,7 @@ class SourceData:
         return digest.hexdigest()
 
     def count_rows(self) -> CountsByTable:
-        """How many rows there are to begin with; those that have no place here are left at once."""
+        """Count the rows of every table. Rows of unsupported tables count as skipped."""
         found = CountsByTable()
         for noun, table in self.tables.items():
             rows, filled = self.source_of(noun).count_rows(table)
@@ -80,7 +80,7 @@ class SourceData:
 
 
 def open_sources(players: str, game: str) -> SourceData:
-    """Both, looked through, before anything is begun."""
+    """Open and check both databases before the import starts."""
     first = _open_source(players)
     second = first
     try:
@@ -106,6 +106,6 @@ def _open_source(given: str) -> Source:
         return MysqlSource(given)
     if "://" in given:
         raise BadSource(
-            f"{given.partition('://')[0]}:// is not known here. Give a file, or mysql://user:password@host/name."
+            f"{given.partition('://')[0]}:// is not supported. Give a file or mysql://user:password@host/name."
         )
     return SqliteSource(Path(given))

@@ -1,4 +1,4 @@
-"""What the database has or had: ids, names, addresses and bags that cannot be taken a second time."""
+"""Look up which ids, names, email addresses and bags the target database has or had."""
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
@@ -27,18 +27,18 @@ class ExistingKeys:
         return await _FIND[kind](tx, asked) if tx and asked else set()
 
     async def find_entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> set[str]:
-        """And whoever else would put some waits."""
+        """Return the ids that the catalogue has, and lock this kind of entry until the transaction ends."""
         if tx is None:
             return set()
         await catalogue.lock_kind(tx, kind)
         return set(await catalogue.find_by_ids(tx, kind, ids))
 
     def note(self, kind: str, keys: Iterable[str]) -> None:
-        """They are in the database as soon as this is committed: nothing to keep in mind."""
+        """Do nothing: after the commit the keys are in the database."""
 
 
 class DryRunKeys(ExistingKeys):
-    """A dry run's: what it would have brought in is not there, and counts as if it were."""
+    """Keys of a dry run: also remembers the keys that an import would have added by now."""
 
     def __init__(self) -> None:
         self._seen = KeySet()

@@ -1,6 +1,6 @@
-"""The course of an import: in batches, each one transaction that also says how far it has come.
+"""State of one import. Each batch is one transaction, which also stores the position reached.
 
-It can be killed at any time, and the next run goes on where this one stopped.
+An import can be killed at any time; the next run resumes at the stored position.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -26,44 +26,44 @@ from gamekeeper.store import imports
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.imports import DONE_STAGE, ImportState
 
-BATCH_SIZE = 2_500  # accounts or characters in one transaction
+BATCH_SIZE = 2_500  # accounts or players per transaction
 IMPORT_INTENT = Intent(request_id="import-intersect")
 
-OnProgress = Callable[[str, int, int | None], None]  # what is gone through, how many of it are done, of how many
+OnProgress = Callable[[str, int, int | None], None]  # table, rows done, total rows
 
 
 class Batch(NamedTuple):
-    """What a batch comes to."""
+    """Changes, counts and report entries of one batch."""
 
     changes: Sequence[Change | Unlogged]
     counts: CountsByTable
-    entries: Iterable[ReportEntry]  # counted when they are written, at the latest
+    entries: Iterable[ReportEntry]  # may be a generator that counts while it is written
 
 
 @dataclass(slots=True)
 class ImportRun:
     data: SourceData
     settings: Settings
-    keeper: Keeper | None  # None: a dry run, and there is no database
+    keeper: Keeper | None  # None: a dry run without a database
     existing: ExistingKeys
     report_file: ReportFile
     on_progress: OnProgress
     dry_run: bool
     source: str = ""
-    report_path: str = ""  # the file, as the database knows it
+    report_path: str = ""  # path of the report, as stored in the database
     stage: str = ""
     last_id: str = ZERO_GUID
-    report_bytes: int = 0  # bytes of the file
+    report_bytes: int = 0  # length of the report so far
     counts: CountsByTable = field(default_factory=CountsByTable)
-    resumed: bool = False  # in an earlier run
-    had_work: bool = True  # whether there was anything to do
-    bags_counted: KeySet = field(default_factory=KeySet)  # bags of characters that were there before
+    resumed: bool = False  # started by an earlier run
+    had_work: bool = True  # False: an earlier run completed the import
+    bags_counted: KeySet = field(default_factory=KeySet)  # bags of players that existed before the import
     not_utf8: list[ReportEntry] = field(
         default_factory=list[ReportEntry]
     )  # rows of the next step with text that is not UTF-8
 
     async def resume(self) -> bool:
-        """Takes up what another run left; False: it left nothing to do."""
+        """Load the position of an earlier run; False if that run completed the import."""
         self.source, self.report_path = self.data.fingerprint, values.clean_text(str(self.report_file.path))
         state = await imports.find(self.keeper.store, self.source) if self.keeper else None
         if state is None:
@@ -78,13 +78,15 @@ class ImportRun:
         return state.stage != DONE_STAGE
 
     def _require_report(self, begun: str) -> None:
-        """What was listed in the earlier run is not lost."""
+        """Fail if the report is not the earlier run's: its entries would be lost."""
         if self.report_path != begun:
-            raise BadSource(f"This import was begun with another report, which goes on. Give --report {begun}")
+            raise BadSource(
+                f"This import was started with another report file, which must be continued. Add: --report {begun}"
+            )
         if self.report_file.size() < self.report_bytes:
             raise BadSource(
-                f"{begun} is gone or was cut since this import was begun: it has the rows that were listed by then. "
-                "Bring it back, or import into an empty database."
+                f"The report {begun} was deleted or truncated after this import was started. Restore the file, or "
+                "import into an empty database."
             )
 
     def enter_stage(self, stage: str) -> None:
@@ -92,7 +94,7 @@ class ImportRun:
             self.stage, self.last_id = stage, ZERO_GUID
 
     async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
-        """One transaction. It may be tried more than once; what the last try came to holds."""
+        """Apply one batch in one transaction. It may be retried; the last attempt counts."""
         after = self.counts, self.report_bytes
 
         async def decide(tx: Reading | None) -> Decision[None]:
@@ -113,7 +115,7 @@ class ImportRun:
         self.not_utf8.clear()
 
     async def process_batches(self, noun: str, work: Callable[[list[str]], Awaitable[None]]) -> None:
-        """All of a table's ids, from where it stopped."""
+        """Call `work` with batches of a table's ids, from the stored position on."""
         table = self.data.tables[noun]
         total, done = self.counts[table.name].rows, 0
         while ids := self.data.players.read_ids(table, self.last_id, BATCH_SIZE):
@@ -122,13 +124,13 @@ class ImportRun:
             self.on_progress(table.name, done, total)
 
     def read_rows(self, noun: str, ids: Sequence[str]) -> dict[str, list[Row]]:
-        """What those with these ids, which follow each other, have in a table."""
+        """Return a table's rows by owner, for owners from the first to the last of these sorted ids."""
         tables = self.data.tables
         if noun not in tables:
             return {}
         found = self.data.players.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
         if self.data.players.has_bad_text:
-            own = 0 if OWNER_TABLES[noun] == noun else 1  # where its id stands
+            own = 0 if OWNER_TABLES[noun] == noun else 1  # index of the row's own id
             odd = (values.show_id(row[own]) for row in found if values.has_replacement(row))
             self.not_utf8 += [ReportEntry(tables[noun].name, row_id, values.NOT_UTF8, taken=True) for row_id in odd]
         return {key: list(rows) for key, rows in groupby(found, itemgetter(0))}

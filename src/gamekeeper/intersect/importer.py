@@ -1,4 +1,4 @@
-"""An Intersect server's data into ours: the catalogue, then accounts, then characters, then what nobody owns."""
+"""Import an Intersect server in stages: catalogue, accounts, players, then a report of unused bags and orphan rows."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,22 +42,22 @@ from gamekeeper.store.imports import DONE_STAGE
 from gamekeeper.store.moderation import ImposedPenalty
 
 OWNED_TABLES = ("inventory", "bank", "spells", "variables", "switches")
-SLOT_TABLES = ("inventory", "bank", "bag_slots")  # what may hold a bag
-DUPLICATE_ID = "its id is another row's"
-DELETED_HERE = "it was deleted here"
-NO_ACCOUNT = "its account is not there"
-PLAYER_SKIPPED = "its character was not taken"
-NO_OWNER = "whoever it belongs to is not there, or its id is no guid or all zeros"
-NO_END = "nobody can tell when it ends: impose it anew if it is to last"
-UNUSED_BAG = "no slot of a character that is there holds it"
-UNSUPPORTED_TABLE = "Gamekeeper does not keep these"
+SLOT_TABLES = ("inventory", "bank", "bag_slots")  # tables whose rows can hold a bag
+DUPLICATE_ID = "another row has the same id"
+DELETED_HERE = "it was deleted in Gamekeeper"
+NO_ACCOUNT = "its account is missing"
+PLAYER_SKIPPED = "its player was skipped"
+NO_OWNER = "its owner is missing, or the owner's id is not a guid or all zeros"
+NO_END = "its end cannot be read: ban or mute the account again if needed"
+UNUSED_BAG = "no slot of an imported player holds it"
+UNSUPPORTED_TABLE = "Gamekeeper does not support this table"
 
 
 RowsByTable = Mapping[str, Mapping[str, list[Row]]]  # rows by table, then by the id of their owner
 
 
 async def run(run: ImportRun) -> bool:
-    """Whether there was anything to do."""
+    """Import everything; False if an earlier run completed this import."""
     if not await run.resume():
         return False
     game, store = _read_game_data(run), run.keeper.store if run.keeper else None
@@ -156,7 +156,7 @@ async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: Rows
 
 
 async def _find_clashes(run: ImportRun, tx: Reading | None, kind: str, wanted: Sequence[tuple[str, str]]) -> set[str]:
-    """Ids of those who want what somebody else has; the first of them gets it."""
+    """Return the ids whose name or email is already used. Of several new ones the first gets it."""
     taken = await run.existing.find(tx, kind, [each for _, each in wanted])
     clashing: set[str] = set()
     for own_id, each in wanted:
@@ -182,7 +182,7 @@ def _read_penalties(
     _skip_rows(counts, lines, table, [(values.show_id(row[1]), NO_END) for row, each in found if not each])
     _skip_rows(counts, lines, table, [(values.show_id(read[each][0][1]), NO_ACCOUNT) for each in read if each in gone])
     for rows in read.values():
-        _skip_rows(counts, lines, table, [(values.show_id(row[1]), "its account has another") for row in rows[1:]])
+        _skip_rows(counts, lines, table, [(values.show_id(row[1]), "its account has another one") for row in rows[1:]])
     return taken
 
 
@@ -191,7 +191,7 @@ def _read_penalties(
 
 async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> None:
     vitals = Vitals(game.classes, game.bonuses, run.settings.max_level)
-    first = [DROP_INDEXES] if fresh else []  # somebody may look for those who are there
+    first = [DROP_INDEXES] if fresh else []  # an empty database needs no index during the import
     items, spells, types = game.ids("items"), game.ids("known_spells"), game.variable_types()
     usual = dict[tuple[object, object, object], Stack]()
 
@@ -210,7 +210,7 @@ async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> Non
 
 
 def _read_bags(run: ImportRun, read: RowsByTable) -> dict[str, RawBag]:
-    """The bags in these slots, the bags in those, and so on."""
+    """Read the bags in these slots, and the bags inside them, recursively."""
     tables, source, found = run.data.tables, run.data.players, dict[str, RawBag]()
     wanted = _find_bag_ids(row for noun in ("inventory", "bank") for rows in read[noun].values() for row in rows)
     while wanted:
@@ -261,11 +261,11 @@ async def _build_player_batch(
 
 
 def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
-    """Its bags too: later on nobody else is looked for who has them."""
+    """Count an existing player's rows and bags, so that its bags are not reported as unused."""
     reader.counts[reader.tables["players"]].there += 1
     rows = [(noun, row) for noun in OWNED_TABLES for row in read[noun].get(own_id, ())]
     walked: set[str] = set()
-    for noun, row in rows:  # it grows while bags are found
+    for noun, row in rows:  # the list grows while bags are found
         reader.counts[reader.tables[noun]].there += 1
         bag_id = values.parse_guid(row[5]) if noun in SLOT_TABLES else None
         if bag_id and bag_id in reader.bags and bag_id not in walked:
@@ -276,13 +276,13 @@ def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own
 
 
 def _skip_items(reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
-    """All but its bags, which are looked at when it is known whose they all are."""
+    """Skip a player's rows, except its bags: unused bags are reported later."""
     for noun in OWNED_TABLES:
         for row in read[noun].get(own_id, ()):
             reader.skip(noun, row[1], PLAYER_SKIPPED)
 
 
-# --- what nobody owns ----------------------------------------------------------------------------------------------
+# --- unused bags and orphans -----------------------------------------------------------------------------------------
 
 
 async def _report_unused_bags(run: ImportRun) -> None:
@@ -311,7 +311,7 @@ async def _report_unused_bags(run: ImportRun) -> None:
 
 
 async def _report_orphans(run: ImportRun) -> None:
-    """Rows that belong to nobody: looked for only where the sums say that there are some."""
+    """Report orphan rows, only of tables whose counts do not add up."""
 
     async def turn(_: Reading | None) -> Batch:
         counts = CountsByTable()
@@ -321,7 +321,7 @@ async def _report_orphans(run: ImportRun) -> None:
 
 
 def _find_orphans(run: ImportRun, counts: CountsByTable) -> Iterator[ReportEntry]:
-    """Counted while they are written: they may be many."""
+    """Yield and count orphan rows one by one, because they may be many."""
     tables = run.data.tables
     for noun, owner in OWNER_TABLES.items():
         if noun in tables and run.counts[tables[noun].name].unaccounted:

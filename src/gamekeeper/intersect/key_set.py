@@ -1,4 +1,4 @@
-"""What a dry run would have brought in by now: on the disk when it is much, and gone at the end."""
+"""A set of keys in a temporary SQLite database, which may be larger than memory."""
 
 import json
 import sqlite3
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 class KeySet:
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # a file without a name
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # temporary file
         self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")
         self._db.execute("BEGIN")
 

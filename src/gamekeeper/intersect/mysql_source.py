@@ -1,4 +1,4 @@
-"""Intersect's databases on a MySQL or MariaDB server, read in one snapshot."""
+"""Read Intersect's databases on a MySQL or MariaDB server in one consistent snapshot."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from gamekeeper.intersect.source import KeySql, Row, Source
 
 SCHEME = "mysql://"
 DEFAULT_PORT = 3306
-CONNECT_SECONDS = 10
-FETCH_ROWS = 1000  # rows in one go
-GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # in the one form that is in their order
+CONNECT_SECONDS = 10  # connection timeout
+FETCH_ROWS = 1000  # rows per fetch
+GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # the only spelling that sorts like our ids
 SNAPSHOT_STATEMENTS = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION TRANSACTION READ ONLY",
@@ -28,7 +28,7 @@ class MysqlSource(Source):
         self._driver = _import_driver()
         try:
             parts = urlsplit(url)
-            self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # without the password
+            self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # for messages: without the password
             self._db = self._driver.connect(
                 host=parts.hostname or "localhost",
                 port=parts.port or DEFAULT_PORT,
@@ -59,7 +59,7 @@ class MysqlSource(Source):
         return found
 
     def index_ids(self, table: SourceTable) -> None:
-        """They are in order: the server compares guids as we do, without regard to case."""
+        """Do nothing: the server already sorts guids as we do, ignoring case."""
 
     def query(self, text: str, *given: object) -> Iterator[Row]:
         try:
@@ -83,7 +83,7 @@ class MysqlSource(Source):
 
     def key_sql(self, owners: SourceTable, column: str) -> KeySql:
         key, name = self.quote_name(owners.key), self.quote_name(owners.name)
-        table = f"(SELECT {key} FROM {name} WHERE {key} REGEXP '{GUID_REGEXP}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names that the schema has
+        table = f"(SELECT {key} FROM {name} WHERE {key} REGEXP '{GUID_REGEXP}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names from the schema
         return KeySql(table, f"LOWER(k.{key})", f"t.{self.quote_name(column)} = k.{key}")
 
     def guid_sql(self, expression: str) -> str:
@@ -94,12 +94,12 @@ class MysqlSource(Source):
 
 
 def _import_driver() -> Any:  # noqa: ANN401 - the driver has no types
-    """Only who needs it has it."""
+    """Import PyMySQL, which is an optional dependency."""
     try:
-        import pymysql  # noqa: PLC0415 - an extra
+        import pymysql  # noqa: PLC0415 - optional dependency
     except ImportError:
         raise BadSource(
-            "Reading from MySQL needs another package. Install it with: pip install 'gamekeeper[mysql]'"
+            "Reading from MySQL needs the package PyMySQL. Install it with: pip install 'gamekeeper[mysql]'"
         ) from None
     return pymysql
 

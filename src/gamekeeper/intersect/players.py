@@ -1,4 +1,4 @@
-"""Intersect's characters as ours: the record, and all that it has."""
+"""Convert Intersect's players with their items, spells and variables."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,10 +24,10 @@ BOOLEAN_TYPE, INTEGER_TYPE = 1, 2
 MAX_DIRECTION = 3
 MAX_EQUIPMENT = 20
 MAX_CACHED_STACKS = 50_000
-NO_VALUE = "it has no value, or none that can be read"
+NO_VALUE = "its value is missing or cannot be read"
 TYPE_MISMATCH = {
-    BOOLEAN: "its value is a Boolean and its variable an Integer",
-    INTEGER: "its value is an Integer and its variable a Boolean",
+    BOOLEAN: "its value is a Boolean, but its variable is an Integer",
+    INTEGER: "its value is an Integer, but its variable is a Boolean",
 }
 
 
@@ -35,13 +35,13 @@ FullPlayer = tuple[Player, PlayerState]
 
 
 class RawBag(NamedTuple):
-    size: object  # its size, as it stands there
+    size: object  # as stored, may be invalid
     rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
 class RawPlayer:
-    """What a character has, as it was read."""
+    """All rows of one player, as read from the source."""
 
     player: Row
     inventory: Sequence[Row] = ()
@@ -53,21 +53,21 @@ class RawPlayer:
 
 @dataclass(slots=True)
 class PlayerReader:
-    """Reads characters one after the other; what is odd about their rows is listed."""
+    """Convert players one by one, and list skipped and altered rows."""
 
-    tables: Mapping[str, str]  # what they are called there
+    tables: Mapping[str, str]  # names of the tables in the source
     settings: Settings
     vitals: Vitals
-    items: set[str]  # the catalogue's
-    spells: set[str]  # the catalogue's
-    types: Mapping[str, str]  # of the catalogue's variables
+    items: set[str]  # ids in the catalogue
+    spells: set[str]  # ids in the catalogue
+    types: Mapping[str, str]  # types of the catalogue's variables
     bags: Mapping[str, RawBag]
     stack_cache: dict[tuple[object, object, object], Stack] = (
         field(  # what slots held before, by item, quantity and stats
             default_factory=dict[tuple[object, object, object], Stack]
         )
     )
-    used_bags: set[str] = field(default_factory=set[str])  # bags that lie in some slot already
+    used_bags: set[str] = field(default_factory=set[str])  # bags that a slot already holds
     counts: CountsByTable = field(default_factory=CountsByTable)
     entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
     guids: values.GuidCache = field(default_factory=values.GuidCache)
@@ -78,11 +78,11 @@ class PlayerReader:
         waiting: list[str] = []
         self._read_slots(slots, INVENTORY, "inventory", raw.inventory, waiting)
         self._read_slots(slots, BANK, "bank", raw.bank, waiting)
-        for bag_id in waiting:  # it grows while bags are found in bags
+        for bag_id in waiting:  # the list grows while bags are found in bags
             said, rows = self.bags[bag_id]
             size = values.clamp_bag_size(said)
             if size != said:
-                self.note("bags", bag_id, f"its size is {said!r}: {size} now")
+                self.note("bags", bag_id, f"its size is {said!r}: changed to {size}")
             self._read_slots(slots, bag_id, "bag_slots", rows, waiting)
             sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
             self._count("bags").taken += 1
@@ -92,12 +92,12 @@ class PlayerReader:
         )
 
     def skip(self, noun: str, row_id: object, reason: str) -> None:
-        """A row that is not taken."""
+        """Report a skipped row."""
         self._count(noun).left += 1
         self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason))
 
     def note(self, noun: str, row_id: object, reason: str) -> None:
-        """A row that is taken, but not as it is, or where nobody expects it."""
+        """Report a row that is imported with an alteration or an unusual value."""
         self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason, taken=True))
 
     def _count(self, noun: str) -> RowCounts:
@@ -108,7 +108,7 @@ class PlayerReader:
     def _read_slots(
         self, slots: dict[SlotAddress, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]
     ) -> None:
-        """The usual row goes by quickly: there are some dozens of them for every character, and few kinds of them."""
+        """Read the slots of one place. Ordinary rows take a fast path through the cache: they are most rows."""
         usual, most = self.stack_cache, self._last_slot(place)
         before = len(slots)
         for row in rows:
@@ -124,31 +124,33 @@ class PlayerReader:
     def _read_slot(
         self, slots: dict[SlotAddress, Stack], spot: SlotAddress, noun: str, row: Row, waiting: list[str]
     ) -> Stack | None:
-        """None when there is no way to keep it; whatever else is odd is noted."""
+        """Read one slot with all checks. None if the row must be skipped."""
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
         notes, item_id, count = len(self.entries), self.guids[item], values.parse_number(quantity, 0)
         if item_id is None or count is None or self._parse_slot(slot, self._last_slot(place)) is None:
-            self.skip(noun, row_id, f"impossible values: slot {slot!r}, item {show_id(item)}, quantity {quantity!r}")
+            self.skip(noun, row_id, f"invalid values: slot {slot!r}, item {show_id(item)}, quantity {quantity!r}")
             return None
         if spot in slots:
-            self.skip(noun, row_id, f"slot {slot} is taken by another row")
+            self.skip(noun, row_id, f"slot {slot} is used by another row")
             return None
         if self.items and item_id not in self.items:
             self.note(noun, row_id, f"its item {item_id} is not in the game data: kept")
         if count == 0:
-            self.note(noun, row_id, "its quantity is 0: kept as 1, which it counts as there")
+            self.note(noun, row_id, "its quantity is 0: changed to 1, as Intersect counts it")
         if slot > self._last_slot(place):
             beyond = (
-                f"the setting {place}_slots: kept" if place in (INVENTORY, BANK) else "its bag, which is larger now"
+                f"the setting {place}_slots: kept"
+                if place in (INVENTORY, BANK)
+                else "the size of its bag, which was enlarged"
             )
             self.note(noun, row_id, f"slot {slot} is beyond {beyond}")
         buffs = values.parse_buffs(properties)
         if buffs is None:
-            self.note(noun, row_id, "its stats cannot be read: kept without them")
+            self.note(noun, row_id, "its stats cannot be read: imported without them")
         stack = Stack(item_id, count or 1, self._read_bag_id(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
         if bag is None and len(self.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
-            self.stack_cache[item, quantity, properties] = stack  # nothing is odd about it
+            self.stack_cache[item, quantity, properties] = stack  # an ordinary row
         return stack
 
     def _read_bag_id(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
@@ -156,23 +158,23 @@ class PlayerReader:
         if bag_id == ZERO_GUID or raw is None:
             return None
         if bag_id is None or bag_id not in self.bags:
-            self.note(noun, row_id, f"its bag {show_id(raw)} is not there: kept without it")
+            self.note(noun, row_id, f"its bag {show_id(raw)} is missing: imported without it")
             return None
         if bag_id in self.used_bags:
-            self.note(noun, row_id, f"its bag {bag_id} lies in another slot, or in itself: kept without it")
+            self.note(noun, row_id, f"its bag {bag_id} is in another slot or in itself: imported without it")
             return None
         self.used_bags.add(bag_id)
         waiting.append(bag_id)
         return bag_id
 
     def _last_slot(self, place: str) -> int:
-        """The last slot of a place."""
+        """Return the last slot of a place."""
         if place == INVENTORY:
             return self.settings.inventory_slots - 1
         return self.settings.bank_slots - 1 if place == BANK else values.clamp_bag_size(self.bags[place].size) - 1
 
     def _parse_slot(self, raw: object, last: int) -> int | None:
-        """Some beyond the last are kept; one without measure would make every answer about its place as long."""
+        """Parse a slot number. Slots beyond the last one are kept up to MAX_SLOTS, which limits the size of answers."""
         return values.parse_number(raw, 0, max(last, values.MAX_SLOTS - 1))
 
     # --- spells and variables --------------------------------------------------------------------------------------
@@ -182,9 +184,9 @@ class PlayerReader:
         for _, row_id, slot, raw in rows:
             spell_id = self.guids[raw]
             if spell_id is None or self._parse_slot(slot, self.settings.spell_slots - 1) is None:
-                self.skip("spells", row_id, f"impossible values: slot {slot!r}, spell {show_id(raw)}")
+                self.skip("spells", row_id, f"invalid values: slot {slot!r}, spell {show_id(raw)}")
             elif slot in known:
-                self.skip("spells", row_id, f"slot {slot} is taken by another row")
+                self.skip("spells", row_id, f"slot {slot} is used by another row")
             else:
                 known[slot] = spell_id
                 if self.spells and spell_id not in self.spells:
@@ -202,7 +204,7 @@ class PlayerReader:
                 variable_id = self.guids[raw_id]
                 value = values.parse_flag(raw_value) if noun == "switches" else parse_variable(raw_value)
                 if variable_id is None or variable_id in found:
-                    self.skip(noun, row_id, "its variable's id is no guid, or there twice")
+                    self.skip(noun, row_id, "its variable's id is not a guid, or is a duplicate")
                 elif value is None:
                     self.skip(noun, row_id, UNSUPPORTED_VARIABLE if _has_value(raw_value) else NO_VALUE)
                 elif self.types.get(variable_id, find_type(value)) != find_type(value):
@@ -260,31 +262,31 @@ class PlayerReader:
     ) -> int:
         found = values.parse_number(raw, least, most)
         if found is None:
-            self.note("players", own_id, f"its {name} is {raw!r}: {usual} now")
+            self.note("players", own_id, f"its {name} is {raw!r}: changed to {usual}")
         return usual if found is None else found
 
-    def _read_numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+    def _read_numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - any column value
         found = values.parse_numbers(raw, count)
         if found is None:
-            self.note("players", own_id, f"its {name} cannot be read: all 0 now")
+            self.note("players", own_id, f"its {name} cannot be read: changed to 0")
         return found or (0,) * count
 
-    def _read_equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+    def _read_equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - any column value
         count = len(NOTHING_EQUIPPED)
         found = values.parse_numbers(raw, count, -1)
         if found is None:
-            self.note("players", own_id, "its Equipment cannot be read: it wears nothing now")
+            self.note("players", own_id, "its Equipment cannot be read: imported without equipment")
             return NOTHING_EQUIPPED
         if any(slot >= 0 for slot in (values.parse_numbers(raw, MAX_EQUIPMENT, -1) or ())[count:]):
-            self.note("players", own_id, f"it wears more than {count} things: what is beyond lies in its inventory")
+            self.note("players", own_id, f"it has more than {count} equipped items: the others stay in its inventory")
         worn = tuple(slot if slot >= 0 and (INVENTORY, slot) in slots else -1 for slot in found)
         if any(slot >= 0 and slot != kept for slot, kept in zip(found, worn, strict=True)):
-            self.note("players", own_id, "it wears something out of an empty slot: taken off")
+            self.note("players", own_id, "an equipped slot is empty: unequipped")
         return worn
 
 
 def parse_variable(raw: object) -> int | bool | None:
-    """A variable's value; None when it is of a type that is not ours. Before 2019-06 it was a plain number."""
+    """Parse a variable's value; None if its type is not supported. Before June 2019 it was a plain number."""
     found = raw if isinstance(raw, int) else values.decode_json(raw)
     if isinstance(found, dict):
         value = cast("dict[str, Any]", found)

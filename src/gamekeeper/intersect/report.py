@@ -1,4 +1,4 @@
-"""What became of every row: counts per table, and a file that names each row which was not taken as it was."""
+"""Report of an import: row counts per table, and a file that lists every skipped or altered row."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from gamekeeper.intersect.schemas import BadSource
 
 
 class ReportEntry(NamedTuple):
-    """A row that was not taken, or was but not as it is."""
+    """A row that was skipped, or imported with alterations (`taken`)."""
 
     table: str
     id: str
@@ -23,10 +23,10 @@ class ReportEntry(NamedTuple):
 @dataclass(slots=True)
 class RowCounts:
     rows: int = 0
-    empty: int = 0  # they stand for empty slots, which are not stored here
+    empty: int = 0  # rows of empty slots, which Gamekeeper does not store
     taken: int = 0
-    there: int = 0  # before this import
-    left: int = 0  # not taken
+    there: int = 0  # existed before this import
+    left: int = 0  # skipped
 
     @property
     def unaccounted(self) -> int:
@@ -72,9 +72,9 @@ def _add_counts(one: RowCounts, other: RowCounts) -> RowCounts:
 
 
 class ReportFile:
-    """JSON Lines, after one that says of which source. No other file is ever written to.
+    """The report as JSON Lines. Its first line names the source; a file with another first line is never changed.
 
-    What is written goes after a place that is known, so that a second try writes the same bytes.
+    Each batch writes from a known offset, so a retry writes the same bytes.
     """
 
     def __init__(self, path: Path, source: str) -> None:
@@ -82,22 +82,26 @@ class ReportFile:
         self._first = msgspec.json.encode({"source": source}) + b"\n"
         self._is_new = not path.exists()
         if not self._is_new and not path.is_file():
-            raise BadSource(f"{path} is not a file. Name another with --report.")
+            raise BadSource(f"{path} is not a regular file. Choose another report file with --report.")
         try:
             if self._is_new:
-                path.touch(mode=0o600, exist_ok=False)  # it has people's names
+                path.touch(mode=0o600, exist_ok=False)  # contains personal names
             self._file = path.open("r+b")
         except OSError as error:
-            raise BadSource(f"{path} cannot be written: {error.strerror}. Name another with --report.") from error
+            raise BadSource(
+                f"Cannot write {path}: {error.strerror}. Choose another report file with --report."
+            ) from error
         if self._file.readline(len(self._first)) not in (b"", self._first):
             self._file.close()
-            raise BadSource(f"{path} is there already and is no report of this import. Name another with --report.")
+            raise BadSource(
+                f"{path} exists and is not a report of this import. Choose another report file with --report."
+            )
 
     def size(self) -> int:
         return self._file.seek(0, os.SEEK_END)
 
     def write(self, after: int, lines: Iterable[ReportEntry]) -> int:
-        """Cuts off whatever else is there; returns where it ends now."""
+        """Truncate the file at offset `after`, append the entries, and return the new length."""
         self._file.seek(after)
         self._file.truncate()
         if not after:
@@ -109,7 +113,7 @@ class ReportFile:
         return self._file.tell()
 
     def close(self) -> None:
-        """Leaves nothing behind where nothing was written."""
+        """Close the file; delete it if it is new and empty."""
         if self._is_new and not self.size():
             self.path.unlink()
         self._file.close()

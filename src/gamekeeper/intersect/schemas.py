@@ -1,31 +1,31 @@
-"""Which era of Intersect a database is of: what its tables and columns are called there."""
+"""Names of tables and columns in the supported versions of Intersect."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-ColumnsByTable = Mapping[str, list[str]]  # those of a database, with their columns
+ColumnsByTable = Mapping[str, list[str]]  # tables of a database with their columns
 NET7_MIGRATION = "20230930000000_Net7Upgrade"
 
 
 class BadSource(Exception):
-    """What there is cannot be imported; the message says what to do."""
+    """The source cannot be imported; the message says why and what to do."""
 
 
 class TableSpec(NamedTuple):
-    """A table as an import needs it; `|` stands between names that one thing had in different eras."""
+    """A table that the import reads. `|` separates the names of a table or column in different versions."""
 
     names: str
-    key: str  # the column that says whose a row is
+    key: str  # column with the owner's id
     needed: str
-    more: str = ""  # not there in every era
-    blank: str = ""  # the column that is all zeros in an empty slot
+    more: str = ""  # columns that some versions lack
+    blank: str = ""  # column that is all zeros in rows of empty slots
     may_miss: bool = False
 
 
 class SourceTable(NamedTuple):
     name: str
     key: str
-    columns: tuple[str | None, ...]  # the needed ones, then the others; None: not there
+    columns: tuple[str | None, ...]  # the needed ones, then the optional ones; None: missing
     blank: str | None
 
 
@@ -68,25 +68,30 @@ GAME_TABLES: Mapping[str, TableSpec] = {
     ),
     "maps": TableSpec("Maps", "Id", "Name", may_miss=True),
 }
-TABLES_OF_OTHER_FILE = {"player": ("Items", "Classes"), "game": ("Users", "Bags")}  # what the other file would have
+TABLES_OF_OTHER_FILE = {
+    "player": ("Items", "Classes"),
+    "game": ("Users", "Bags"),
+}  # to detect swapped files
 
 
 def match_tables(
     name: str, role: str, wanted: Mapping[str, TableSpec], there: ColumnsByTable
 ) -> dict[str, SourceTable]:
-    """The tables by our names for them."""
+    """Find the tables and their columns; return them by our names."""
     known = {each.lower(): each for each in there}
     first = next(iter(wanted.values()))
     if not _find_first(first.names, known) and all(other.lower() in known for other in TABLES_OF_OTHER_FILE[role]):
-        raise BadSource(f"{name} is not the {role}data. Have --players and --game been swapped?")
+        raise BadSource(f"{name} is not the {role}data. Were --players and --game swapped?")
     if not any(_find_first(want.names, known) for want in wanted.values()):
-        raise BadSource(f"{name} is no {role}data of Intersect: it has none of its tables. Is it the right one?")
+        raise BadSource(
+            f"{name} is not the {role}data of Intersect: it has none of its tables. Check the file name or URL."
+        )
     found = {noun: _match_table(name, want, known, there) for noun, want in wanted.items()}
     return {noun: table for noun, table in found.items() if table}
 
 
 def detect_version(there: ColumnsByTable, migrations: set[str]) -> str:
-    """For people to read: what differs is looked up in the tables themselves."""
+    """Return the version for display only; the import itself looks at the tables."""
     columns = {table.lower(): {each.lower() for each in names} for table, names in there.items()}
     if "characters" in columns:
         return "0.6, before March 2019"
@@ -102,7 +107,9 @@ def _match_table(name: str, want: TableSpec, known: Mapping[str, str], there: Co
     if table is None:
         if want.may_miss:
             return None
-        raise BadSource(f"{name} has no table {_join_names(want.names)}. Is it whole, and Intersect's?")
+        raise BadSource(
+            f"{name} has no table {_join_names(want.names)}. Check that it is a complete Intersect database."
+        )
     columns = {each.lower(): each for each in there[table]}
     names = [_require_column(name, table, each, columns) for each in f"{want.key} {want.needed}".split()]
     more = [_find_first(each, columns) for each in want.more.split()]
@@ -113,8 +120,8 @@ def _require_column(name: str, table: str, names: str, columns: Mapping[str, str
     found = _find_first(names, columns)
     if found is None:
         raise BadSource(
-            f"{name} has no column {_join_names(names)} in {table}, so it is of no era of Intersect that is known here "
-            "(0.6 to 0.8). Start the game's own server on it once: that brings it up to date."
+            f"{name} has no column {_join_names(names)} in {table}, so its version of Intersect is not supported (0.6 "
+            "to 0.8 are). Start the game's own server with it once, which updates it, then import again."
         )
     return found
 

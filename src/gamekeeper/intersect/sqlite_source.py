@@ -1,4 +1,4 @@
-"""Intersect's databases as SQLite files: looked through before anything is begun, and never written to."""
+"""Read Intersect's databases in SQLite files, after an integrity check. Never writes to them."""
 
 import os
 import sqlite3
@@ -13,8 +13,8 @@ from gamekeeper.intersect import values
 from gamekeeper.intersect.schemas import BadSource, SourceTable
 from gamekeeper.intersect.source import KeySql, Row, Source
 
-LOCK_SECONDS = 3
-CACHE_KIB = 64 * 1024
+LOCK_SECONDS = 3  # wait for a lock of another program
+CACHE_KIB = 64 * 1024  # page cache
 
 
 class SqliteSource(Source):
@@ -40,15 +40,15 @@ class SqliteSource(Source):
         }
 
     def index_ids(self, table: SourceTable) -> None:
-        """Their ids in every spelling: a file may have several, when its game was about to change them."""
+        """Create a temporary table of the ids in all spellings: one file can mix several of them."""
         if table.name in self._indexed:
             return
         self._indexed.add(table.name)
         place, key = self.key_sql(table, table.key).table, self.quote_name(table.key)
         self.query_all(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
-        own = f"SELECT {self.guid_sql(key)} AS own FROM {self.quote_name(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
+        own = f"SELECT {self.guid_sql(key)} AS own FROM {self.quote_name(table.name)} LIMIT -1"  # noqa: S608 - names from the schema
         self.query_all(
-            f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names that the schema has
+            f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names from the schema
             f"WHERE own <> '{ZERO_GUID}' ORDER BY own"
         )
 
@@ -67,11 +67,12 @@ class SqliteSource(Source):
                 done += 1
         except sqlite3.Error as error:
             self._replace_bad_text(error)
-            yield from islice(self.query(text, *given), done, None)  # nothing changes here: they come as before
+            # the snapshot is unchanged, so the rows come in the same order
+            yield from islice(self.query(text, *given), done, None)
 
     def _replace_bad_text(self, error: sqlite3.Error) -> None:
-        """From now on whatever is not UTF-8 is replaced. Not before there is such text: it takes longer."""
-        if hasattr(error, "sqlite_errorcode") or self.has_bad_text:  # SQLite itself does not look whether text is UTF-8
+        """From now on, replace bytes that are not UTF-8. Only when needed, because it is slower."""
+        if hasattr(error, "sqlite_errorcode") or self.has_bad_text:  # an error of SQLite itself, not of decoding
             raise _explain_error(Path(self.name), error) from error
         self.has_bad_text = True
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -90,7 +91,7 @@ class SqliteSource(Source):
         )
 
     def guid_sql(self, expression: str) -> str:
-        """Python is not asked about what it may not be able to read: text with anything but ASCII in it."""
+        """Non-ASCII text is never passed to the Python function, which might fail to decode it."""
         odd = f"typeof({expression}) = 'text' AND {expression} GLOB '*[^ -~]*'"
         return f"CASE WHEN {odd} THEN NULL ELSE guid({expression}) END"
 
@@ -98,7 +99,7 @@ class SqliteSource(Source):
         return guid, guid.upper(), values.encode_guid(guid)
 
     def _check(self) -> None:
-        """All of it: nothing is begun on a damaged file."""
+        """Check the whole file before the import starts."""
         self._db.create_function("guid", 1, values.parse_guid, deterministic=True)
         self._db.create_function("guid_bytes", 1, _guid_bytes, deterministic=True)
         self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
@@ -113,12 +114,15 @@ def _guid_bytes(guid: str | None) -> bytes | None:
 
 def _open(path: Path) -> sqlite3.Connection:
     if not path.is_file():
-        raise BadSource(f"There is no file {path}. Intersect has its own in the folder resources.")
+        raise BadSource(f"The file {path} does not exist. Intersect keeps its databases in the folder resources.")
     options = "mode=ro"
-    if not os.access(path.parent, os.W_OK):  # SQLite would make files there, to share the reading
+    if not os.access(path.parent, os.W_OK):  # SQLite could not create its -shm file there
         wal = path.with_name(path.name + "-wal")
         if wal.exists() and wal.stat().st_size:
-            raise BadSource(f"{wal} has changes that cannot be read there. Copy {path.name}* to a folder of your own.")
+            raise BadSource(
+                f"{wal} has changes that cannot be read, because the folder is read-only. Copy {path.name}* to "
+                "another folder."
+            )
         options += "&immutable=1"
     uri = f"file:{quote(str(path.absolute()))}?{options}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=LOCK_SECONDS, check_same_thread=False)
@@ -127,16 +131,16 @@ def _open(path: Path) -> sqlite3.Connection:
 def _explain_error(path: Path, error: sqlite3.Error) -> BadSource:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
-        return BadSource(f"{path} is not an SQLite database. Give playerdata.db and gamedata.db as the game has them.")
+        return BadSource(f"{path} is not an SQLite database. Give playerdata.db and gamedata.db of the game.")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return BadSource(f"{path} is locked by another program. Stop the game's server, or copy the file.")
+        return BadSource(f"{path} is locked by another program. Stop the game server, or copy the file.")
     if name.startswith("SQLITE_CORRUPT"):
         return _report_damage(str(path), str(error))
-    return BadSource(f"{path} cannot be read: {error}. Can this user read it, and is its folder whole?")
+    return BadSource(f"{path} cannot be read: {error}. Check the permissions of the file and its folder.")
 
 
 def _report_damage(name: str, what: str) -> BadSource:
     return BadSource(
-        f"{name} is damaged: {what.strip()}. Nothing was imported. Take a copy from before, or save what can be "
-        f"saved with `sqlite3 {name} .recover | sqlite3 saved.db` and import that."
+        f"{name} is damaged: {what.strip()}. Nothing was imported. Use a backup of the file, or recover its data with "
+        f"`sqlite3 {name} .recover | sqlite3 saved.db` and import saved.db."
     )

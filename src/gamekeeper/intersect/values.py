@@ -1,4 +1,4 @@
-"""What stands in Intersect's columns, as values of ours: guids, moments, flags, numbers and lists of them."""
+"""Parse values of Intersect's columns: guids, times, flags, numbers and lists of numbers."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -10,42 +10,40 @@ import msgspec
 from gamekeeper.game import lookup
 from gamekeeper.game.inventory import NO_BUFFS
 
-MAX_INT = 2**31 - 1  # of what is an integer there and here
+MAX_INT = 2**31 - 1  # largest 32-bit integer
 MAX_LONG = 2**63 - 1
 GUID_BYTES = 16
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000  # the last year there is stands for it
+NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000  # ms; .NET's largest year means "no end"
 STAT_COUNT = 5
-MAX_SLOTS = 1000  # of a bag, as on the wire; of every other place too, unless the settings have more
-REPLACEMENT = "\ufffd"  # what stands where text was not UTF-8
-NOT_UTF8 = f"some of its text is not UTF-8: read with {REPLACEMENT} in its place"
+MAX_SLOTS = 1000  # limit of a bag, as in the API; of inventory and bank if the settings have fewer
+REPLACEMENT = "\ufffd"  # replacement character for invalid UTF-8
+NOT_UTF8 = f"some of its text is not UTF-8: invalid bytes were replaced by {REPLACEMENT}"
 
 
 def parse_guid(raw: object) -> str | None:
-    """In .NET's order when it is bytes: the first three groups come with their last byte first."""
+    """Parse a guid from text or from 16 bytes in .NET's order (first three groups little-endian)."""
     if isinstance(raw, bytes):
         if len(raw) != GUID_BYTES:
             return None
         first = raw[3::-1].hex()
         return f"{first}-{raw[5:3:-1].hex()}-{raw[7:5:-1].hex()}-{raw[8:10].hex()}-{raw[10:].hex()}"
-    return (
-        lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None
-    )  # what is lower case is read quickly
+    return lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None  # lower case takes the fast path
 
 
 def encode_guid(text: str) -> bytes:
-    """A guid of ours in .NET's order."""
+    """Encode a guid as 16 bytes in .NET's order."""
     raw = bytes.fromhex(text.replace("-", ""))
     return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
 
 
 def show_id(raw: object) -> str:
-    """An id for people to read, whatever stands there."""
+    """Return an id as text for the report, even if it is invalid."""
     return parse_guid(raw) or (raw.hex() if isinstance(raw, bytes) else str(raw))
 
 
 class GuidCache(dict[object, str | None]):
-    """Guids that come again and again, each read once."""
+    """Cache of parsed guids: most values occur many times."""
 
     def __missing__(self, raw: object) -> str | None:
         found = self[raw] = parse_guid(raw)
@@ -53,21 +51,21 @@ class GuidCache(dict[object, str | None]):
 
 
 def parse_time(raw: object) -> int | None:
-    """Milliseconds since 1970, and None for what is no moment or was before."""
+    """Parse a time to milliseconds since 1970; None if it is invalid or earlier."""
     milliseconds = _parse_milliseconds(raw)
     return milliseconds if milliseconds is not None and milliseconds > 0 else None
 
 
 def parse_end(raw: object) -> int | None:
-    """When a ban ends; None: it does not. One that ended before 1970 is over like any other."""
+    """Parse the end of a ban or mute to milliseconds; None if it is permanent. An end before 1970 becomes 0."""
     at = _parse_milliseconds(raw)
     if at is None:
-        raise ValueError("it is no moment")
+        raise ValueError("not a valid time")
     return None if at >= NEVER else max(at, 0)
 
 
 def _parse_milliseconds(raw: object) -> int | None:
-    """Since 1970; None: it is no moment. One without a zone is UTC."""
+    """Parse a time to milliseconds since 1970; None if it is invalid. Without a time zone it is UTC."""
     if isinstance(raw, str):
         try:
             raw = datetime.fromisoformat(raw.strip())
@@ -80,7 +78,7 @@ def _parse_milliseconds(raw: object) -> int | None:
 
 
 def clean_text(raw: object) -> str:
-    """What every database can keep of it."""
+    """Return the value as text that every database can store: valid UTF-8 without NUL."""
     if raw is None:
         return ""
     kept = raw.decode(errors="replace") if isinstance(raw, bytes) else str(raw)
@@ -88,27 +86,27 @@ def clean_text(raw: object) -> str:
 
 
 def has_replacement(row: Iterable[object]) -> bool:
-    """Whether a text in it was not UTF-8."""
+    """Whether a text of the row had invalid UTF-8."""
     return any(isinstance(each, str) and REPLACEMENT in each for each in row)
 
 
 def parse_flag(raw: object) -> bool:
-    """MySQL may have it as a bit, which comes as a byte."""
+    """Parse a boolean; MySQL may return a BIT column as bytes."""
     return any(raw) if isinstance(raw, bytes) else bool(raw)
 
 
 def parse_number(raw: object, least: int, most: int = MAX_INT) -> int | None:
-    """None when there is no such number."""
+    """Return the number, or None if it is not an integer within the limits."""
     return raw if isinstance(raw, int) and least <= raw <= most else None
 
 
 def clamp_bag_size(raw: object) -> int:
-    """Of a bag: as near to it as there is one."""
+    """Return a bag's size, limited to 1 … MAX_SLOTS."""
     return max(1, min(raw, MAX_SLOTS)) if isinstance(raw, int) else 1
 
 
 def decode_json(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything
-    """None when it is no JSON."""
+    """Decode JSON; None if it is invalid."""
     if not isinstance(raw, str | bytes):
         return None
     try:
@@ -119,14 +117,14 @@ def decode_json(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything
 
 @lru_cache(maxsize=4096)
 def parse_numbers(raw: str | bytes | None, count: int, missing: int = 0) -> tuple[int, ...] | None:
-    """A JSON list, cut or filled up to so many numbers; None when it is none."""
+    """Parse a JSON list of numbers, cut or padded to `count`; None if it is invalid."""
     found = decode_json(raw)
     return _fit_numbers(cast("list[object]", found), count, missing) if isinstance(found, list) else None
 
 
 @lru_cache(maxsize=4096)
 def parse_buffs(raw: str | bytes | None) -> tuple[int, ...] | None:
-    """Of StatBuffs, or of the StatModifiers in ItemProperties; None when it cannot be read."""
+    """Parse StatBuffs, or the StatModifiers of ItemProperties; None if invalid."""
     if raw is None or raw in ("", "null"):
         return NO_BUFFS
     found = decode_json(raw)

@@ -1,4 +1,4 @@
-"""What Intersect computes of a character and does not store: its most health and mana, and its way to go."""
+"""Compute values that Intersect does not store: maximum health and mana, and experience to the next level."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gamekeeper.intersect import values
 
 VITAL_COUNT = 2
-UNKNOWN_CLASS_VITAL = 20  # the health and the mana of whoever has a class that is gone
+UNKNOWN_CLASS_VITAL = 20  # health and mana of players whose class was deleted
 MIN_VITALS = (1, 0)
 NONE = (0, 0)
 
@@ -27,14 +27,14 @@ class ClassGrowth(NamedTuple):
         return base + increase * (level - 1)
 
     def exp_to_next(self, level: int) -> int:
-        """How much it takes from this level to the next."""
+        """Return the experience needed from this level to the next."""
         if level in self.overrides:
             return self.overrides[level]
         return _compound(self.first_exp, self.exp_increase, level)
 
 
 def _compound(base: int, percent: int, level: int) -> int:
-    """By so much with every level after the first; no further than what can be stored."""
+    """Grow `base` by `percent` per level after the first, limited to 64 bits."""
     try:
         grown = int(base * (1 + percent / 100) ** (level - 1))
     except OverflowError:
@@ -43,7 +43,7 @@ def _compound(base: int, percent: int, level: int) -> int:
 
 
 class ItemBonus(NamedTuple):
-    """What an item gives to whoever wears it."""
+    """Health and mana that an equipped item adds."""
 
     given: tuple[int, ...] = NONE
     percent: tuple[int, ...] = NONE
