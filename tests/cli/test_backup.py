@@ -109,7 +109,7 @@ def test_a_database_that_is_not_in_order_is_backed_up_loudly(
 
     monkeypatch.setattr(f"gamekeeper.store.{engine}.{engine.capitalize()}Store.check_integrity", broken)
     result = command.run("backup", str(file), code=1)
-    assert "WARNING: the database itself is not in order: page 7 is torn. Run: gamekeeper doctor" in result.stderr
+    assert "WARNING: the database failed its integrity check: page 7 is torn. Run: gamekeeper doctor" in result.stderr
     assert zipfile.is_zipfile(file)
 
 

@@ -109,7 +109,7 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
         ("postgresql://nobody:se#cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se?cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se[cret@127.0.0.1/none", "[ as %5B"),
-        ("postgresql://[::1/none", "its server or port is malformed"),
+        ("postgresql://[::1/none", "its host or port is malformed"),
         ("sqlite:////", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
         ("", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
     ],

@@ -223,7 +223,7 @@ def test_a_full_disk(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(sqlite, "_connect", small)
     said = first_command.refuses("migrate")
-    assert "has no room left: database or disk is full. Make room on its disk, and give the same command again." in said
+    assert "disk is full: database or disk is full. Free some space, then run the same command again." in said
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

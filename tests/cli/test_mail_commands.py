@@ -50,13 +50,13 @@ def test_list_says_that_it_was_cut(command: CommandLine, world: World, monkeypat
         ask(world, name)
     result = command.run("mail", "list")
     assert len(result.stdout.splitlines()) == 3
-    assert result.stderr == "These are the newest 2.\n"
+    assert result.stderr == "Only the newest 2 mails are listed.\n"
 
 
 def test_show(command: CommandLine, world: World) -> None:
     code = ask(world)
     said = command.says("mail", "show", only(world).id, GAMEKEEPER_GAME_NAME="Ängen")
-    assert said.startswith("From: Ängen <gamekeeper@localhost>\nTo: ann@example.test\nSubject: Your new password")
+    assert said.startswith("From: Ängen <gamekeeper@localhost>\nTo: ann@example.test\nSubject: Reset your ")
     assert f"    {code}\n" in said
     html = command.says("mail", "show", only(world).id.upper(), "--html", GAMEKEEPER_MAIL_FROM="k@example.test")
     assert "From: Gamekeeper <k@example.test>" in html
@@ -72,13 +72,13 @@ def test_show_when_the_code_is_gone(command: CommandLine, world: World) -> None:
 def test_show_with_a_bad_template(command: CommandLine, world: World) -> None:
     ask(world)
     said = command.refuses("mail", "show", only(world).id, GAMEKEEPER_MAIL_TEMPLATES="/nowhere")
-    assert said == "Error: GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; there is no such folder.\n"
+    assert said == "Error: GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist.\n"
 
 
 def test_show_what_cannot_be_written(command: CommandLine, world: World) -> None:
     world.sql("UPDATE users SET email = '' WHERE id = $1", people.USER_IDS["Ann"])
     ask(world)
-    assert "cannot be written. The address is not one" in command.refuses("mail", "show", only(world).id)
+    assert "The mail address is not valid" in command.refuses("mail", "show", only(world).id)
 
 
 @pytest.mark.parametrize("what", ["show", "retry"])
@@ -101,7 +101,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         said = command.refuses("mail", "retry", by_name["Mona"].id)
         assert "it was sent; if it did not arrive, request a new reset mail." in said
         assert command.says("mail", "retry", by_name["Bob"].id) == (
-            "1 mails are due now, and wait until GAMEKEEPER_SMTP_URL is set.\n"
+            "1 mails are due now, but stay queued until GAMEKEEPER_SMTP_URL is set.\n"
         )
         send(world)
         assert sorted(mail.recipients[0][:3] for mail in sink.received) == ["bob", "mon"]
@@ -124,7 +124,7 @@ def test_retry_leaves_what_is_under_way(command: CommandLine, world: World) -> N
     ask(world)
     make_due(world)
     world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
-    assert "it is being sent; look again" in command.refuses("mail", "retry", only(world).id)
+    assert "it is being sent; check again" in command.refuses("mail", "retry", only(world).id)
     assert command.says("mail", "retry", "--all").startswith("0 mails")
 
 
@@ -136,4 +136,4 @@ def test_retry_what(command: CommandLine, arguments: list[str]) -> None:
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_serve_says_what_mail_needs(command: CommandLine) -> None:
     said = command.refuses("serve", GAMEKEEPER_SMTP_URL="smtp://mail.test")
-    assert said.startswith("Error: GAMEKEEPER_SMTP_URL is set and GAMEKEEPER_MAIL_FROM is not; set it to the address")
+    assert said.startswith("Error: GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to the sender")

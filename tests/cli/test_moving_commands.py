@@ -48,7 +48,7 @@ def test_where_to(command: CommandLine) -> None:
     other = command.database.replace("///", "////") if command.database.startswith("sqlite") else command.database
     assert "name an empty one" in command.refuses("move", "--to", other)
     for given in ([], ["--to", other, "--reopen"]):
-        assert "Say where to move to, or --reopen. For instance: gamekeeper move" in command.refuses("move", *given)
+        assert "Give either --to URL or --reopen. Example: gamekeeper move" in command.refuses("move", *given)
     assert "is not supported. Use sqlite:///" in command.refuses("move", "--to", "mysql://x")
     assert "Ann" in command.says("users", "list")
 

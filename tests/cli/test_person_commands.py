@@ -64,9 +64,7 @@ def test_delete_dry_run(command: CommandLine) -> None:
 
 
 def test_delete_refused(command: CommandLine, world: World) -> None:
-    assert "No user with name 'Nobody'. `gamekeeper users list`" in command.refuses(
-        "users", "delete", "Nobody", "--yes"
-    )
+    assert "No user with name 'Nobody'. List the accounts" in command.refuses("users", "delete", "Nobody", "--yes")
     heartbeat(world)
     join(world, ZOE.id)
     for how in ("--yes", "--dry-run"):
@@ -94,7 +92,7 @@ def test_a_terminal_is_asked(command: CommandLine) -> None:
         os.close(ours)
         os.close(theirs)
         assert process.returncode == code, process.stderr
-        assert b"This cannot be undone. Erase? [y/N]" in process.stderr
+        assert b"This cannot be undone. Erase the account? [y/N]" in process.stderr
         assert ("Ann" in names(command)) == bool(code)
 
 
@@ -115,7 +113,7 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
     said = command.says("users", "export", "ann", str(path))
     found = json.loads(path.read_bytes())
-    assert said == f"Wrote all about Ann to {path} (1 character, 5 changes; {path.stat().st_size:,} bytes).\n"
+    assert said == f"Wrote all data of Ann to {path} (1 player, 5 changes; {path.stat().st_size:,} bytes).\n"
     assert path.stat().st_mode & 0o777 == 0o600
     assert (found["account"]["Name"], found["account"]["Email"]) == ("Ann", "ann@example.test")
     assert found["account"]["PasswordResetCode"] is None

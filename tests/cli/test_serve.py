@@ -233,7 +233,7 @@ def test_listening_to_everybody_is_said_loudly_and_so_is_half_an_import(
     server = serves(database, "--host", "0.0.0.0")  # noqa: S104 - what is being tested
     assert server.stop() == (0, "")
     exposed, unfinished = server.errors
-    assert exposed.startswith("WARNING: 0.0.0.0 can be reached")
+    assert exposed.startswith("WARNING: 0.0.0.0 is reachable")
     assert unfinished.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
 
 

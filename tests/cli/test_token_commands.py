@@ -47,7 +47,7 @@ def test_list_says_that_it_was_cut(command: CommandLine, monkeypatch: pytest.Mon
     monkeypatch.setattr("gamekeeper.store.tokens.LIST_LIMIT", 2)
     result = command.run("tokens", "list")
     assert len(result.stdout.splitlines()) == 3
-    assert result.stderr == "These are the newest 2; name an account to see its own.\n"
+    assert result.stderr == "Only the newest 2 tokens are listed. Give an account to list only its tokens.\n"
 
 
 def test_revoke_one(command: CommandLine, world: World) -> None:

@@ -52,7 +52,7 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
     ]
     terminal.print_table([("ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST ERROR"), *lines])
     if len(found) == rows.LIST_LIMIT:
-        click.echo(f"Only the newest mails are listed: {rows.LIST_LIMIT}.", err=True)
+        click.echo(f"Only the newest {rows.LIST_LIMIT} mails are listed.", err=True)
 
 
 @mail.command(epilog="Example: gamekeeper mail show 3f2c8a4e-… --html")

@@ -74,7 +74,9 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
         return
     terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"), *map(_to_table_row, found)])
     if len(found) == rows.LIST_LIMIT:
-        click.echo(f"These are the newest {rows.LIST_LIMIT}; give an account to list its tokens.", err=True)
+        click.echo(
+            f"Only the newest {rows.LIST_LIMIT} tokens are listed. Give an account to list only its tokens.", err=True
+        )
 
 
 @tokens.command(epilog="Example: gamekeeper tokens revoke shop")
