@@ -16,8 +16,8 @@ from gamekeeper.http.routes import ROUTES
 from world import Answer, World
 
 SETTINGS = settings.Settings()
-RAW = openapi.document(ROUTES, SETTINGS)
-TOLERANT_RAW = openapi.document(ROUTES, SETTINGS, tolerant=True)
+RAW = openapi.make_document(ROUTES, SETTINGS)
+TOLERANT_RAW = openapi.make_document(ROUTES, SETTINGS, tolerant=True)
 DOCUMENT: Any = json.loads(RAW)
 TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"

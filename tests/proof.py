@@ -5,7 +5,7 @@ import json
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from world import Answer, World
 
 
@@ -42,4 +42,4 @@ def reset_code(world: World, name: str) -> str:
 
 def registration_date(world: World, name: str) -> str:
     """Return the account's registration date in the wire format."""
-    return instant(world.sql("SELECT created_at FROM users WHERE name = $1", name)[0][0])
+    return format_instant(world.sql("SELECT created_at FROM users WHERE name = $1", name)[0][0])

@@ -136,14 +136,14 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
 
 def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None = None) -> Services:
     more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
-    admission, readiness = Admission(keeper.settings.requests_in_flight), health.readiness(keeper)
+    admission, readiness = Admission(keeper.settings.requests_in_flight), health.make_readiness_query(keeper)
     return Services(
         keeper=keeper,
         router=Router((*ROUTES, *more)),
         callers=callers,
         files=DocsFiles(
-            openapi.document(ROUTES, keeper.settings),
-            openapi.document(ROUTES, keeper.settings, tolerant=True),
+            openapi.make_document(ROUTES, keeper.settings),
+            openapi.make_document(ROUTES, keeper.settings, tolerant=True),
         ),
         admission=admission,
         gate=Gate(admission),

@@ -74,7 +74,7 @@ def find_named_errors(text: str) -> set[str]:
 def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
     """The docstring names every refusal that the operation declares, and none that it cannot return."""
     route = CALLED[name]
-    possible = {kind.__name__ for kinds in operation_refusals.of(route).values() for kind in kinds}
+    possible = {kind.__name__ for kinds in operation_refusals.list_refusals(route).values() for kind in kinds}
     own = {kind.__name__ for kind in route.refusals}
     named = find_named_errors(getattr(Client, name).__doc__)
     assert named <= possible

@@ -10,7 +10,7 @@ from markup import Form, Page
 import people
 from gamekeeper.console import suggestions
 from gamekeeper.game import finder
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from world import Answer, World
 
 Who = Callable[[str], Keeper]
@@ -302,7 +302,7 @@ def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> N
     world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
     made, *_, given = [each for each in world.ledger() if each.player_id == people.ANN.id]
     world.sql("UPDATE ledger SET at = at + 3600000 WHERE seq = $1 RETURNING seq", given.seq)
-    page = root.page(f"{ANN}?at={quote(instant(made.at + 1_000))}")
+    page = root.page(f"{ANN}?at={quote(format_instant(made.at + 1_000))}")
     assert "Gold Coin Quantity 250" in page.text
     assert paths(page) == set()
 

@@ -27,7 +27,7 @@ from hostile import JSON, SWORD, Hostile
 from msgspec import Struct
 
 import people
-from gamekeeper.http.bodies import optional_names
+from gamekeeper.http.bodies import list_optional_names
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Place:
     def bad(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """Return the invalid values for this field; null is valid for optional fields."""
         shape = self.example.route.body
-        optional = shape is not None and issubclass(shape, Struct) and self.name in optional_names(shape)
+        optional = shape is not None and issubclass(shape, Struct) and self.name in list_optional_names(shape)
         unneeded = {"null"} if optional and self.around == "%s" else set[str]()
         return {about: value for about, value in values.items() if about not in unneeded}
 

@@ -59,7 +59,7 @@ def extra_fields_of(example: Example) -> dict[str, object]:
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
-    ignored = {each.lower() for each in wire.strict.READ_ONLY.get(takes, ())} if example.route.is_ours else None
+    ignored = {each.lower() for each in wire.strict.READ_ONLY.get(takes, ())} if example.route.is_own_api else None
     return {
         name: value
         for name, value in SMUGGLED.items()
@@ -103,7 +103,7 @@ def bodies() -> Iterator[Odd]:
             "labelled a form": (body, form),
             "field names in capitals": (_capitals(example), JSON),
         }
-        if not example.route.is_ours:
+        if not example.route.is_own_api:
             odd["32 levels"] = deep, JSON
             odd["64 KiB"] = pad_body(body, LIMIT), JSON
         for about, (raw, headers) in odd.items():

@@ -196,8 +196,8 @@ def test_record_fields_are_the_specs() -> None:
 
 
 def test_envelope_fields_are_the_specs() -> None:
-    assert list(msgspec.json.decode(wire.lists.paged(0, 0, 5, []))) == fields_of("Paged list envelope")
-    assert list(msgspec.json.decode(wire.lists.legacy(0, 0, []))) == fields_of("Legacy list envelope")
+    assert list(msgspec.json.decode(wire.lists.encode_paged(0, 0, 5, []))) == fields_of("Paged list envelope")
+    assert list(msgspec.json.decode(wire.lists.encode_legacy(0, 0, []))) == fields_of("Legacy list envelope")
 
 
 def test_both_power_sets_are_the_specs() -> None:

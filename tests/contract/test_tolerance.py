@@ -13,7 +13,7 @@ from msgspec import Struct
 from sockets import ANSWER_SECONDS, SocketServer, request, serve
 
 from gamekeeper.http import wire
-from gamekeeper.http.bodies import optional_names
+from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
 from world import SENT, Answer, World
@@ -91,7 +91,7 @@ def test_unknown_fields_are_ignored(unchanged: World) -> None:
     def more(example: Example) -> Varied:
         return {"body": {"size": "", "username": "Bob", **example.fields}}
 
-    assert faults(unchanged, [each for each in OF_CLIENTS if not each.route.is_ours], more) == {}
+    assert faults(unchanged, [each for each in OF_CLIENTS if not each.route.is_own_api], more) == {}
 
 
 @pytest.mark.parametrize("content_type", [JSON, FORM, None])
@@ -110,7 +110,7 @@ def optional_fields(example: Example) -> frozenset[str]:
     shape = example.route.body
     assert shape is not None
     assert issubclass(shape, Struct)
-    return optional_names(shape) - example.fields.keys()
+    return list_optional_names(shape) - example.fields.keys()
 
 
 def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:

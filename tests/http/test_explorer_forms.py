@@ -37,7 +37,7 @@ GUID = "96d6cdc3-877e-5dc4-9024-eac3881a6adb"
 
 def evaluate(expression: str, given: object = None) -> Any:
     """Evaluate the expression in JavaScript, with this API's OpenAPI document."""
-    document = json.loads(openapi.document(ROUTES, settings.load({})))
+    document = json.loads(openapi.make_document(ROUTES, settings.load({})))
     script = f"{SCRIPT}\nconsole.log(JSON.stringify({expression}));"
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", script],

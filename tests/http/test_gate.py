@@ -82,7 +82,7 @@ def test_export_is_one_snapshot_while_others_write(long_world: World) -> None:
 
 
 def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: World) -> None:
-    count = 1 + gate.WAITING_OF_ONE + 2
+    count = 1 + gate.MAX_WAITING_PER_ACCOUNT + 2
 
     async def at_once() -> list[Answer]:
         exports = [long_world.send("GET", EXPORT, by="Shop") for _ in range(count)]
@@ -100,7 +100,7 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
     assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
-    monkeypatch.setattr(gate, "SHARE", 0.0001)  # without PAUSE_SECONDS a pause would last for many seconds
+    monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)  # without PAUSE_SECONDS a pause would last for many seconds
     monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)  # short, so that a busy machine does not make it too long
     monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
 
@@ -120,15 +120,17 @@ def test_few_long_reads_run_at_once() -> None:
         nonlocal running, most
         running += 1
         most = max(most, running)
-        await asyncio.sleep(gate.LOOK_SECONDS)
+        await asyncio.sleep(gate.POLL_SECONDS)
         running -= 1
 
     async def at_once() -> None:
         one = Gate(Admission(1))
-        await asyncio.gather(*(one.run(f"account {number}", work, long=True) for number in range(2 * gate.AT_ONCE)))
+        await asyncio.gather(
+            *(one.run(f"account {number}", work, long=True) for number in range(2 * gate.MAX_LONG_READS))
+        )
 
     asyncio.run(at_once())
-    assert most == gate.AT_ONCE
+    assert most == gate.MAX_LONG_READS
 
 
 def test_short_read_runs_beside_an_export_of_its_account() -> None:
@@ -207,7 +209,7 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
         await Gate(admission).run("Ann", work)
         return time.monotonic() - began
 
-    assert asyncio.run(measure()) >= PIECES * COMPUTED / gate.SHARE
+    assert asyncio.run(measure()) >= PIECES * COMPUTED / gate.LONG_READ_SHARE
 
 
 def test_long_work_is_not_slowed_down_without_other_requests() -> None:
@@ -255,14 +257,14 @@ def test_failed_work_frees_its_place() -> None:
 @pytest.mark.usefixtures("others_stay_active")
 def test_large_body_is_read_in_pieces_while_others_ask() -> None:
     raw = json.dumps([{"Id": f"{number:032x}", "Name": "x" * 20} for number in range(8_000)]).encode()
-    assert len(raw) > large_bodies.LARGE
+    assert len(raw) > large_bodies.LARGE_BYTES
 
     async def beside_others() -> tuple[float, float]:
         admission, over = Admission(1), asyncio.Event()
         others = asyncio.ensure_future(enter_until(admission, over))
         await asyncio.sleep(0)
         began, computed = time.monotonic(), time.process_time()
-        await large_bodies.read(raw, lambda: bodies._json(raw), Gate(admission), "Game")  # noqa: SLF001 - what all shapes have in common  # pyright: ignore[reportPrivateUsage] - the same
+        await large_bodies.decode_body(raw, lambda: bodies._parse_json(raw), Gate(admission), "Game")  # noqa: SLF001 - what all shapes have in common  # pyright: ignore[reportPrivateUsage] - the same
         over.set()
         await others
         return time.monotonic() - began, time.process_time() - computed

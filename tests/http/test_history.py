@@ -11,7 +11,7 @@ import people
 from expectations import refused
 from game_server import newcomer, put_player, stack
 from gamekeeper.game import history, retention
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from gamekeeper.store import clock, ledger
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL, USER_IDS, ZOE
 from tidying import tidy
@@ -391,7 +391,7 @@ def test_undoable_depends_on_the_callers_role(world: World) -> None:
 
 def test_malformed_or_future_time_is_refused(world: World) -> None:
     newest, now = last(world), world.run(clock.now(world.keeper.store))
-    soon, later = (instant(now + ahead) for ahead in (30_000, 90_000))
+    soon, later = (format_instant(now + ahead) for ahead in (30_000, 90_000))
     for what in ("items", "spells", "variables"):
         for at in ("yesterday", "-1", "1.5", "9" * 19, "%00", "2026-13-01", BEYOND, newest + 1, later):
             refused(world.get(f"{THEN}/Ann/{what}?at={at}"), 400, "bad_field")

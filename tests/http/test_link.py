@@ -73,14 +73,14 @@ def test_large_body_does_not_block_other_requests(world: World, subtests: pytest
     """Each large body is invalid, so that only reading it takes time."""
     for path, body in LARGE:
         with subtests.test(repr(body[:20])):
-            assert len(body) > large_bodies.LARGE
+            assert len(body) > large_bodies.LARGE_BYTES
             assert world.run(turns_during(world, path, body)) > 0
             assert world.run(turns_during(world, path, b"{")) == 0
 
 
 def test_large_body_is_read_like_a_small_one(world: World) -> None:
     was = record(world, "Bob")
-    answer = world.call("PUT", REPORT, raw=b'{"X":7' + b" " * large_bodies.LARGE + b"}")
+    answer = world.call("PUT", REPORT, raw=b'{"X":7' + b" " * large_bodies.LARGE_BYTES + b"}")
     assert (answer.status, answer.json) == (200, was | {"X": 7})
 
 

@@ -9,13 +9,13 @@ from good_requests import EXAMPLES
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, leave, put_catalogue, put_player, stack
-from gamekeeper.http.hints import LONGEST
+from gamekeeper.http.hints import MAX_LENGTH
 from people import ANN, ANNS_POUCH, COIN
 from reports import FIELDS, NEW, bag, record
 from world import World
 
 PLAYERS = "/api/v1/players"
-BODIED = [each for each in EXAMPLES if each.route.is_ours and isinstance(each.body, dict)]
+BODIED = [each for each in EXAMPLES if each.route.is_own_api and isinstance(each.body, dict)]
 
 
 def as_read(world: World, name: str, bag_id: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def test_every_body_of_our_own_rejects_an_unknown_field(world: World, subtests: 
 def test_odd_field_name_is_a_short_400(world: World, name: str) -> None:
     answer = put_player(world, ANN.id, {name: 1})
     assert (answer.status, answer.code) == (400, "unknown_field")
-    assert len(json.loads(answer.raw)["Message"]) < LONGEST + 1000
+    assert len(json.loads(answer.raw)["Message"]) < MAX_LENGTH + 1000
 
 
 def test_record_and_slots_as_read_are_put_back_without_a_change(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 from expectations import everything, refused
 from game_server import newcomer, put_catalogue, put_player, stack
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http.bodies import optional_names
+from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.wire.link import PutPlayer
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
 from reports import FIELDS, STRANGE, bag, inventory, record
@@ -34,7 +34,7 @@ def test_every_field_of_a_record_can_be_changed(world: World) -> None:
 
 def test_null_field_changes_nothing(world: World) -> None:
     before = everything(world)
-    assert put_player(world, ANN.id, dict.fromkeys(optional_names(PutPlayer))).status == 200
+    assert put_player(world, ANN.id, dict.fromkeys(list_optional_names(PutPlayer))).status == 200
     assert everything(world) == before
     for slot in ({"Slot": 0, "ItemId": COIN.id, "Quantity": None}, {"Slot": 0, "ItemId": None, "Quantity": 5}):
         refused(put_player(world, ANN.id, {"Items": [slot]}), 400, "bad_field")

@@ -10,7 +10,7 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper.game import mails as rules
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from gamekeeper.store import mails
 from gamekeeper.store.engine import Writing
 from outbox import Make, ask, list_mails, only, send, sending_to
@@ -51,10 +51,10 @@ def test_outbox_has_the_exact_body(world: World) -> None:
         "Kind": "password_reset",
         "Email": "ann@example.test",
         "State": "queued",
-        "QueuedAt": instant(mail.queued_at),
-        "ExpiresAt": instant(mail.expires_at),
+        "QueuedAt": format_instant(mail.queued_at),
+        "ExpiresAt": format_instant(mail.expires_at),
         "Tries": 0,
-        "NextTryAt": instant(mail.next_try_at or 0),
+        "NextTryAt": format_instant(mail.next_try_at or 0),
         "SentAt": None,
         "LastError": None,
         "Retriable": True,
@@ -169,7 +169,7 @@ def test_audit_log_records_actor_and_reason_of_a_retry(world: World) -> None:
     )
     assert (row.reason, row.request_id) == ("their mailbox was full", answer.headers["x-request-id"])
     assert json.loads(row.before or "") == {"MailId": mail_id, "MailState": "failed", "NextTryAt": None}
-    due = instant(only(world).next_try_at or 0)
+    due = format_instant(only(world).next_try_at or 0)
     assert json.loads(row.after or "") == {"MailId": mail_id, "MailState": "queued", "NextTryAt": due}
 
 

@@ -23,7 +23,7 @@ from described import (
 from gamekeeper.demo import sample_players
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, operation_refusals, samples, wire
-from gamekeeper.http.bodies import optional_names
+from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
@@ -107,7 +107,7 @@ def test_null_and_empty_form_field_are_described_where_accepted(operation: Opera
         shape is None or not issubclass(shape, Struct) or shape is wire.tokens.LogIn
     ):  # the log-in describes its required fields differently
         return
-    optional = optional_names(shape)
+    optional = list_optional_names(shape)
     for kind, each in operation.tolerant["requestBody"]["content"].items():
         nothing = None if kind == JSON else ""
         assert faults(each["schema"], each["example"] | dict.fromkeys(optional, nothing), TOLERANT) == []
@@ -152,7 +152,7 @@ def test_document_has_exactly_the_error_codes() -> None:
 
 @each_operation
 def test_documented_statuses_are_those_of_the_refusals(operation: Operation) -> None:
-    for status, some in operation_refusals.of(operation.route).items():
+    for status, some in operation_refusals.list_refusals(operation.route).items():
         described = response_of(operation, status)
         codes = described["content"][JSON]["examples"].keys()
         assert codes == {each.__new__(each).code for each in some}

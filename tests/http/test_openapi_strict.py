@@ -122,7 +122,9 @@ def test_body_is_json_only(operation: Operation) -> None:
 @each_operation
 def test_errors_name_the_codes_of_the_operation(operation: Operation) -> None:
     expected = {
-        operation_refusals.code_of(kind) for kinds in operation_refusals.of(operation.route).values() for kind in kinds
+        operation_refusals.get_code(kind)
+        for kinds in operation_refusals.list_refusals(operation.route).values()
+        for kind in kinds
     }
     refused = {status: each for status, each in operation.about["responses"].items() if status >= "400"}
     names = {each["content"][JSON]["schema"]["$ref"].rpartition("/")[2] for each in refused.values()}

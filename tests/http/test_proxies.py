@@ -14,7 +14,7 @@ PROXIES = "10.0.0.1, 192.168.4.0/24,::1"
 
 def address(peer: str, *lines: str, trusted: str = PROXIES) -> str:
     headers = [(b"host", b"x"), *((b"x-forwarded-for", line.encode("latin-1")) for line in lines)]
-    return Proxies(settings.load({}, trusted_proxies=trusted)).address(peer, headers)
+    return Proxies(settings.load({}, trusted_proxies=trusted)).find_address(peer, headers)
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_token_revoked_while_a_large_body_waits_for_its_turn_writes_nothing(
         return await real(self, account, work, **more)
 
     monkeypatch.setattr(gate.Gate, "run", wait)
-    raw = b'{"X":7' + b" " * large_bodies.LARGE + b"}"
+    raw = b'{"X":7' + b" " * large_bodies.LARGE_BYTES + b"}"
     answer = world.call("PUT", f"/api/link/v1/players/{people.BOB.id}", by="Server", raw=raw)
     refused(answer, 401, "denied", DENIED)
     assert world.get(f"{PLAYERS}/Bob").json["X"] != 7

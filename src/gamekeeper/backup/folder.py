@@ -13,7 +13,7 @@ import msgspec
 
 from gamekeeper.backup.lines import BadCopy, CopyProgress, LineChecksum, cut_at_lines, read_pieces
 from gamekeeper.game import lookup
-from gamekeeper.http.instants import instant, milliseconds
+from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.store import copies
 from gamekeeper.store.migrate import AppliedMigration
 
@@ -101,7 +101,7 @@ def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object
 
 def _format_time(value: int) -> str | int:
     try:
-        return instant(value)
+        return format_instant(value)
     except OverflowError:  # out of range for a date
         return value
 
@@ -121,7 +121,7 @@ def _read_time(value: str | int | None) -> int | None:
         return value
     if not value.endswith("Z"):  # without Z it would be read as local time
         raise ValueError(f"'{value}' is not a time in UTC, such as 2026-01-31T12:00:00.000Z")
-    return milliseconds(value)
+    return parse_instant(value)
 
 
 def _read_guid(value: str | None) -> str | None:

@@ -45,7 +45,7 @@ async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) ->
 async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     user = await lookup.find_user_record(tx, key)
     held = await players.read_records_of_user(tx, user.id)
-    file.write(b'{"account":' + codec.user_record(user, codes=False))
+    file.write(b'{"account":' + codec.encode_user_record(user, codes=False))
     file.write(b',\n"characters":')
     await _write_list(file, _read_players(tx, held))
     for name, rows in (
@@ -110,7 +110,10 @@ def _to_change(row: LedgerRow) -> dict[str, object]:
 
 def _to_object(row: NamedTuple) -> dict[str, object]:
     """Convert a row to a JSON object, with times as ISO 8601 text."""
-    return {name: instants.instant(value) if _is_time(name, value) else value for name, value in row._asdict().items()}
+    return {
+        name: instants.format_instant(value) if _is_time(name, value) else value
+        for name, value in row._asdict().items()
+    }
 
 
 def _is_time(name: str, value: object) -> bool:

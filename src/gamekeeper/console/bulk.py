@@ -11,7 +11,7 @@ from gamekeeper.console.queries import find_cursor
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue
@@ -61,7 +61,7 @@ async def list_run(request: Request) -> Response:
     entries = await changes.load_entries(request, page.changes, page.undone)
     given = [_describe_gift(each) for each in entries if find_run(each.told) == run]
     reached = await rows.find_first_from(request.services.keeper.store, page.next) if page.next else None
-    reached_time = pages.clock(instant(reached[1])) if reached else ""
+    reached_time = pages.clock(format_instant(reached[1])) if reached else ""
     return pages.answer({"rows": given, "next": page.next, "reached": reached_time})
 
 

@@ -16,7 +16,7 @@ async def show(request: Request) -> Response:
     catalogue.require_kind(kind)
     query = queries.decode(CatalogueQuery, request.query)
     sought = query.search.strip()
-    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     store, alone = request.services.keeper.store, request.query.get("id", "")
     if alone:
         wanted = lookup.parse_guid(alone)

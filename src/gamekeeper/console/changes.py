@@ -138,7 +138,7 @@ def _split(page: HistoryPage) -> list[HistoryPage]:
 async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
     has_header, more = False, None
     async for page in pages:
-        table = await request.run_through_gate(partial(_encode, operations.table, page, request.caller))
+        table = await request.run_through_gate(partial(_encode, operations.make_csv, page, request.caller))
         names, line_end, rows = table.partition(b"\r\n")
         if not has_header:
             yield BYTE_ORDER_MARK + names + line_end
@@ -171,7 +171,7 @@ async def _encode(form: Callable[[HistoryPage, Caller], bytes], page: HistoryPag
 
 
 def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
-    return wire.encode(operations.told(page, caller))
+    return wire.encode(operations.make_history(page, caller))
 
 
 async def load_entries(
@@ -227,7 +227,7 @@ async def _build_filter(request: Request, sought: Mapping[str, str]) -> HistoryF
         "actor": await _find_account_id(request, sought["actor"]),
         "item": await _find_item_id(request, sought["item"]),
     }
-    return operations.filter_of(queries.decode(wire.history.HistoryQuery, query), request.caller)
+    return operations.make_filter(queries.decode(wire.history.HistoryQuery, query), request.caller)
 
 
 async def _find_player_id(tx: Reading, text: str) -> str:

@@ -11,7 +11,7 @@ from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from gamekeeper.store import catalogue, items, users
 from gamekeeper.store.engine import Reading
 
@@ -305,7 +305,7 @@ def _describe_field(name: str, value: object, names: Names) -> str:
     if name == "user_id":
         return names.accounts.get(str(value)) or describe_value(value)
     if name in TIMES and isinstance(value, int):
-        return pages.clock(instant(value))
+        return pages.clock(format_instant(value))
     if name == "play_time_seconds" and isinstance(value, int):
         return gettext("%(hours)s h %(minutes)s min", hours=f"{value // 3600:,}", minutes=value % 3600 // 60)
     words = VALUES.get(name, {})

@@ -18,7 +18,7 @@ from gamekeeper.http.errors import MalformedBody
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.http.wire.scalars import Sent
+from gamekeeper.http.wire.scalars import PasswordHash
 from gamekeeper.http.wire.users import USER_FIELDS
 
 CHECKED = "authorization"  # the field of a write's body for the current password; every other password is a new one
@@ -92,7 +92,7 @@ async def _with_hashes(request: Request, route: Operation, call: Call) -> Call:
     shape = route.body
     if not isinstance(call.body, dict) or shape is None or not issubclass(shape, Struct):
         return call
-    hashed = {each.name.lower() for each in msgspec.structs.fields(shape) if each.type == Sent}
+    hashed = {each.name.lower() for each in msgspec.structs.fields(shape) if each.type == PasswordHash}
     typed = {name: value for name, value in call.body.items() if name.lower() in hashed and isinstance(value, str)}
     new = [value for name, value in typed.items() if route.access is WRITE and name.lower() != CHECKED]
     whose = await password.find_owner(request, call) if new else ()

@@ -10,7 +10,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ACCOUNTS, PLAYERS, STATES, R, Sort
 from gamekeeper.http import paging, queries, search
-from gamekeeper.http.paging import Page
+from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.store.search import PART_LETTERS
 
@@ -50,9 +50,9 @@ async def searched(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequ
     """Those of the page, and what a list that can be searched and ordered shows beside them."""
     request = _orderly(request, sorts)
     query = queries.decode(ListQuery, request.query)
-    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     sort, sought, ascending = _choose_sort(request, sorts), query.search, query.sortDirection == "Ascending"
-    total, records, cut = await search.find(request, page, sort, sought, descending=not ascending)
+    total, records, cut = await search.load_page(request, page, sort, sought, descending=not ascending)
     beside: dict[str, object] = {
         "part": part(request, page, total, len(records), cut=cut),
         "heads": heads(request, list(sorts), ascending=ascending),
@@ -63,7 +63,7 @@ async def searched(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequ
     return records, beside
 
 
-def part(request: Request, page: Page, total: int, shown: int, *, cut: bool = False) -> Part:
+def part(request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False) -> Part:
     before = address(request, page=str(page.number - 1) if page.number > 1 else "") if page.number else ""
     after = address(request, page=str(page.number + 1)) if page.offset + shown < total and shown else ""
     start = address(request, page="")

@@ -15,7 +15,7 @@ from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
-from gamekeeper.http.instants import instant
+from gamekeeper.http.instants import format_instant
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Header, Response
 
@@ -135,7 +135,7 @@ def _way_back(request: Request, refusal: Refusal) -> str:
 
 
 def _when(milliseconds: int | None) -> str:
-    return "" if milliseconds is None else instant(milliseconds)
+    return "" if milliseconds is None else format_instant(milliseconds)
 
 
 def clock(text: str) -> str:

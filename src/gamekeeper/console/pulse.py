@@ -10,7 +10,7 @@ from gamekeeper.console import differences, pages
 from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
-from gamekeeper.http.health import readiness
+from gamekeeper.http.health import make_readiness_query
 from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store import mails, presence
 from gamekeeper.store.engine import DatabaseUnavailable
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 class Pulse:
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
-        self._readiness = readiness(keeper)
+        self._readiness = make_readiness_query(keeper)
         self._checks = SharedQuery(self._checked, CHECKED_SECONDS)
         self._seen = {each: SharedQuery(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
         self._servers = SharedQuery(lambda: presence.read_servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)

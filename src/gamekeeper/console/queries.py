@@ -6,9 +6,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.request import Request
-from gamekeeper.http.wire.history import Cursor, start_of
-from gamekeeper.http.wire.lists import Direction, PageQuery, Search, Size
-from gamekeeper.http.wire.mails import Before
+from gamekeeper.http.wire.history import Cursor, find_start
+from gamekeeper.http.wire.lists import Direction, PageQuery, PageSize, Search
+from gamekeeper.http.wire.mails import MailsBefore
 from gamekeeper.http.wire.players import Order
 from gamekeeper.http.wire.scalars import Positive
 
@@ -21,7 +21,7 @@ class SearchQuery(Struct, frozen=True):
 
 
 class CatalogueQuery(PageQuery, frozen=True):
-    pageSize: Size = SIZE  # noqa: N815 - the spelling of the API's lists
+    pageSize: PageSize = SIZE  # noqa: N815 - the spelling of the API's lists
     search: Search = ""
 
 
@@ -39,9 +39,9 @@ class BeforeChange(Struct, frozen=True):
 
 
 class BeforeMark(Struct, frozen=True):
-    before: Before = mail_cursor.START
+    before: MailsBefore = mail_cursor.START
 
 
 def find_cursor(request: Request) -> int | None:
     """Return the number of the change before which a history goes on; None: it starts with the newest."""
-    return start_of(queries.decode(BeforeChange, request.query).before)
+    return find_start(queries.decode(BeforeChange, request.query).before)

@@ -41,7 +41,7 @@ class Asgi:
             await self._lifespan(receive, send)
             return
         started = time.perf_counter_ns()
-        request = self._read(scope, receive)
+        request = self._make_request(scope, receive)
         answer = await self._dispatcher.handle(request)
         await send(
             {"type": "http.response.start", "status": answer.status, "headers": self._heads.make(request, answer)}
@@ -56,7 +56,7 @@ class Asgi:
             route = f"{request.method} {request.route.path}"
             self._log(request.id, request.caller.name, route, answer.status, started)
 
-    def _read(self, scope: Scope, receive: Receive) -> Request:
+    def _make_request(self, scope: Scope, receive: Receive) -> Request:
         raw_headers = scope["headers"]
         headers: Mapping[bytes, bytes] = dict(raw_headers)
         peer: str = scope["client"][0] if scope.get("client") else ""
@@ -68,12 +68,12 @@ class Asgi:
             raw_query=scope["query_string"],
             raw_headers=raw_headers,
             headers=headers,
-            address=self._proxies.address(peer, raw_headers),
-            over_tls=self._tls or self._proxies.over_tls(peer, headers),
+            address=self._proxies.find_address(peer, raw_headers),
+            over_tls=self._tls or self._proxies.is_over_tls(peer, headers),
             receive=receive,
         )
 
-    async def _started(self) -> str:
+    async def _run_start(self) -> str:
         """Run the start hook and return the message to send. Never raise: the server would then serve all the same."""
         try:
             await self._start()
@@ -89,7 +89,7 @@ class Asgi:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                await send({"type": await self._started()})
+                await send({"type": await self._run_start()})
             elif message["type"] == "lifespan.shutdown":
                 await self._stop()
                 log.flush()

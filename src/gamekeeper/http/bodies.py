@@ -24,22 +24,22 @@ from gamekeeper.http.large_bodies import pauses
 
 S = TypeVar("S", bound=Struct)
 R = TypeVar("R")
-Read = Callable[[object, str], object]
+ReadValue = Callable[[object, str], object]
 JSON_TYPE = "application/json"
 JSON = frozenset({JSON_TYPE, "text/json"})
 FORM = "application/x-www-form-urlencoded"
 SWITCHES = {"on": True, "off": False}  # booleans in forms: HTML check boxes send `on`
 BITS = {"1": True, "0": False}  # booleans of PHP's http_build_query; not for fields that also accept numbers
 BOM = b"\xef\xbb\xbf"
-DEEPEST = 32
-LONGEST_INTEGER = 20
+MAX_DEPTH = 32
+MAX_DIGITS = 20
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
 _INSTANT = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII | re.IGNORECASE
 )
 
 
-class _Unknown(Exception):
+class _UnknownFieldFound(Exception):
     """An unknown field of a strict body: its path, its name in lower case, and the shape it was sent in."""
 
     def __init__(self, path: str, name: str, shape: type[Struct]) -> None:
@@ -50,123 +50,122 @@ def decode(
     raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False, changes: bool = False
 ) -> S:
     """Decode a body into its shape. `changes`: reject fields similar to `dryRun`, which belongs into the query."""
-    fields = _fields(raw.removeprefix(BOM), content_type, shape if forms else None)
+    fields = _parse_fields(raw.removeprefix(BOM), content_type, shape if forms else None)
     if changes:
-        dry_runs.require_not_in(fields)
+        dry_runs.reject_in_body(fields)
     try:
-        return cast("S", _struct(shape, strict=strict)(fields, ""))
-    except _Unknown as unknown:
-        raise _unknown_field(raw, unknown) from None
+        return cast("S", _make_struct_reader(shape, strict=strict)(fields, ""))
+    except _UnknownFieldFound as unknown:
+        raise _make_unknown_field_error(raw, unknown) from None
 
 
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
     """Decode a body that is a JSON array of records, such as the catalogue of the game link."""
-    if _media_type(content_type) not in {"", *JSON}:
+    if _read_media_type(content_type) not in {"", *JSON}:
         raise UnsupportedMediaType(types=JSON_TYPE)
-    value = _json(raw.removeprefix(BOM))
+    value = _parse_json(raw.removeprefix(BOM))
     if not isinstance(value, list):
         raise MalformedBody(problem="The body must be a JSON array.")
-    read = _struct(shape, strict=True)
+    read = _make_struct_reader(shape, strict=True)
     try:
         return [cast("S", read(each, f"[{number}]")) for number, each in enumerate(cast("list[object]", value))]
-    except _Unknown as unknown:
-        raise _unknown_field(raw, unknown) from None
+    except _UnknownFieldFound as unknown:
+        raise _make_unknown_field_error(raw, unknown) from None
 
 
-def _unknown_field(raw: bytes, unknown: _Unknown) -> UnknownField:
+def _make_unknown_field_error(raw: bytes, unknown: _UnknownFieldFound) -> UnknownField:
     """Make the refusal of an unknown field. Parsing lower-cased its name: find the original spelling."""
     name = hints.shorten(unknown.name)
     sent = re.search(rf'"({re.escape(name)})"\s*:', raw.decode("utf-8"), re.IGNORECASE)
     name = sent[1] if sent else name
     known = {each.name.lower(): each.name for each in msgspec.structs.fields(unknown.shape)}
     field = f"{unknown.path}.{name}" if unknown.path else name
-    return UnknownField(field=field, hint=hints.hint(name, known))
+    return UnknownField(field=field, hint=hints.make_hint(name, known))
 
 
-def public_part(body: Struct) -> dict[str, object]:
+def drop_secrets(body: Struct) -> dict[str, object]:
     """Return the body without its secrets, for the fingerprint of an idempotent request."""
-    given = {name: getattr(body, name) for name in public_names(type(body))}
+    given = {name: getattr(body, name) for name in list_public_names(type(body))}
     return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
 
 
 @cache
-def public_names(shape: type[Struct]) -> list[str]:
+def list_public_names(shape: type[Struct]) -> list[str]:
     """List the fields that are not secret."""
     return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
 
 
-def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
+def _parse_fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
     """Parse the body to fields. `form`: shape of the body if forms are accepted, else None."""
-    kind = _media_type(content_type)
+    kind = _read_media_type(content_type)
     start = raw.lstrip()[:1]
     if not start:
         return {}
     if kind in JSON or (start == b"{" and kind in {"", FORM}) or (start == b"[" and not kind):
-        return _json(raw)
+        return _parse_json(raw)
     if kind == FORM and form is not None:
-        return _form(raw, form)
+        return _parse_form(raw, form)
     raise UnsupportedMediaType(types=" or ".join([JSON_TYPE, FORM] if form else [JSON_TYPE]))
 
 
 def is_form(raw: bytes, content_type: str) -> bool:
     """Check whether `decode` reads this body as a form. One that starts with `{` is JSON, whatever its Content-Type."""
-    return _media_type(content_type) == FORM and not raw.removeprefix(BOM).lstrip().startswith(b"{")
+    return _read_media_type(content_type) == FORM and not raw.removeprefix(BOM).lstrip().startswith(b"{")
 
 
-def _media_type(content_type: str) -> str:
+def _read_media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
+def _parse_form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
     """Parse a form. It must be UTF-8: guessing the encoding could store garbled text."""
     try:
         pairs = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
         raise MalformedBody(problem="The form is not UTF-8. Encode its text as UTF-8 and send it again.") from None
-    blank, words = _blank(shape), _boolean_words(shape)
-    sent = {name: value for name, value in _unique(pairs).items() if value or name not in blank}
+    blank, words = _list_blank_names(shape), _list_boolean_words(shape)
+    sent = {name: value for name, value in _fold_names(pairs).items() if value or name not in blank}
     return {name: words.get(name, {}).get(str(value).lower(), value) for name, value in sent.items()}
 
 
 @cache
-def _boolean_words(shape: type[Struct]) -> dict[str, Mapping[str, bool]]:
+def _list_boolean_words(shape: type[Struct]) -> dict[str, Mapping[str, bool]]:
     """List the words for booleans in a form, besides true and false: spelling of the field → words."""
     found: dict[str, Mapping[str, bool]] = {}
     for each in msgspec.structs.fields(shape):
-        if _takes(each.type, bool):
-            words = SWITCHES if _takes(each.type, int) else SWITCHES | BITS
-            found |= dict.fromkeys(_spellings(each), words)
+        if _accepts_type(each.type, bool):
+            words = SWITCHES if _accepts_type(each.type, int) else SWITCHES | BITS
+            found |= dict.fromkeys(_list_spellings(each), words)
     return found
 
 
-def _takes(kind: Any, wanted: type) -> bool:  # noqa: ANN401 - a type annotation of any form
-    return kind is wanted or any(_takes(each, wanted) for each in get_args(kind))
+def _accepts_type(kind: Any, wanted: type) -> bool:  # noqa: ANN401 - a type annotation of any form
+    return kind is wanted or any(_accepts_type(each, wanted) for each in get_args(kind))
 
 
 @cache
-def _blank(shape: type[Struct]) -> frozenset[str]:
+def _list_blank_names(shape: type[Struct]) -> frozenset[str]:
     """List the fields whose empty text in a form counts as missing: forms have no null."""
-    optional = optional_names(shape)
+    optional = list_optional_names(shape)
     known = [each for each in msgspec.structs.fields(shape) if each.name in optional]
-    return frozenset(spelling for each in known for spelling in _spellings(each))
+    return frozenset(spelling for each in known for spelling in _list_spellings(each))
 
 
-def _json(raw: bytes) -> object:
+def _parse_json(raw: bytes) -> object:
+    hooks: dict[str, Any] = {"parse_int": _parse_int, "parse_constant": _reject_constant}
     try:
-        value: object = json.loads(
-            raw.decode("utf-8"), object_pairs_hook=_unique, parse_int=_int, parse_constant=_constant
-        )
+        value: object = json.loads(raw.decode("utf-8"), object_pairs_hook=_fold_names, **hooks)
     except RecursionError:
-        raise MalformedBody(problem=f"The body is nested deeper than {DEEPEST} levels.") from None
+        raise MalformedBody(problem=f"The body is nested deeper than {MAX_DEPTH} levels.") from None
     except ValueError:
         raise MalformedBody(problem="The body is not valid JSON.") from None
-    if _depth(value) > DEEPEST:
-        raise MalformedBody(problem=f"The body is nested deeper than {DEEPEST} levels.")
+    if _measure_depth(value) > MAX_DEPTH:
+        raise MalformedBody(problem=f"The body is nested deeper than {MAX_DEPTH} levels.")
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, object]:
-    pauses.maybe()
+def _fold_names(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+    pauses.pause_if_due()
     fields: dict[str, object] = {}
     for name, value in pairs:
         if name.lower() in fields:
@@ -175,57 +174,57 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     return fields
 
 
-def _int(digits: str) -> object:
+def _parse_int(digits: str) -> object:
     """Parse an integer. A very long one becomes infinity, which is out of every range: parsing it would be slow."""
-    return int(digits) if len(digits) <= LONGEST_INTEGER else float("inf")
+    return int(digits) if len(digits) <= MAX_DIGITS else float("inf")
 
 
-def _constant(name: str) -> object:
+def _reject_constant(name: str) -> object:
     raise ValueError(name)
 
 
-def _depth(value: object) -> int:
+def _measure_depth(value: object) -> int:
     """Return the nesting depth of arrays and objects."""
     level, depth = [value], 0
-    while level := [child for each in level for child in _children(each)]:
+    while level := [child for each in level for child in _list_children(each)]:
         depth += 1
     return depth
 
 
-def _children(value: object) -> list[object]:
+def _list_children(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(cast("dict[str, object]", value).values()) or [None]
     return (cast("list[object]", value) or [None]) if isinstance(value, list) else []
 
 
 @cache
-def optional_names(shape: type[Struct]) -> frozenset[str]:
+def list_optional_names(shape: type[Struct]) -> frozenset[str]:
     """List the fields for which null means the same as missing: many clients send null for unset fields."""
     known = [each for each in msgspec.structs.fields(shape) if not each.required]
-    return frozenset(each.name for each in known if not _takes_null(each.type) and not _extra(each, "never_null"))
+    return frozenset(each.name for each in known if not _is_nullable(each.type) and not _find_extra(each, "never_null"))
 
 
 @cache
-def _struct(shape: type[Struct], *, strict: bool) -> Read:
-    known, optional = msgspec.structs.fields(shape), optional_names(shape)
+def _make_struct_reader(shape: type[Struct], *, strict: bool) -> ReadValue:
+    known, optional = msgspec.structs.fields(shape), list_optional_names(shape)
     fields = [
-        (each.name, _spellings(each), _reader(each.type, strict=strict), each.required, each.name in optional)
+        (each.name, _list_spellings(each), _make_reader(each.type, strict=strict), each.required, each.name in optional)
         for each in known
     ]
     ignored = {name.lower() for name in wire.strict.READ_ONLY.get(shape, ())}
-    accepted = ignored.union(*map(_spellings, known))
+    accepted = ignored.union(*map(_list_spellings, known))
     needed = [each.name for each in known if each.required]
     together = wire.strict.TOGETHER.get(shape, ())
 
     def read(value: object, path: str) -> object:
-        pauses.maybe()
+        pauses.pause_if_due()
         if value == []:  # PHP sends [] for an empty object
             value = {}
         if not isinstance(value, dict):
-            raise _not_an_object(path)
+            raise _make_object_error(path)
         sent = cast("Mapping[str, object]", value)
         if strict and not sent.keys() <= accepted:
-            raise _Unknown(path, next(name for name in sent if name not in accepted), shape)
+            raise _UnknownFieldFound(path, next(name for name in sent if name not in accepted), shape)
         given: dict[str, object] = {}
         for name, spellings, reader, required, optional in fields:
             key = next((each for each in spellings if each in sent and not (optional and sent[each] is None)), None)
@@ -244,56 +243,57 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
     return read
 
 
-def _spellings(field: FieldInfo) -> list[str]:
+def _list_spellings(field: FieldInfo) -> list[str]:
     """List the names of a field in a body, in lower case. The first one present is used."""
-    return [field.name.lower(), *_extra(field, "or")]
+    return [field.name.lower(), *_find_extra(field, "or")]
 
 
-def _extra(field: FieldInfo, name: str) -> list[Any]:
+def _find_extra(field: FieldInfo, name: str) -> list[Any]:
     """Find the values of `Meta.extra[name]` of a field's type."""
     metas = [each.extra or {} for each in get_args(field.type) if isinstance(each, Meta)]
     return [each[name] for each in metas if name in each]
 
 
-def _takes_null(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
+def _is_nullable(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
     return get_origin(kind) in (Union, types.UnionType) and types.NoneType in get_args(kind)
 
 
-def _not_an_object(path: str) -> Exception:
+def _make_object_error(path: str) -> Exception:
     if path:
         return BadField(field=path, problem="must be a JSON object")
     return MalformedBody(problem="The body must be a JSON object.")
 
 
-def _reader(kind: Any, *, strict: bool) -> Read:  # noqa: ANN401 - a type annotation of any form
+def _make_reader(kind: Any, *, strict: bool) -> ReadValue:  # noqa: ANN401 - a type annotation of any form
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _annotated(arguments[0], next(each for each in arguments[1:] if isinstance(each, Meta)), strict=strict)
+        meta = next(each for each in arguments[1:] if isinstance(each, Meta))
+        return _make_annotated_reader(arguments[0], meta, strict=strict)
     if origin in (Union, types.UnionType):
-        return _union([each for each in arguments if each is not UnsetType], strict=strict)
+        return _make_union_reader([each for each in arguments if each is not UnsetType], strict=strict)
     if origin is list:
-        return _list(_reader(arguments[0], strict=strict), Meta())
+        return _make_list_reader(_make_reader(arguments[0], strict=strict), Meta())
     if origin is Literal:
-        return _choice(arguments)
-    simple: dict[Any, Read] = {bool: _boolean, str: _text(Meta())}
-    return simple.get(kind) or _struct(kind, strict=strict)
+        return _make_choice_reader(arguments)
+    simple: dict[Any, ReadValue] = {bool: _read_boolean, str: _make_text_reader(Meta())}
+    return simple.get(kind) or _make_struct_reader(kind, strict=strict)
 
 
-def _annotated(base: Any, meta: Meta, *, strict: bool) -> Read:  # noqa: ANN401 - as above
+def _make_annotated_reader(base: Any, meta: Meta, *, strict: bool) -> ReadValue:  # noqa: ANN401 - as above
     special = (meta.extra or {}).get("is")
     if special is not None:
-        return _SPECIAL[special]
+        return _SPECIAL_READERS[special]
     if base is int:
-        return _integer(cast("int", meta.ge), cast("int", meta.le))
+        return _make_integer_reader(cast("int", meta.ge), cast("int", meta.le))
     if get_origin(base) is list:
-        return _list(_reader(get_args(base)[0], strict=strict), meta)
+        return _make_list_reader(_make_reader(get_args(base)[0], strict=strict), meta)
     if get_origin(base) in (Union, types.UnionType):
-        return _reader(base, strict=strict)
-    return _text(meta)
+        return _make_reader(base, strict=strict)
+    return _make_text_reader(meta)
 
 
-def _union(kinds: list[Any], *, strict: bool) -> Read:
-    readers = [_reader(kind, strict=strict) for kind in kinds if kind is not types.NoneType]
+def _make_union_reader(kinds: list[Any], *, strict: bool) -> ReadValue:
+    readers = [_make_reader(kind, strict=strict) for kind in kinds if kind is not types.NoneType]
 
     def read(value: object, path: str) -> object:
         return None if value is None and types.NoneType in kinds else readers[0](value, path)
@@ -301,7 +301,7 @@ def _union(kinds: list[Any], *, strict: bool) -> Read:
     return read
 
 
-def _list(element: Read, meta: Meta) -> Read:
+def _make_list_reader(element: ReadValue, meta: Meta) -> ReadValue:
     least, most = meta.min_length or 0, meta.max_length
 
     def read(value: object, path: str) -> object:
@@ -316,7 +316,7 @@ def _list(element: Read, meta: Meta) -> Read:
     return read
 
 
-def _choice(options: tuple[str, ...]) -> Read:
+def _make_choice_reader(options: tuple[str, ...]) -> ReadValue:
     def read(value: object, path: str) -> object:
         if value not in options:
             raise BadField(field=path, problem=f"must be one of {', '.join(options)}")
@@ -325,7 +325,7 @@ def _choice(options: tuple[str, ...]) -> Read:
     return read
 
 
-def _integer(least: int, most: int) -> Read:
+def _make_integer_reader(least: int, most: int) -> ReadValue:
     def read(value: object, path: str) -> object:
         if isinstance(value, str) and _INTEGER.fullmatch(value):
             value = int(value)
@@ -336,7 +336,7 @@ def _integer(least: int, most: int) -> Read:
     return read
 
 
-def _boolean(value: object, path: str) -> object:
+def _read_boolean(value: object, path: str) -> object:
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower() == "true"
     if not isinstance(value, bool):
@@ -344,13 +344,13 @@ def _boolean(value: object, path: str) -> object:
     return value
 
 
-def _value(value: object, path: str) -> object:
+def _read_variable_value(value: object, path: str) -> object:
     if isinstance(value, bool) or (isinstance(value, str) and value.lower() in {"true", "false"}):
-        return _boolean(value, path)
-    return _integer(-(2**63), 2**63 - 1)(value, path)
+        return _read_boolean(value, path)
+    return _make_integer_reader(-(2**63), 2**63 - 1)(value, path)
 
 
-def _text(meta: Meta, require: Callable[[str, str, int | None], str] = texts.require_text) -> Read:
+def _make_text_reader(meta: Meta, require: Callable[[str, str, int | None], str] = texts.require_text) -> ReadValue:
     def read(value: object, path: str) -> object:
         if not isinstance(value, str):
             raise BadField(field=path, problem="must be a string")
@@ -359,19 +359,19 @@ def _text(meta: Meta, require: Callable[[str, str, int | None], str] = texts.req
     return read
 
 
-def _guid(value: object, path: str) -> object:
+def _read_guid(value: object, path: str) -> object:
     found = lookup.parse_guid(value) if isinstance(value, str) else None
     if found is None:
         raise BadField(field=path, problem="must be a guid")
     return found
 
 
-def _password(value: object, path: str) -> object:
+def _read_password(value: object, path: str) -> object:
     del path  # the message is fixed, because clients compare it
     return passwords.require_wire_hash(value if isinstance(value, str) else "")
 
 
-def _instant(value: object, path: str) -> object:
+def _read_instant(value: object, path: str) -> object:
     if isinstance(value, str) and _INSTANT.fullmatch(value):
         try:
             datetime.fromisoformat(value).astimezone(UTC)  # also valid as a UTC date
@@ -382,13 +382,13 @@ def _instant(value: object, path: str) -> object:
     raise BadField(field=path, problem="must be a time such as 2026-01-31T12:00:00Z")
 
 
-_SPECIAL: Mapping[str, Read] = {
-    "guid": _guid,
-    "password": _password,
-    "secret": _text(Meta(max_length=255)),
-    "told": _text(Meta(max_length=255), texts.require_game_text),
-    "instant": _instant,
-    "value": _value,
+_SPECIAL_READERS: Mapping[str, ReadValue] = {
+    "guid": _read_guid,
+    "password": _read_password,
+    "secret": _make_text_reader(Meta(max_length=255)),
+    "told": _make_text_reader(Meta(max_length=255), texts.require_game_text),
+    "instant": _read_instant,
+    "value": _read_variable_value,
 }
 
 

@@ -1,4 +1,4 @@
-"""Between the rules' values and the wire's shapes, both ways. As a module it is the `Codec` of game/codec.py."""
+"""Convert between the rules' values and the wire's shapes. This module implements `Codec` of game/codec.py."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.game.tokens import TokenPair
 from gamekeeper.http import wire
 from gamekeeper.http.caller import Caller
-from gamekeeper.http.instants import http_date, instant, milliseconds
+from gamekeeper.http.instants import format_http_date, format_instant, parse_instant
 from gamekeeper.http.wire.players import PLAYER_ATTRIBUTES
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store import catalogue, feed, history
@@ -29,83 +29,85 @@ from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
-_KNOWN = frozenset(_FIELDS)
+_KNOWN_FIELDS = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # names of the fields that all shapes with items have
-_TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
-_attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
-_STORED = [  # fields added since an older version may be missing in a stored document
+_TIME_POSITIONS = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
+_get_attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
+_STORED_FIELDS = [  # fields added since an older version may be missing in a stored document
     (each.name, each.type) if PLAYER_ATTRIBUTES[each.name] in REQUIRED else (each.name, each.type | UnsetType, UNSET)
     for each in msgspec.structs.fields(wire.players.PlayerDocument)
 ]
-_NEWEST = b'"%b":' % _FIELDS[-1].encode()  # new fields are added at the end: a document with this field has all
-_FIRST = 25  # number of fields in version 0.1.0, which every stored document has
-_HAS_GROWN = len(_FIELDS) > _FIRST
-_END = 64  # bytes at the end of a document that are searched for the newest field
-_document = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED, kw_only=True))
-_raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_side = msgspec.json.Decoder(wire.history.LedgerSide)
-_fields = msgspec.json.Decoder(dict[str, object])
-_ENTRY = set(wire.catalogue.NamedEntry.__struct_fields__)
+_NEWEST_FIELD = b'"%b":' % _FIELDS[-1].encode()  # new fields are added at the end: a document with this field has all
+_FIRST_FIELD_COUNT = 25  # number of fields in version 0.1.0, which every stored document has
+_HAS_GROWN = len(_FIELDS) > _FIRST_FIELD_COUNT
+_END_BYTES = 64  # bytes at the end of a document that are searched for the newest field
+_player_decoder = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED_FIELDS, kw_only=True))
+_raw_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_side_decoder = msgspec.json.Decoder(wire.history.LedgerSide)
+_fields_decoder = msgspec.json.Decoder(dict[str, object])
+_ENTRY_FIELDS = set(wire.catalogue.NamedEntry.__struct_fields__)
 _USER_ATTRIBUTES = {name: attribute for attribute, name in wire.users.USER_FIELDS.items()}
-_TRACED = {*PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.history.LedgerSide.__struct_fields__}
+_SIDE_FIELDS = {*PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.history.LedgerSide.__struct_fields__}
 
 
 def encode_player(player: Player) -> bytes:
-    values = list(_attributes(player))
-    for place in _TIMES:
-        values[place] = instant(values[place])
+    values = list(_get_attributes(player))
+    for place in _TIME_POSITIONS:
+        values[place] = format_instant(values[place])
     document = encode(wire.players.PlayerDocument(*values))
     return document[:-1] + b"," + encode(player.unknown)[1:] if player.unknown else document
 
 
 def decode_player(document: bytes, last_online: int | None) -> Player:
-    record = _document.decode(document)
+    record = _player_decoder.decode(document)
     values = zip(_FIELDS, msgspec.structs.astuple(record), strict=True)
-    given = {PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in values if value is not UNSET}
-    unknown = {} if _ends_as_ours(document) else _unknown(document, _KNOWN)
+    given = {PLAYER_ATTRIBUTES[name]: _read_value(name, value) for name, value in values if value is not UNSET}
+    unknown = {} if _ends_with_newest_field(document) else _find_unknown(document, _KNOWN_FIELDS)
     return Player(**cast("dict[str, Any]", given), last_online=last_online, unknown=unknown)
 
 
-def _ends_as_ours(document: bytes) -> bool:
+def _ends_with_newest_field(document: bytes) -> bool:
     """Check cheaply that our newest field is the last one: newer versions append theirs after it."""
-    newest = document.rfind(_NEWEST, -_END)
+    newest = document.rfind(_NEWEST_FIELD, -_END_BYTES)
     return newest >= 0 and b"," not in document[newest:]
 
 
-def player_record(record: StoredPlayer) -> bytes:
+def encode_player_record(record: StoredPlayer) -> bytes:
     """Encode a player record: the stored document with class, map, online state and last online time appended."""
-    last = None if record.last_online is None else instant(record.last_online)
-    tail = wire.players.player_tail(record.class_name, record.map_name, last, online=record.online)
+    last = None if record.last_online is None else format_instant(record.last_online)
+    tail = wire.players.encode_player_tail(record.class_name, record.map_name, last, online=record.online)
     document = record.document
-    if _HAS_GROWN and document.rfind(_NEWEST, -_END) < 0:  # called for every lookup: the usual case must be cheap
-        document = _complete(document)
+    if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap, for every lookup
+        document = _fill_in_defaults(document)
     return document[:-1] + tail
 
 
-def rank(found: Ranking) -> bytes:
-    around = [wire.players.ranked_player(rank, player_record(record)) for rank, record in found.around]
-    return wire.players.rank(found.rank, found.total, player_record(found.player), around)
+def encode_rank(found: Ranking) -> bytes:
+    around = [wire.players.encode_ranked_player(rank, encode_player_record(record)) for rank, record in found.around]
+    return wire.players.encode_rank(found.rank, found.total, encode_player_record(found.player), around)
 
 
-def name_of(record: StoredPlayer) -> str:
+def read_player_name(record: StoredPlayer) -> str:
     return decode_player(record.document, None).name
 
 
-def report(body: wire.link.PutPlayer) -> PlayerReport:
+def read_report(body: wire.link.PutPlayer) -> PlayerReport:
     """Convert a game server's report to the rules' values."""
-    _once("Items", [each.Slot for each in body.Items or []])
-    _once("Bank", [each.Slot for each in body.Bank or []])
-    _once("Bags", [each.Id for each in body.Bags or []])
-    _once("Bags", [(bag.Id, each.Slot) for bag in body.Bags or [] for each in bag.Slots])
-    _once("Spells", [each.Slot for each in body.Spells or []])
-    _once("Variables", [each.VariableId for each in body.Variables or []])
+    _require_unique("Items", [each.Slot for each in body.Items or []])
+    _require_unique("Bank", [each.Slot for each in body.Bank or []])
+    _require_unique("Bags", [each.Id for each in body.Bags or []])
+    _require_unique("Bags", [(bag.Id, each.Slot) for bag in body.Bags or [] for each in bag.Slots])
+    _require_unique("Spells", [each.Slot for each in body.Spells or []])
+    _require_unique("Variables", [each.VariableId for each in body.Variables or []])
     names = [name for name in wire.link.PutPlayer.__struct_fields__ if name in PLAYER_ATTRIBUTES]
     given = {name: getattr(body, name) for name in names if getattr(body, name) is not UNSET}
-    slots = _spots(INVENTORY, body.Items or []) | _spots(BANK, body.Bank or [])
+    slots = _read_slots(INVENTORY, body.Items or []) | _read_slots(BANK, body.Bank or [])
     for bag in body.Bags or []:
-        slots |= _spots(bag.Id, bag.Slots)
+        slots |= _read_slots(bag.Id, bag.Slots)
     return PlayerReport(
-        fields={PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in given.items() if value is not UNSET},
+        fields={
+            PLAYER_ATTRIBUTES[name]: _read_value(name, value) for name, value in given.items() if value is not UNSET
+        },
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
         spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in body.Spells or []},
@@ -114,62 +116,62 @@ def report(body: wire.link.PutPlayer) -> PlayerReport:
     )
 
 
-def item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
+def make_item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
     if stack is None:
         return wire.items.ItemSlot(slot)
     return wire.items.ItemSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs))
 
 
-def item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
+def list_item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
     """List all slots, also empty ones. Slots beyond the size are listed up to the last one with an item."""
     last = max((slot for where, slot in slots if where == place), default=-1)
-    return [item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
+    return [make_item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
 
 
-def named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
-    """Every slot like `item_slots`, with the name of its item."""
+def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
+    """List all slots like `list_item_slots`, with the names of their items."""
 
     def named(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
         name = names.get(each.ItemId, wire.items.DELETED)
         return wire.items.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
 
-    return [named(each) for each in item_slots(slots, place, size)]
+    return [named(each) for each in list_item_slots(slots, place, size)]
 
 
-def given(item_id: str, held: ItemCounts) -> bytes:
+def encode_given(item_id: str, held: ItemCounts) -> bytes:
     return encode(wire.items.Given(item_id, wire.items.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
 
 
-def user_record(user: User, *, codes: bool) -> bytes:
+def encode_user_record(user: User, *, codes: bool) -> bytes:
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
-    return _user(user, wire.users.Power(*flags, powers.users_query), codes=codes)
+    return _encode_user(user, wire.users.Power(*flags, powers.users_query), codes=codes)
 
 
-def changed_user_record(user: User) -> bytes:
+def encode_changed_user_record(user: User) -> bytes:
     """Encode an account after a change, never with its reset code: the answer may be stored for replays."""
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
-    return _user(user, wire.users.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
+    return _encode_user(user, wire.users.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
 
-def given_powers(body: wire.powers.ChangePowers) -> dict[str, bool]:
+def read_permissions(body: wire.powers.ChangePowers) -> dict[str, bool]:
     """Return the permissions that the body sets: name → granted or not."""
     sent = msgspec.structs.asdict(body)
     return {wire.powers.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
 
 
-def held_powers(user: User) -> bytes:
+def encode_permissions(user: User) -> bytes:
     return encode(wire.powers.HeldPowers(user.id, user.name, *user.powers))
 
 
-def token(pair: TokenPair) -> bytes:
+def encode_token(pair: TokenPair) -> bytes:
     seconds = (pair.expires_at - pair.issued_at) // 1000
-    dates = (http_date(pair.issued_at), http_date(pair.expires_at))
+    dates = (format_http_date(pair.issued_at), format_http_date(pair.expires_at))
     return encode(wire.tokens.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
 
 
-def entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
+def make_entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
     match value:
         case catalogue.CatalogueItem():
             return wire.catalogue.ItemEntry(*value)
@@ -179,7 +181,7 @@ def entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
             return wire.catalogue.NamedEntry(*value)
 
 
-def game_object(value: catalogue.CatalogueEntry, room: Capacity) -> wire.catalogue.GameObject:
+def make_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> wire.catalogue.GameObject:
     """Convert an entry of the catalogue to the engine's shape of a game object."""
     match value:
         case catalogue.CatalogueItem(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
@@ -202,15 +204,16 @@ def read_entry(value: wire.catalogue.Entry) -> catalogue.CatalogueEntry:
             return catalogue.NamedEntry(*fields)
 
 
-def feed_changes(changes: Sequence[feed.FeedRow]) -> list[wire.feed.FeedChange]:
-    return [_feed_change(each) for each in changes]
+def make_feed_changes(changes: Sequence[feed.FeedRow]) -> list[wire.feed.FeedChange]:
+    return [_make_feed_change(each) for each in changes]
 
 
-def told(change: history.HistoryChange, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
+def make_log_change(change: history.HistoryChange, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
     """Convert a change of the audit log. `Undoable` depends on the caller's permissions."""
+    allowed = undo.is_undoable(change) and undo.list_permissions(change) <= caller.permissions
     return wire.history.ToldChange(
         change.seq,
-        instant(change.at),
+        format_instant(change.at),
         change.kind,
         change.player_id,
         change.player,
@@ -219,34 +222,31 @@ def told(change: history.HistoryChange, undone_by: int | None, caller: Caller) -
         change.actor_id,
         change.actor or None,
         change.over_link,
-        _raw(change.before),
-        _raw(change.after),
+        _to_raw(change.before),
+        _to_raw(change.after),
         change.request_id,
         change.reason,
         change.undoes,
         undone_by,
-        undone_by is None
-        and undo.is_undoable(change)
-        and not caller.read_only
-        and undo.list_permissions(change) <= caller.permissions,
+        allowed and undone_by is None and not caller.read_only,
     )
 
 
-def found(each: finder.SearchHit) -> wire.finder.Found:
+def make_search_result(each: finder.SearchHit) -> wire.finder.Found:
     return wire.finder.Found(each.kind, each.id, each.name, each.detail, each.match)
 
 
-def mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
+def make_mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
     """Convert a mail of the outbox. `Retriable` depends on the caller's token."""
-    due, sent = (None if at is None else instant(at) for at in (each.next_try_at, each.sent_at))
-    times = (instant(each.queued_at), instant(each.expires_at))
-    fares = (each.state, *times, each.tries, due, sent, each.last_error)
+    due, sent = (None if at is None else format_instant(at) for at in (each.next_try_at, each.sent_at))
+    times = (format_instant(each.queued_at), format_instant(each.expires_at))
+    delivery = (each.state, *times, each.tries, due, sent, each.last_error)
     may = mails.can_retry(each) and not caller.read_only
-    return wire.mails.Mail(each.id, each.user_id, each.name, each.kind, each.address, *fares, may)
+    return wire.mails.Mail(each.id, each.user_id, each.name, each.kind, each.address, *delivery, may)
 
 
-def undone(taken: undo.UndoResult) -> bytes:
-    changes = [_done(each) for each in taken.changes]
+def encode_undo(taken: undo.UndoResult) -> bytes:
+    changes = [_make_done_change(each) for each in taken.changes]
     return encode(wire.history.Undone(taken.change.seq, taken.change.kind, changes))
 
 
@@ -254,12 +254,12 @@ def encode_side(side: ChangeSide) -> str:
     """One side of a ledger row, in the words of the records."""
     named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
     named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
-    fields = {name: _traced(name, value) for name, value in named.items()}
-    fields |= {name.title(): _entries(value) for name, value in side.catalogue.items()}
+    fields = {name: _write_value(name, value) for name, value in named.items()}
+    fields |= {name.title(): _make_entries(value) for name, value in side.catalogue.items()}
     rest = wire.history.LedgerSide(
-        _slots_in(side, INVENTORY),
-        _slots_in(side, BANK),
-        _bags(side),
+        _list_slots(side, INVENTORY),
+        _list_slots(side, BANK),
+        _list_bags(side),
         [wire.spells.KnownSpell(slot, spell or ZERO_GUID) for slot, spell in side.spells.items()],
         [wire.variables.ChangedVariable(each, value) for each, value in side.variables.items()],
         [wire.items.Sum(item, quantity) for item, quantity in side.sums.items()],
@@ -269,23 +269,23 @@ def encode_side(side: ChangeSide) -> str:
 
 
 def decode_side(side: bytes | str) -> ChangeSide:
-    fields = _fields.decode(side)
+    fields = _fields_decoder.decode(side)
     if _is_catalogue(fields):
         return ChangeSide(catalogue={name.lower(): value for name, value in fields.items()})
-    rest = _side.decode(side)
-    slots = _spots(INVENTORY, rest.Items) | _spots(BANK, rest.Bank)
+    rest = _side_decoder.decode(side)
+    slots = _read_slots(INVENTORY, rest.Items) | _read_slots(BANK, rest.Bank)
     for bag in rest.Bags:
-        slots |= _spots(bag.Id, bag.Slots)
+        slots |= _read_slots(bag.Id, bag.Slots)
     return ChangeSide(
-        player=_attributed(fields, PLAYER_ATTRIBUTES),
+        player=_to_attributes(fields, PLAYER_ATTRIBUTES),
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in rest.Bags if bag.SlotCount is not None},
         spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in rest.Spells},
         variables={each.VariableId: each.Value for each in rest.Variables},
-        user=_attributed(fields, _USER_ATTRIBUTES),
-        catalogue={name.lower(): value for name, value in fields.items() if name not in _TRACED},
+        user=_to_attributes(fields, _USER_ATTRIBUTES),
+        catalogue={name.lower(): value for name, value in fields.items() if name not in _SIDE_FIELDS},
         sums={each.ItemId: each.Quantity for each in rest.Sums},
-        unknown=_unknown(side, _TRACED) if fields.keys() - _TRACED else {},
+        unknown=_find_unknown(side, _SIDE_FIELDS) if fields.keys() - _SIDE_FIELDS else {},
     )
 
 
@@ -311,14 +311,14 @@ def count_items(side: bytes | str | None) -> Counter[str]:
     return found
 
 
-def _unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
+def _find_unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
     """Find the fields that this version does not know, as raw JSON."""
-    return {name: value for name, value in _raw_fields.decode(stored).items() if name not in known}
+    return {name: value for name, value in _raw_decoder.decode(stored).items() if name not in known}
 
 
-def _complete(document: bytes) -> bytes:
+def _fill_in_defaults(document: bytes) -> bytes:
     """Add defaults for the fields that the document lacks."""
-    return document if _NEWEST in document else encode_player(decode_player(document, None))
+    return document if _NEWEST_FIELD in document else encode_player(decode_player(document, None))
 
 
 def _is_catalogue(fields: Mapping[str, object]) -> bool:
@@ -327,73 +327,73 @@ def _is_catalogue(fields: Mapping[str, object]) -> bool:
     if len(fields) != 1 or name.lower() not in wire.catalogue.ENTRIES:
         return False
     first = next(iter(cast("list[object]", value)), None) if isinstance(value, list) else None
-    return isinstance(first, dict) and cast("dict[str, object]", first).keys() >= _ENTRY
+    return isinstance(first, dict) and cast("dict[str, object]", first).keys() >= _ENTRY_FIELDS
 
 
-def _attributed(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
-    return {names[name]: _read(name, value) for name, value in fields.items() if name in names}
+def _to_attributes(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    return {names[name]: _read_value(name, value) for name, value in fields.items() if name in names}
 
 
-def _once(field: str, keys: Sequence[object]) -> None:
+def _require_unique(field: str, keys: Sequence[object]) -> None:
     """Reject a report that has the same slot, bag, spell or variable twice."""
     if len(set(keys)) < len(keys):
         raise BadField(field=field, problem="says the same slot, bag or variable twice")
 
 
-def _feed_change(change: feed.FeedRow) -> wire.feed.FeedChange:
-    sides = (_raw(change.before), _raw(change.after))
+def _make_feed_change(change: feed.FeedRow) -> wire.feed.FeedChange:
+    sides = (_to_raw(change.before), _to_raw(change.after))
     return wire.feed.FeedChange(
-        change.seq, instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
+        change.seq, format_instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
     )
 
 
-def _done(change: Change) -> wire.history.DoneChange:
+def _make_done_change(change: Change) -> wire.history.DoneChange:
     before, after = (side and encode_side(side) for side in change.sides())
-    return wire.history.DoneChange(change.kind, *change.whose(), _raw(before), _raw(after))
+    return wire.history.DoneChange(change.kind, *change.whose(), _to_raw(before), _to_raw(after))
 
 
-def _raw(stored: str | bytes | None) -> msgspec.Raw:
+def _to_raw(stored: str | bytes | None) -> msgspec.Raw:
     return msgspec.Raw("null" if stored is None else stored)
 
 
-def _spots(place: str, slots: Sequence[wire.items.ItemSlot]) -> dict[SlotAddress, Stack | None]:
-    return {(place, each.Slot): _stack(each) for each in slots}
+def _read_slots(place: str, slots: Sequence[wire.items.ItemSlot]) -> dict[SlotAddress, Stack | None]:
+    return {(place, each.Slot): _read_stack(each) for each in slots}
 
 
-def _stack(record: wire.items.ItemSlot) -> Stack | None:
+def _read_stack(record: wire.items.ItemSlot) -> Stack | None:
     if record.ItemId == ZERO_GUID or not record.Quantity:
         return None
     return Stack(record.ItemId, record.Quantity, record.BagId, tuple(record.StatBuffs))
 
 
-def _read(name: str, value: object) -> object:
+def _read_value(name: str, value: object) -> object:
     if name in wire.history.TIMES and isinstance(value, str):
-        return milliseconds(value)
+        return parse_instant(value)
     return tuple(cast("list[int]", value)) if isinstance(value, list) else value
 
 
-def _user(user: User, power: wire.users.Power | wire.users.ChangedPower, *, codes: bool) -> bytes:
+def _encode_user(user: User, power: wire.users.Power | wire.users.ChangedPower, *, codes: bool) -> bytes:
     code = user.reset_code if codes else None
     muted = user.mute_reason is not None
-    ours = (user.ban_reason is not None, instant(user.created_at), user.play_time_seconds)
+    ours = (user.ban_reason is not None, format_instant(user.created_at), user.play_time_seconds)
     return encode(wire.users.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason, *ours))
 
 
-def _traced(name: str, value: object) -> object:
-    return instant(value) if name in wire.history.TIMES and isinstance(value, int) else value
+def _write_value(name: str, value: object) -> object:
+    return format_instant(value) if name in wire.history.TIMES and isinstance(value, int) else value
 
 
-def _slots_in(side: ChangeSide, place: str) -> list[wire.items.ItemSlot]:
-    return [item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
+def _list_slots(side: ChangeSide, place: str) -> list[wire.items.ItemSlot]:
+    return [make_item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
 
 
-def _bags(side: ChangeSide) -> list[wire.items.ChangedBag]:
+def _list_bags(side: ChangeSide) -> list[wire.items.ChangedBag]:
     places = {place for place, _ in side.slots} - {INVENTORY, BANK}
     bags = sorted(places | side.bags.keys())
-    return [wire.items.ChangedBag(each, side.bags.get(each), _slots_in(side, each)) for each in bags]
+    return [wire.items.ChangedBag(each, side.bags.get(each), _list_slots(side, each)) for each in bags]
 
 
-def _entries(value: object) -> object:
+def _make_entries(value: object) -> object:
     if isinstance(value, list):
-        return [entry(each) for each in cast("list[catalogue.CatalogueEntry]", value)]
+        return [make_entry(each) for each in cast("list[catalogue.CatalogueEntry]", value)]
     return value

@@ -12,24 +12,24 @@ from gamekeeper.http.operation import Operation
 from gamekeeper.http.path_parameters import PathParameter
 from gamekeeper.http.plain_types import simplify
 from gamekeeper.http.schemas import (
-    Change,
+    ChangeSchema,
     Rename,
     Schema,
-    name_given,
-    name_of,
-    name_sent,
-    plain_name,
+    get_component_name,
+    keep_name,
+    make_reference,
+    name_in_body,
     read_components,
     read_query,
-    refer,
     require_all,
-    walk,
+    simplify_name,
+    transform,
 )
 
 JSON = "application/json"
 ERROR = "ApiError"
 ENTRY = "CatalogueEntry"
-OTHER_KINDS = "Later versions may have more kinds of changes: skip unknown ones."
+UNKNOWN_KINDS = "Later versions may have more kinds of changes: skip unknown ones."
 ABOUT = """\
 * **This is the strict contract**, for client generators. The server accepts more, such as numbers as text, forms, and
   names in any letter case: `/api/openapi.json?tolerant=true` describes that.
@@ -53,7 +53,7 @@ class Contract:
         self.components: dict[str, Schema] = {}
         self.responses: dict[str, Schema] = {}
         self.examples: dict[str, Schema] = {}
-        self.components[ERROR] = self._shape(wire.errors.Error)
+        self.components[ERROR] = self._describe_shape(wire.errors.Error)
 
     def describe_path(self, parameter: PathParameter) -> Schema:
         schema = parameter.strict_schema or parameter.schema
@@ -61,95 +61,105 @@ class Contract:
         return {"schema": schema, "description": parameter.about, "example": example}
 
     def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
-        return self._simplify(read_query(shape), name_given)["properties"]
+        return self._simplify(read_query(shape), keep_name)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
-        schema, required = self._body(operation)
+        schema, required = self._describe_body_schema(operation)
         example = msgspec.to_builtins(operation.example_body)
         return {"required": required, "content": {JSON: {"schema": schema, "example": example}}}
 
     def describe_answer(self, operation: Operation) -> Schema:
         """Describe the answer. One that has several shapes becomes a component named after the operation."""
-        described = self._collect(operation.answer, require_all, name_given)
+        described = self._collect(operation.answer, require_all, keep_name)
         if "anyOf" not in described:
             return described
-        name = f"{_title(operation.name)}Answer"
+        name = f"{_to_pascal_case(operation.name)}Answer"
         self.components[name] = described
-        return refer(name)
+        return make_reference(name)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe the errors by status. All of them use one error component per operation."""
-        name, found = f"{_title(operation.name)}Error", operation_refusals.of(operation)
-        self.components[name] = self._error([kind for kinds in found.values() for kind in kinds], operation)
+        name, found = f"{_to_pascal_case(operation.name)}Error", operation_refusals.list_refusals(operation)
+        self.components[name] = self._describe_error([kind for kinds in found.values() for kind in kinds], operation)
         return {
-            str(status): operation_refusals.describe_response(kinds, refer(name), self._examples(kinds, operation))
+            str(status): operation_refusals.describe_response(
+                kinds, make_reference(name), self._collect_examples(kinds, operation)
+            )
             for status, kinds in found.items()
         }
 
-    def _examples(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
+    def _collect_examples(self, kinds: list[operation_refusals.RefusalType], operation: Operation) -> Schema:
         """Put examples into components and refer to them: openapi-generator warns about inline examples."""
         found: Schema = {}
-        for code, example in operation_refusals.show_examples(kinds, operation).items():
+        for code, example in operation_refusals.make_examples(kinds, operation).items():
             same = self.examples.setdefault(code, example) == example
             name = code if same else f"{operation.name}_{code}"
             self.examples[name] = example
             found[code] = {"$ref": f"#/components/examples/{name}"}
         return found
 
-    def _error(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
+    def _describe_error(self, kinds: list[operation_refusals.RefusalType], operation: Operation) -> Schema:
         """Describe an operation's error with its codes. Fields that only some of the errors have are optional."""
         base = self.components[ERROR]
-        codes = list(dict.fromkeys(operation_refusals.code_of(kind) for kind in kinds))
+        codes = list(dict.fromkeys(operation_refusals.get_code(kind) for kind in kinds))
         fields: Schema = {}
-        for shape in {operation_refusals.shape_of(kind, operation) for kind in kinds} - {wire.errors.Error}:
-            self._collect(shape, require_all, name_given)
+        for shape in {operation_refusals.find_shape(kind, operation) for kind in kinds} - {wire.errors.Error}:
+            self._collect(shape, require_all, keep_name)
             fields |= self.components.pop(shape.__name__)["properties"]
-        return {**base, "properties": {**base["properties"], **fields, **wire.errors.error_code(codes)}}
+        return {**base, "properties": {**base["properties"], **fields, **wire.errors.describe_code(codes)}}
 
-    def _body(self, operation: Operation) -> tuple[Schema, bool]:
+    def _describe_body_schema(self, operation: Operation) -> tuple[Schema, bool]:
         if operation.body is None or not issubclass(operation.body, Struct):
             kinds = dict.fromkeys(wire.catalogue.ENTRIES.values())
-            self.components[ENTRY] = {"oneOf": [self._collect(kind, self._close, name_sent) for kind in kinds]}
-            return {"type": "array", "items": refer(ENTRY)}, True
+            self.components[ENTRY] = {
+                "oneOf": [self._collect(kind, self._forbid_unknown, name_in_body) for kind in kinds]
+            }
+            return {"type": "array", "items": make_reference(ENTRY)}, True
         if operation.body is wire.tokens.LogIn:
-            grants = {name: self._collect(kind, self._close, name_sent) for name, kind in wire.tokens.GRANTS.items()}
-            self.components[operation.body.__name__] = _choose(wire.tokens.GRANT_TYPE, grants)
-            return refer(operation.body.__name__), True
+            grants = {
+                name: self._collect(kind, self._forbid_unknown, name_in_body)
+                for name, kind in wire.tokens.GRANTS.items()
+            }
+            self.components[operation.body.__name__] = _make_choice(wire.tokens.GRANT_TYPE, grants)
+            return make_reference(operation.body.__name__), True
         required = any(each.required for each in msgspec.structs.fields(operation.body))
-        return self._collect(operation.body, self._close, name_sent), required
+        return self._collect(operation.body, self._forbid_unknown, name_in_body), required
 
-    def _collect(self, kind: Any, change: Change, rename: Rename) -> Schema:  # noqa: ANN401 - a type annotation of any form
+    def _collect(self, kind: Any, change: ChangeSchema, rename: Rename) -> Schema:  # noqa: ANN401 - a type annotation of any form
         if get_origin(kind) in (Union, types.UnionType):
             return {"anyOf": [self._collect(each, change, rename) for each in get_args(kind)]}
         schema, components = read_components(kind)
         for each, component in components.items():
-            name = plain_name(each)
+            name = simplify_name(each)
             if rename(name) in self.components:
                 continue
             described = self._simplify(change(name, component), rename)
             self.components[rename(name)] = described
             if name in wire.sides.KINDS_OF:
-                self.components[rename(name)] = self._by_kind(name, described)
+                self.components[rename(name)] = self._split_by_kind(name, described)
         return self._simplify(schema, rename)
 
-    def _by_kind(self, name: str, change: Schema) -> Schema:
+    def _split_by_kind(self, name: str, change: Schema) -> Schema:
         """Make one component per kind of change, with the schemas of its `Before` and `After`."""
         variants: dict[str, Schema] = {}
         for kind in wire.sides.KINDS_OF[name]:
-            sides = (self._side(each) for each in wire.sides.SIDES[kind])
-            variant = f"{_title(kind)}{name}"
-            self.components[variant] = {**change, "properties": change["properties"] | wire.sides.fields(kind, *sides)}
-            variants[kind] = refer(variant)
-        return {"description": OTHER_KINDS, **_choose(wire.sides.KIND, variants)}
+            sides = (self._describe_side(each) for each in wire.sides.SIDES[kind])
+            variant = f"{_to_pascal_case(kind)}{name}"
+            self.components[variant] = {
+                **change,
+                "properties": change["properties"] | wire.sides.describe_fields(kind, *sides),
+            }
+            variants[kind] = make_reference(variant)
+        return {"description": UNKNOWN_KINDS, **_make_choice(wire.sides.KIND, variants)}
 
-    def _side(self, kind: object) -> Schema:
-        return self._collect(kind, require_all, name_given)
+    def _describe_side(self, kind: object) -> Schema:
+        return self._collect(kind, require_all, keep_name)
 
-    def _close(self, name: str, schema: Schema) -> Schema:
-        return {**schema, "additionalProperties": False, **wire.strict.need_together(wire.SHAPES[name])}
+    def _forbid_unknown(self, name: str, schema: Schema) -> Schema:
+        return {**schema, "additionalProperties": False, **wire.strict.describe_together(wire.SHAPES[name])}
 
-    def _shape(self, shape: type[Struct]) -> Schema:
-        return self._simplify(read_components(shape)[1][shape.__name__], name_given)
+    def _describe_shape(self, shape: type[Struct]) -> Schema:
+        return self._simplify(read_components(shape)[1][shape.__name__], keep_name)
 
     def _simplify(self, schema: Schema, rename: Rename) -> Schema:
         def change(each: Schema) -> Schema:
@@ -157,17 +167,19 @@ class Contract:
             plain = simplify(self._formats.get(each.get("format", ""), each))
             dropped = {"title", "description"} if "properties" in plain else {"title"}
             shown = {key: value for key, value in plain.items() if key not in dropped}
-            return shown | (refer(rename(plain_name(name_of(plain["$ref"])))) if "$ref" in plain else {})
+            return shown | (
+                make_reference(rename(simplify_name(get_component_name(plain["$ref"])))) if "$ref" in plain else {}
+            )
 
-        return walk(schema, change)
+        return transform(schema, change)
 
 
-def _choose(field: str, options: dict[str, Schema]) -> Schema:
+def _make_choice(field: str, options: dict[str, Schema]) -> Schema:
     """Make a `oneOf` with a discriminator field."""
     mapping = {value: each["$ref"] for value, each in options.items()}
     return {"oneOf": list(options.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
 
 
-def _title(name: str) -> str:
+def _to_pascal_case(name: str) -> str:
     """Turn `give_item` into GiveItem."""
     return re.sub(r"_?([a-z0-9]+)", lambda found: found[1].capitalize(), name)

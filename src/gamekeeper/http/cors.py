@@ -25,25 +25,25 @@ class Cors:
 
     def __init__(self, settings: Settings) -> None:
         texts = settings.cors_origins.split(",") if settings.cors_origins.strip() else []
-        self.origins = frozenset(_origin(text.strip()) for text in texts)
+        self.origins = frozenset(_normalize_origin(text.strip()) for text in texts)
 
-    def granted(self, request: Request) -> Headers:
+    def make_headers(self, request: Request) -> Headers:
         """Make the headers that allow an origin to read the response."""
         origin = request.headers.get(b"origin")
         return [(b"access-control-allow-origin", origin), EXPOSED] if origin in self.origins and origin else []
 
-    def asked(self, request: Request) -> bool:
+    def is_preflight(self, request: Request) -> bool:
         """Check whether the request is a preflight (OPTIONS) from an allowed origin."""
         asks = request.method == "OPTIONS" and b"access-control-request-method" in request.headers
         return asks and request.headers.get(b"origin") in self.origins
 
-    def preflight(self, refusal: MethodNotAllowed) -> Response:
+    def answer_preflight(self, refusal: MethodNotAllowed) -> Response:
         """Answer a preflight with the methods that the path allows, taken from the 405 of OPTIONS."""
         allowed = (b"access-control-allow-methods", refusal.allowed.encode())
         return Response(status=NO_CONTENT, headers=(allowed, *PREFLIGHT))
 
 
-def _origin(text: str) -> bytes:
+def _normalize_origin(text: str) -> bytes:
     """Normalise an origin as browsers send it: lower case, without a default port."""
     found = ORIGIN.fullmatch(text.lower())
     if found is None:

@@ -31,8 +31,8 @@ GROUP = Group("Credentials", "Check, change and reset passwords; change emails."
 )
 async def validate_password(request: Request, body: wire.users.ValidatePassword) -> bytes:
     """Check an account's password."""
-    await _prove(request, body.password)
-    return _message(CORRECT)
+    await _check_password(request, body.password)
+    return _encode_message(CORRECT)
 
 
 @GROUP.operation(
@@ -45,18 +45,18 @@ async def validate_password(request: Request, body: wire.users.ValidatePassword)
     answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
     example_body=wire.users.ChangeEmail("marlow@example.org", samples.HASH),
-    example_answer=samples.CHANGED,
+    example_answer=samples.CHANGED_USER_RECORD,
 )
 async def change_email(request: Request, body: wire.users.ChangeEmail) -> Response:
     """Change an account's email; needs the account's password."""
     email = accounts.require_email(body.new, "new")
 
     async def change() -> Response:
-        proven = await _prove(request, body.authorization)
+        proven = await _check_password(request, body.authorization)
         decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
-        return await request.change(decide, codec.changed_user_record)
+        return await request.change(decide, codec.encode_changed_user_record)
 
-    return await _once(request, change)
+    return await _change_or_replay(request, change)
 
 
 @GROUP.operation(
@@ -75,10 +75,10 @@ async def change_password(request: Request, body: wire.users.ChangePassword) -> 
     """Change an account's password; needs the current one. The account's tokens are revoked."""
 
     async def change() -> Response:
-        proven = await _prove(request, body.authorization)
+        proven = await _check_password(request, body.authorization)
         return await _set_password(request, body.new, proven, UPDATED)
 
-    return await _once(request, change)
+    return await _change_or_replay(request, change)
 
 
 @GROUP.operation(
@@ -91,13 +91,13 @@ async def change_password(request: Request, body: wire.users.ChangePassword) -> 
     answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.EmailTaken,),
     example_body=wire.users.ManageEmail("marlow@example.org"),
-    example_answer=samples.CHANGED,
+    example_answer=samples.CHANGED_USER_RECORD,
 )
 async def manage_email(request: Request, body: wire.users.ManageEmail) -> Response:
     """Change an account's email, without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
-    return await request.change(decide, codec.changed_user_record)
+    return await request.change(decide, codec.encode_changed_user_record)
 
 
 @GROUP.operation(
@@ -132,7 +132,7 @@ async def request_reset(request: Request) -> Response:
     """Send the account a mail with a code to reset its password."""
     caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
-    return await mails.sending(request, decide, SENT)
+    return await mails.change_and_warn(request, decide, SENT)
 
 
 @GROUP.operation(
@@ -153,12 +153,12 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Response
         code = await credentials.check_reset_code(request.services.keeper, request.params[0], body.code)
         password = await request.services.keeper.passwords.hash_password(body.new)
         decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
-        return await _and_forget_tokens(request, request.change(decide, lambda _: _message(UPDATED)))
+        return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(UPDATED)))
 
-    return await _once(request, change)
+    return await _change_or_replay(request, change)
 
 
-async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
+async def _change_or_replay(request: Request, change: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
     """Make the change, or replay its first success: a retry's old password or used code would be rejected."""
     done = await request.services.keeper.changes.replay(request.make_intent())
     if done is not None:
@@ -172,7 +172,7 @@ async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Respo
         return make_change_response(done)
 
 
-async def _prove(request: Request, sent: str) -> str:
+async def _check_password(request: Request, sent: str) -> str:
     user = await lookup.find_user(request.services.keeper.store, request.params[0])
     return await credentials.check_password(
         request.services.keeper, user, sent, request.caller.account_id, request.address
@@ -182,14 +182,14 @@ async def _prove(request: Request, sent: str) -> str:
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Response:
     password = await request.services.keeper.passwords.hash_password(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
-    return await _and_forget_tokens(request, request.change(decide, lambda _: _message(message)))
+    return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(message)))
 
 
-async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, Response]) -> Response:
+async def _change_and_clear_tokens(request: Request, changing: Coroutine[Any, Any, Response]) -> Response:
     answer = await changing
     request.services.callers.clear_cache()
     return answer
 
 
-def _message(text: str) -> bytes:
+def _encode_message(text: str) -> bytes:
     return wire.encode(wire.users.Message(text))

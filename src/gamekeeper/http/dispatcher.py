@@ -48,7 +48,11 @@ class Dispatcher:
             finally:
                 admission.leave()
         except MethodNotAllowed as refusal:
-            return self._cors.preflight(refusal) if self._cors.asked(request) else self._refuse(request, refusal)
+            return (
+                self._cors.answer_preflight(refusal)
+                if self._cors.is_preflight(request)
+                else self._refuse(request, refusal)
+            )
         except Exception as error:  # noqa: BLE001 - any exception becomes a response without details
             return self._refuse(request, errors.to_refusal(error, request.id))
 
@@ -77,7 +81,7 @@ async def call(request: Request) -> Response:
     request.query = parse_query(request.raw_query)
     queries.require_known(route, request.query)
     if route.is_repeatable:
-        request.dry_run = dry_runs.is_asked_for(request.query, request.headers)
+        request.dry_run = dry_runs.is_requested(request.query, request.headers)
     given = {each.argument: each.read(request.params[each.place], each.name) for each in route.path_values}
     if route.query is not None:
         given["query"] = queries.decode(route.query, request.query)
@@ -88,7 +92,7 @@ async def call(request: Request) -> Response:
     answer = made if isinstance(made, Response) else Response(made)
     if request.dry_run or route.successor:
         answer.headers = (*_make_notice_headers(request), *answer.headers)
-    if route.cache is REVALIDATED or (route.cache is not NO_STORE and not users.sees_codes(request)):
+    if route.cache is REVALIDATED or (route.cache is not NO_STORE and not users.can_see_reset_codes(request)):
         _set_tag(answer, request.headers.get(b"if-none-match"))
     return answer
 
@@ -123,7 +127,7 @@ async def _decode_body(request: Request, route: Route, shape: type[Struct] | typ
     if not issubclass(shape, Struct):
         return request.raw_body
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    forms, strict, changes = not route.over_link, route.is_ours, route.is_repeatable
+    forms, strict, changes = not route.over_link, route.is_own_api, route.is_repeatable
     read = partial(bodies.decode, request.raw_body, content_type, shape, forms=forms, strict=strict, changes=changes)
     request.body = await request.read_body(read)
     return request.body

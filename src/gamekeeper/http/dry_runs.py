@@ -15,28 +15,28 @@ from gamekeeper.http.query_values import read_boolean
 SPELLINGS = ("dryRun", "dry_run", "dry-run")  # spellings of the query parameter, in any letter case
 HEADER = b"x-dry-run"  # a response header; clients must not send it
 _KNOWN = frozenset(each.lower() for each in SPELLINGS)
-_OTHER = re.compile(r"^amp;|^x-|[^a-z]")  # `amp;` remains of an unescaped `&amp;` in a link
+_DECORATION = re.compile(r"^amp;|^x-|[^a-z]")  # `amp;` remains of an unescaped `&amp;` in a link
 
 
-def is_asked_for(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bool:
+def is_requested(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bool:
     for name in query:
         if name not in _KNOWN:
-            _require_other(name)
+            _reject_misplaced(name)
     if HEADER in headers:
-        _require_other(HEADER.decode())
+        _reject_misplaced(HEADER.decode())
     given = {read_boolean(query[name.lower()], name) for name in SPELLINGS if name.lower() in query}
     if len(given) > 1:
         raise BadField(field=SPELLINGS[0], problem="is true in one spelling and false in another")
     return True in given
 
 
-def require_not_in(body: object) -> None:
+def reject_in_body(body: object) -> None:
     """Reject a body with a field similar to `dryRun`: only the query can request a dry run."""
     for name in cast("Mapping[str, object]", body) if isinstance(body, dict) else ():
-        _require_other(name)
+        _reject_misplaced(name)
 
 
-def _require_other(name: str) -> None:
-    if _OTHER.sub("", name.lower()) == "dryrun":
+def _reject_misplaced(name: str) -> None:
+    if _DECORATION.sub("", name.lower()) == "dryrun":
         problem = "asks for no dry run here, and the change would be made. Put dryRun=true into the query"
         raise BadField(field=hints.shorten(name), problem=problem)

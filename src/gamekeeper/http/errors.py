@@ -116,11 +116,11 @@ def to_refusal(error: Exception, request_id: str) -> Refusal:
 def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     error = wire.errors.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
     if log_in and isinstance(refusal, refusals.Malformed):
-        return wire.errors.log_in_error("invalid_request", error)
+        return wire.errors.encode_log_in_error("invalid_request", error)
     if isinstance(refusal, refusals.UnappliedChanges):
-        return wire.feed.unapplied_error(codec.feed_changes(refusal.changes), error)
+        return wire.feed.encode_unapplied_error(codec.make_feed_changes(refusal.changes), error)
     if isinstance(refusal, refusals.LogInRefusal):
-        return wire.errors.log_in_error(refusal.error or refusal.code, error)
+        return wire.errors.encode_log_in_error(refusal.error or refusal.code, error)
     return wire.encode(error)
 
 

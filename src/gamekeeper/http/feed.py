@@ -20,7 +20,7 @@ GROUP = Group("Feed", "For game servers: the changes of players, in order.")
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
     example_answer=wire.feed.Changes([samples.CHANGE], 4711, samples.EPOCH),
 )
-async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
+async def list_changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
     """List changes of players after a number, in order; with `wait`, as a long poll."""
     asked = FeedQuery(
         after=None if query.after == "now" else query.after,
@@ -36,4 +36,4 @@ async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
         return b""  # the client has disconnected
     if asked.wait_seconds:
         await request.recheck_permissions()  # the token may have been revoked during the long poll
-    return wire.encode(wire.feed.Changes(codec.feed_changes(told.changes), told.next, told.epoch))
+    return wire.encode(wire.feed.Changes(codec.make_feed_changes(told.changes), told.next, told.epoch))

@@ -8,7 +8,7 @@ from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
 
-ACCOUNTS = "users.query"
+ACCOUNTS_ROLE = "users.query"
 
 GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 
@@ -28,7 +28,7 @@ GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 )
 async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
     """Search players, accounts, the catalogue and changes by id, name or email, best match first."""
-    accounts, keeper = ACCOUNTS in request.caller.permissions, request.services.keeper
+    accounts, keeper = ACCOUNTS_ROLE in request.caller.permissions, request.services.keeper
     find = partial(finder.find, text=query.q, most=query.limit, codec=keeper.changes.codec, accounts=accounts)
     found = await request.run_through_gate(lambda: keeper.store.read(find))
-    return wire.encode(wire.finder.Finds(query.q, [codec.found(each) for each in found]))
+    return wire.encode(wire.finder.Finds(query.q, [codec.make_search_result(each) for each in found]))

@@ -5,7 +5,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import NoSuchObject
 from gamekeeper.http import codec, paging, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, Group
-from gamekeeper.http.paging import Page
+from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
 
@@ -34,11 +34,11 @@ GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shape
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
 )
-async def objects(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
+async def list_objects(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
-    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await _found(request, object_type, page)
-    return wire.lists.paged(total, page.number, page.size, [_object(request, each) for each in found])
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    total, found = await _load_page(request, object_type, page)
+    return wire.lists.encode_paged(total, page.number, page.size, [_encode_object(request, each) for each in found])
 
 
 @GROUP.operation(
@@ -52,12 +52,12 @@ async def objects(request: Request, query: wire.lists.PageQuery, object_type: st
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(31, 0, 1, [wire.catalogue.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
 )
-async def legacy_objects(request: Request, body: wire.lists.LegacyPage, object_type: str) -> bytes:
+async def list_objects_legacy(request: Request, body: wire.lists.LegacyPage, object_type: str) -> bytes:
     """List the game's objects of one type, in the legacy format."""
-    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
-    total, found = await _found(request, object_type, page)
-    return wire.lists.legacy(
-        total, page.number, [wire.catalogue.keyed(each.id, _object(request, each)) for each in found]
+    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
+    total, found = await _load_page(request, object_type, page)
+    return wire.lists.encode_legacy(
+        total, page.number, [wire.catalogue.encode_keyed(each.id, _encode_object(request, each)) for each in found]
     )
 
 
@@ -72,11 +72,11 @@ async def legacy_objects(request: Request, body: wire.lists.LegacyPage, object_t
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
 )
-async def object_names(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
+async def list_names(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
     """List the names of the objects of one type, in pages."""
-    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await _found(request, object_type, page)
-    return wire.lists.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    total, found = await _load_page(request, object_type, page)
+    return wire.lists.encode_paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
 
 
 @GROUP.operation(
@@ -88,9 +88,9 @@ async def object_names(request: Request, query: wire.lists.PageQuery, object_typ
     refusals=(),
     example_answer={samples.DRAUGHT: samples.DRAUGHT_OBJECT.Name},
 )
-async def legacy_object_names(request: Request, object_type: str) -> bytes:
+async def list_names_legacy(request: Request, object_type: str) -> bytes:
     """Get the names of all objects of one type, as an object of id and name."""
-    _, found = await _found(request, object_type, Page(0, paging.MOST, paging.MOST))
+    _, found = await _load_page(request, object_type, PageRange(0, paging.MAX_INT32, paging.MAX_INT32))
     return wire.encode({each.id: each.name for each in found})
 
 
@@ -104,19 +104,19 @@ async def legacy_object_names(request: Request, object_type: str) -> bytes:
     refusals=(no.NoSuchObject,),
     example_answer=samples.DRAUGHT_OBJECT,
 )
-async def game_object(request: Request, object_type: str, object_id: str) -> bytes:
+async def get_object(request: Request, object_type: str, object_id: str) -> bytes:
     """Get one of the game's objects by type and id."""
     kind = wire.catalogue.OBJECTS[object_type]
     found = await entries.find_by_ids(request.services.keeper.store, kind, [object_id]) if kind else {}
     if object_id not in found:
         raise NoSuchObject(type=object_type, id=object_id)
-    return _object(request, found[object_id])
+    return _encode_object(request, found[object_id])
 
 
-async def _found(request: Request, object_type: str, page: Page) -> tuple[int, list[entries.CatalogueEntry]]:
+async def _load_page(request: Request, object_type: str, page: PageRange) -> tuple[int, list[entries.CatalogueEntry]]:
     kind = wire.catalogue.OBJECTS[object_type]  # None: objects of this type are not stored
     return await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
 
 
-def _object(request: Request, entry: entries.CatalogueEntry) -> bytes:
-    return wire.encode(codec.game_object(entry, inventory.read_capacity(request.services.keeper.settings)))
+def _encode_object(request: Request, entry: entries.CatalogueEntry) -> bytes:
+    return wire.encode(codec.make_game_object(entry, inventory.read_capacity(request.services.keeper.settings)))

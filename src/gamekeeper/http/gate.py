@@ -1,9 +1,9 @@
 """Gate for long reads: they run in pieces and leave most of the event loop to the other requests.
 
 A long read (CSV, history, past state, search, large body) computes for up to a second. While other requests arrive, all
-long reads of a process together get SHARE of its time. An account can run at most OF_ONE long reads at once; further
-ones wait. A read that is known to be long, such as an export, also waits while its account runs another long read, or
-while AT_ONCE reads run: each of them holds a database connection.
+long reads of a process together get LONG_READ_SHARE of its time. An account can run at most MAX_READS_PER_ACCOUNT long
+reads at once; further ones wait. A read that is known to be long, such as an export, also waits while its account runs
+another long read, or while MAX_LONG_READS reads run: each of them holds a database connection.
 """
 
 import asyncio
@@ -18,21 +18,23 @@ from gamekeeper.game.refusals import Overloaded, TooManyLongReads
 from gamekeeper.http.admission import Admission
 
 T = TypeVar("T")
-SHARE = 0.1  # of a process's time for all long reads under load: other requests keep at least 80 % of their throughput
+LONG_READ_SHARE = (
+    0.1  # of a process's time for all long reads under load: other requests keep at least 80 % of their throughput
+)
 FREE_SECONDS = 0.01  # computing time after which a read counts as long
-CREDIT_SECONDS = 1.0  # debt (computing time / SHARE) that an account may have before its next read waits
+CREDIT_SECONDS = 1.0  # debt (computing time / LONG_READ_SHARE) that an account may have before its next read waits
 ACTIVE_SECONDS = 0.1  # other clients count as active for so long after their last request
 # Longest pause between two pieces. On PostgreSQL the snapshot stays open meanwhile, and a connection that is idle for
 # watch.PATIENCE_SECONDS (1 s) is closed as dead.
 PAUSE_SECONDS = 0.5
-AT_ONCE = 3  # concurrent reads that are known to be long, over all accounts
-OF_ONE = (
+MAX_LONG_READS = 3  # concurrent reads that are known to be long, over all accounts
+MAX_READS_PER_ACCOUNT = (
     2  # concurrent long reads of one account; at most one is known to be long, so a search can run beside an export
 )
-LOOK_SECONDS = 0.05  # interval for checking whether other clients are still active
-WAITING_OF_ONE, WAITING = 8, 32  # largest number of waiting reads: per account, and in total
+POLL_SECONDS = 0.05  # interval for checking whether other clients are still active
+MAX_WAITING_PER_ACCOUNT, MAX_WAITING = 8, 32  # largest number of waiting reads: per account, and in total
 RETRY_SECONDS = 5  # Retry-After of the 429 for an account with too many waiting reads
-REMEMBERED = 1000  # accounts in memory; beyond that, accounts without debt are dropped
+MAX_ACCOUNTS = 1000  # accounts in memory; beyond that, accounts without debt are dropped
 
 
 class Gate:
@@ -42,23 +44,23 @@ class Gate:
         self._admission = admission
         self._entered = 0  # requests that used the gate
         self._others_seen, self._others_at = 0, 0.0  # requests that did not use the gate, and when one was last noticed
-        self._next = 0.0  # earliest start of the next piece of a long read
-        self._paid: dict[str, float] = {}  # account → time at which its debt is paid off
-        self._last: dict[str, float] = {}  # account → its last use of the gate
+        self._next_piece_at = 0.0  # earliest start of the next piece of a long read
+        self._paid_until: dict[str, float] = {}  # account → time at which its debt is paid off
+        self._last_seen: dict[str, float] = {}  # account → its last use of the gate
         self._long: Counter[str] = Counter()  # account → number of running long reads
         self._waiting: Counter[str] = Counter()
 
     async def run(self, account: str, work: Callable[[Pause], Coroutine[Any, Any, T]], *, long: bool = False) -> T:
         """Run the work, which calls its argument to pause between pieces. `long`: the read is known to be long."""
         self._entered += 1
-        self._last[account] = time.monotonic()
-        self._forget()
+        self._last_seen[account] = time.monotonic()
+        self._drop_idle_accounts()
         await self._wait_for_turn(account, long=long)
-        turn = _Turn(self, account)
+        turn = _RunningRead(self, account)
         if long:
             turn.become_long()
         try:
-            return await _Measured(work(turn.rest), turn)
+            return await _MeasuredAwaitable(work(turn.rest), turn)
         finally:
             turn.end()
 
@@ -66,22 +68,24 @@ class Gate:
         """Charge computing time. It delays the next piece of all long reads, or the account's next read."""
         now = time.monotonic()
         if not long:
-            self._paid[account] = max(now, self._paid.get(account, 0.0)) + seconds / SHARE
+            self._paid_until[account] = max(now, self._paid_until.get(account, 0.0)) + seconds / LONG_READ_SHARE
         else:
-            self._next = min(max(now, self._next) + seconds / SHARE - seconds, now + PAUSE_SECONDS)
+            self._next_piece_at = min(
+                max(now, self._next_piece_at) + seconds / LONG_READ_SHARE - seconds, now + PAUSE_SECONDS
+            )
 
     async def wait_for_next(self, account: str) -> None:
         """Wait until the next piece of a long read may start. Yields to the event loop at least once."""
         await asyncio.sleep(0)
         latest = time.monotonic() + PAUSE_SECONDS  # a limit even if pieces of other reads are served first
-        while (delay := min(self._delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - the delay depends on time, not on an event
-            await asyncio.sleep(min(delay, LOOK_SECONDS))
+        while (delay := min(self._find_delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - the delay depends on time, not on an event
+            await asyncio.sleep(min(delay, POLL_SECONDS))
 
     def pause_thread(self, account: str, spent: float) -> None:
         """Charge and pause work in a thread. `spent`: seconds of computing since its last pause."""
         self.charge(account, spent, long=True)
-        while (delay := self._delay(account)) > 0:
-            time.sleep(min(delay, LOOK_SECONDS))
+        while (delay := self._find_delay(account)) > 0:
+            time.sleep(min(delay, POLL_SECONDS))
 
     def begin_long(self, account: str) -> None:
         self._long[account] += 1
@@ -93,43 +97,45 @@ class Gate:
     async def _wait_for_turn(self, account: str, *, long: bool) -> None:
         if not self._must_wait(account, long=long):
             return
-        if self._waiting[account] >= WAITING_OF_ONE:
+        if self._waiting[account] >= MAX_WAITING_PER_ACCOUNT:
             raise TooManyLongReads(RETRY_SECONDS)
-        if self._waiting.total() >= WAITING:
+        if self._waiting.total() >= MAX_WAITING:
             raise Overloaded
         self._waiting[account] += 1
         try:
             while self._must_wait(account, long=long):  # noqa: ASYNC110 - as above
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
         finally:
             self._waiting[account] -= 1
             self._waiting += Counter[str]()  # removes zero counts
 
     def _must_wait(self, account: str, *, long: bool) -> bool:
-        if self._long[account] >= (1 if long else OF_ONE) or (long and self._long.total() >= AT_ONCE):
+        if self._long[account] >= (1 if long else MAX_READS_PER_ACCOUNT) or (
+            long and self._long.total() >= MAX_LONG_READS
+        ):
             return True
-        ahead = self._paid.get(account, 0.0) - time.monotonic()
-        return ahead > CREDIT_SECONDS and self._others_active(account)
+        ahead = self._paid_until.get(account, 0.0) - time.monotonic()
+        return ahead > CREDIT_SECONDS and self._are_others_active(account)
 
-    def _delay(self, account: str) -> float:
-        return self._next - time.monotonic() if self._others_active(account) else 0.0
+    def _find_delay(self, account: str) -> float:
+        return self._next_piece_at - time.monotonic() if self._are_others_active(account) else 0.0
 
-    def _others_active(self, account: str) -> bool:
+    def _are_others_active(self, account: str) -> bool:
         now, others = time.monotonic(), self._admission.total - self._entered
         if others != self._others_seen:
             self._others_seen, self._others_at = others, now
         if now - self._others_at < ACTIVE_SECONDS:
             return True
-        return any(each != account and now - at < ACTIVE_SECONDS for each, at in list(self._last.items()))
+        return any(each != account and now - at < ACTIVE_SECONDS for each, at in list(self._last_seen.items()))
 
-    def _forget(self) -> None:
-        if len(self._last) > REMEMBERED:
+    def _drop_idle_accounts(self) -> None:
+        if len(self._last_seen) > MAX_ACCOUNTS:
             now = time.monotonic()
-            self._paid = {each: at for each, at in list(self._paid.items()) if at > now}
-            self._last = {each: at for each, at in self._last.items() if each in self._paid}
+            self._paid_until = {each: at for each, at in list(self._paid_until.items()) if at > now}
+            self._last_seen = {each: at for each, at in self._last_seen.items() if each in self._paid_until}
 
 
-class _Turn:
+class _RunningRead:
     """One running read, with the computing time that it has not been charged for yet."""
 
     def __init__(self, gate: Gate, account: str) -> None:
@@ -172,10 +178,10 @@ class _Turn:
         self._spent = 0.0
 
 
-class _Measured(Awaitable[T], Generic[T]):
+class _MeasuredAwaitable(Awaitable[T], Generic[T]):
     """Await a coroutine and measure its computing time, without the time it waits."""
 
-    def __init__(self, work: Coroutine[Any, Any, T], turn: _Turn) -> None:
+    def __init__(self, work: Coroutine[Any, Any, T], turn: _RunningRead) -> None:
         self._work, self._turn = work, turn
 
     def __await__(self) -> Generator[Any, Any, T]:

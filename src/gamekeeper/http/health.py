@@ -10,11 +10,11 @@ from gamekeeper.store import guesses, privileges
 from gamekeeper.store.engine import Writing
 
 FRESH_SECONDS = 0.5  # seconds a result is reused: at most two test writes per second, however many load balancers ask
-NOBODY = "readiness"
+PROBE_ACCOUNT = "readiness"
 
 
-def readiness(keeper: Keeper) -> SharedQuery[None]:
-    return SharedQuery(lambda: keeper.store.write(_write, reserved=True), FRESH_SECONDS)
+def make_readiness_query(keeper: Keeper) -> SharedQuery[None]:
+    return SharedQuery(lambda: keeper.store.write(_write_probe, reserved=True), FRESH_SECONDS)
 
 
 GROUP = Group("Health", "Health checks for load balancers.")
@@ -30,7 +30,7 @@ GROUP = Group("Health", "Health checks for load balancers.")
     refusals=(),
     example_answer=wire.info.Health("live"),
 )
-async def live(request: Request) -> bytes:
+async def get_liveness(request: Request) -> bytes:
     """Check that the process answers."""
     del request  # any answer is enough
     return wire.encode(wire.info.Health("live"))
@@ -46,16 +46,16 @@ async def live(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.info.Health("ready"),
 )
-async def ready(request: Request) -> bytes:
+async def get_readiness(request: Request) -> bytes:
     """Check that the database accepts writes; 503 after two seconds at the latest."""
     await request.services.readiness.get()
     return wire.encode(wire.info.Health("ready"))
 
 
-async def _write(tx: Writing) -> None:
+async def _write_probe(tx: Writing) -> None:
     """Insert and delete a row in one transaction. An empty transaction would succeed even on a full disk."""
     row = lookup.new_guid()
-    guesses.insert(tx, row, NOBODY, NOBODY)
+    guesses.insert(tx, row, PROBE_ACCOUNT, PROBE_ACCOUNT)
     await tx.flush()
     guesses.delete(tx, row)
     await privileges.require_privileges(tx)

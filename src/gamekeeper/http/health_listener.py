@@ -11,8 +11,8 @@ from gamekeeper.store.engine import DatabaseUnavailable
 
 HEAD_SECONDS = 2.0  # deadline for a probe to send its request
 LOOP_SECONDS = 2 * TIMEOUT_SECONDS  # timeout for the API's event loop to answer
-CONNECTIONS = 64  # concurrent; further ones are closed
-LONGEST_HEAD = 4096
+MAX_CONNECTIONS = 64  # concurrent; further ones are closed
+MAX_HEAD_BYTES = 4096
 LIVE, READY = b"/health/live", b"/health/ready"
 OK = 200
 
@@ -28,7 +28,7 @@ class HealthListener:
         self._thread = threading.Thread(target=self._loop.run_forever, name="gamekeeper-health", daemon=True)
 
     async def start(self) -> None:
-        self._served = asyncio.get_running_loop()
+        self._api_loop = asyncio.get_running_loop()
         self._thread.start()
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._listen(), self._loop))
 
@@ -44,16 +44,16 @@ class HealthListener:
         family = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0][0]
         shared = hasattr(socket, "SO_REUSEPORT")  # the workers of one service share the port
         self._server = await asyncio.start_server(
-            self._serve, self._host, self._port, family=family, reuse_port=shared or None, limit=LONGEST_HEAD
+            self._serve, self._host, self._port, family=family, reuse_port=shared or None, limit=MAX_HEAD_BYTES
         )
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
         try:
-            if self._open <= CONNECTIONS:
+            if self._open <= MAX_CONNECTIONS:
                 async with asyncio.timeout(HEAD_SECONDS):
                     head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(await self._answer(head.split(b" ", 2)[1].partition(b"?")[0]))
+                writer.write(await self._make_answer(head.split(b" ", 2)[1].partition(b"?")[0]))
                 async with asyncio.timeout(HEAD_SECONDS):
                     await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
@@ -62,22 +62,22 @@ class HealthListener:
             self._open -= 1
             writer.close()
 
-    async def _answer(self, path: bytes) -> bytes:
-        asked = {LIVE: _turn, READY: self._readiness.get}
+    async def _make_answer(self, path: bytes) -> bytes:
+        asked = {LIVE: _wait_for_loop, READY: self._readiness.get}
         if path not in asked:
-            return _response(errors.find_status(errors.NoSuchRoute), "unknown")
-        future = asyncio.run_coroutine_threadsafe(asked[path](), self._served)
+            return _format_response(errors.find_status(errors.NoSuchRoute), "unknown")
+        future = asyncio.run_coroutine_threadsafe(asked[path](), self._api_loop)
         with contextlib.suppress(DatabaseUnavailable, TimeoutError, RuntimeError):
             await asyncio.wait_for(asyncio.wrap_future(future), LOOP_SECONDS)
-            return _response(OK, path.decode().rpartition("/")[2])
-        return _response(errors.find_status(errors.DatabaseAway), "away")
+            return _format_response(OK, path.decode().rpartition("/")[2])
+        return _format_response(errors.find_status(errors.DatabaseAway), "away")
 
 
-async def _turn() -> None:
+async def _wait_for_loop() -> None:
     """Do nothing: it completes when the API's event loop runs it."""
 
 
-def _response(status: int, state: str) -> bytes:
+def _format_response(status: int, state: str) -> bytes:
     body = wire.encode(wire.info.Health(state))
     fields = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
     return f"HTTP/1.1 {status} \r\n{fields}\r\n".encode() + body

@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-LONGEST = 64  # characters that are compared and quoted in a message: comparing a very long name takes seconds
+MAX_LENGTH = 64  # characters that are compared and quoted in a message: comparing a very long name takes seconds
 
 
 def shorten(name: str) -> str:
     """Shorten a name for a message, and replace lone surrogates, which UTF-8 cannot encode."""
-    short = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+    short = name if len(name) <= MAX_LENGTH else f"{name[:MAX_LENGTH]}…"
     return short.encode("utf-8", "replace").decode()
 
 
-def hint(name: str, known: Mapping[str, str]) -> str:
+def make_hint(name: str, known: Mapping[str, str]) -> str:
     """Suggest the nearest known name. `known`: name in lower case → documented name."""
     if not known:
         return "None are accepted here."
-    near = get_close_matches(name[:LONGEST].lower(), known, 1)
+    near = get_close_matches(name[:MAX_LENGTH].lower(), known, 1)
     return f"Did you mean '{known[near[0]]}'?" if near else f"Accepted: {', '.join(known.values())}."

@@ -24,16 +24,18 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryFilter, find_change
 
 JSON, CSV = "json", "csv"
-ATTACHED = (b"content-disposition", b'attachment; filename="changes.csv"')
+ATTACHMENT = (b"content-disposition", b'attachment; filename="changes.csv"')
 COLUMNS = wire.history.ToldChange.__struct_fields__
-TABLE_PIECE = 50  # rows that are formatted between two pauses: about 3 ms of work
-SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # characters that start a formula in spreadsheets, also the full-width ones
+CSV_BATCH = 50  # rows that are formatted between two pauses: about 3 ms of work
+FORMULA_STARTS = (
+    "=+\\-@\uff1d\uff0b\uff0d\uff20"  # characters that start a formula in spreadsheets, also the full-width ones
+)
 # A formula can start at the cell's start, or after a separator or quote: some spreadsheets split at semicolons.
-FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
-IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # matches only inside JSON strings
-ACCOUNTS = "users.query"
+FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\n])")
+FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # matches only inside JSON strings
+ACCOUNTS_ROLE = "users.query"
 
-OF_THE_PAST = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
+PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
 GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.")
 
 
@@ -46,11 +48,11 @@ GROUP = Group("History", "The audit log: changes, earlier states of players, and
     query=wire.history.HistoryQuery,
     answer=wire.history.History,
     refusals=(no.TooManyLongReads,),
-    example_answer=wire.history.History([samples.TOLD], 4711),
+    example_answer=wire.history.History([samples.HISTORY_CHANGE], 4711),
 )
-async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes | Response:
+async def list_changes(request: Request, query: wire.history.HistoryQuery) -> bytes | Response:
     """List changes of the audit log, newest first, with filters; `format=csv` for a table."""
-    form, wanted, cursor = query.format, filter_of(query, request.caller), wire.history.start_of(query.before)
+    form, wanted, cursor = query.format, make_filter(query, request.caller), wire.history.find_start(query.before)
     usual, most = wire.history.LIMITS[form]
     limit = min(query.limit or usual, most)
     read = partial(
@@ -63,7 +65,7 @@ async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes |
     if form == JSON:
         return content
     more = [] if following is None else [(b"x-next", str(following).encode())]
-    return Response(content, headers=(ATTACHED, *more), content_type=b"text/csv; charset=utf-8")
+    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
 
 
 async def _read_json(
@@ -71,7 +73,7 @@ async def _read_json(
 ) -> tuple[bytes, int | None]:
     changes, following = list[wire.history.ToldChange](), None
     async for page in history.load_pages(tx, wanted, cursor, limit):
-        changes += told(page, caller).Changes
+        changes += make_history(page, caller).Changes
         following = page.next
         await rest()
     return wire.encode(wire.history.History(changes, following)), following
@@ -85,8 +87,8 @@ async def _read_csv(
     writer.writerow(COLUMNS)
     async for page in history.load_pages(tx, wanted, cursor, limit):
         await rest()
-        rows = _rows(page, caller)
-        while some := list(itertools.islice(rows, TABLE_PIECE)):
+        rows = _make_rows(page, caller)
+        while some := list(itertools.islice(rows, CSV_BATCH)):
             writer.writerows(some)
             await rest()
         following = page.next
@@ -101,23 +103,23 @@ async def _read_csv(
     cache=NO_STORE,
     query=wire.history.ThenQuery,
     answer=wire.items.ItemsThen,
-    refusals=OF_THE_PAST,
+    refusals=PAST_REFUSALS,
     example_answer=wire.items.ItemsThen(
         [samples.COINS, samples.IN_PACK],
         [wire.items.ItemSlot(0)],
         [wire.items.Bag(samples.PACK_ID, 12, [wire.items.ItemSlot(0)])],
     ),
 )
-async def items(request: Request, query: wire.history.ThenQuery) -> bytes:
+async def get_items(request: Request, query: wire.history.ThenQuery) -> bytes:
     """Get a player's inventory, bank and bags: now, or at an earlier time."""
-    _, world = await _world(request, query.at)
+    _, world = await _load_state(request, query.at)
     room = request.services.keeper.settings
     return wire.encode(
         wire.items.ItemsThen(
-            codec.item_slots(world.slots, INVENTORY, room.inventory_slots),
-            codec.item_slots(world.slots, BANK, room.bank_slots),
+            codec.list_item_slots(world.slots, INVENTORY, room.inventory_slots),
+            codec.list_item_slots(world.slots, BANK, room.bank_slots),
             [
-                wire.items.Bag(each, size, codec.item_slots(world.slots, each, size))
+                wire.items.Bag(each, size, codec.list_item_slots(world.slots, each, size))
                 for each, size in sorted(world.bags.items())
             ],
         )
@@ -132,12 +134,12 @@ async def items(request: Request, query: wire.history.ThenQuery) -> bytes:
     cache=NO_STORE,
     query=wire.history.ThenQuery,
     answer=list[wire.spells.KnownSpell],
-    refusals=OF_THE_PAST,
+    refusals=PAST_REFUSALS,
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
-async def spells(request: Request, query: wire.history.ThenQuery) -> bytes:
+async def get_spells(request: Request, query: wire.history.ThenQuery) -> bytes:
     """List the spells a player knows: now, or at an earlier time."""
-    _, world = await _world(request, query.at)
+    _, world = await _load_state(request, query.at)
     return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
 
 
@@ -149,12 +151,12 @@ async def spells(request: Request, query: wire.history.ThenQuery) -> bytes:
     cache=NO_STORE,
     query=wire.history.ThenQuery,
     answer=list[wire.variables.Variable],
-    refusals=OF_THE_PAST,
+    refusals=PAST_REFUSALS,
     example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
-async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
+async def get_variables(request: Request, query: wire.history.ThenQuery) -> bytes:
     """List a player's variables: now, or at an earlier time."""
-    _, world = await _world(request, query.at)
+    _, world = await _load_state(request, query.at)
     return wire.encode([wire.variables.Variable(each, value) for each, value in sorted(world.variables.items())])
 
 
@@ -171,29 +173,29 @@ async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount),
     ),
-    example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
+    example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDO_CHANGE]),
 )
-async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> Response:
+async def undo_change(request: Request, query: wire.history.UndoQuery, seq: int) -> Response:
     """Undo a change, if the changed data has not been changed again since."""
     keeper, caller = request.services.keeper, request.caller
     kept = await find_change(keeper.store, seq)
     if kept:  # else it may have been undone under this Idempotency-Key: the rule checks after the replay
-        _require(caller, undo.list_permissions(kept))
-    by = Actor(caller.account_id, caller.name, partial(_require, caller))
+        _require_permissions(caller, undo.list_permissions(kept))
+    by = Actor(caller.account_id, caller.name, partial(_require_permissions, caller))
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
-    answer = await request.change(decide, codec.undone)
+    answer = await request.change(decide, codec.encode_undo)
     request.services.callers.clear_cache()  # the undo may have changed permissions
     return answer
 
 
-def _require(caller: Caller, needs: frozenset[str]) -> None:
-    caller.require(needs & {ACCOUNTS})  # first: a missing other permission would reveal the kind of change
+def _require_permissions(caller: Caller, needs: frozenset[str]) -> None:
+    caller.require(needs & {ACCOUNTS_ROLE})  # first: a missing other permission would reveal the kind of change
     caller.require(needs)
 
 
-def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter:
+def make_filter(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter:
     player, user, actor = query.player or None, query.user or None, query.actor or None
     within, whose = next(
         ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
@@ -202,7 +204,7 @@ def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter
     return HistoryFilter(
         within=within,
         whose=whose,
-        accounts=ACCOUNTS in caller.permissions,
+        accounts=ACCOUNTS_ROLE in caller.permissions,
         me=caller.account_id,
         since=query.since,
         until=query.to,
@@ -215,38 +217,38 @@ def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter
     )
 
 
-async def _world(request: Request, moment: PointInTime) -> tuple[str, history.PlayerState]:
+async def _load_state(request: Request, moment: PointInTime) -> tuple[str, history.PlayerState]:
     key, trace = request.params[0], request.services.keeper.changes.codec
     if moment == PointInTime():
         return await request.services.keeper.store.read(lambda tx: history.load_state_at(tx, key, moment, trace))
     return await request.read_in_pieces(lambda tx, rest: history.load_state_at(tx, key, moment, trace, rest))
 
 
-def told(page: HistoryPage, caller: Caller) -> wire.history.History:
+def make_history(page: HistoryPage, caller: Caller) -> wire.history.History:
     return wire.history.History(
-        [codec.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
+        [codec.make_log_change(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
     )
 
 
-def table(page: HistoryPage, caller: Caller) -> bytes:
+def make_csv(page: HistoryPage, caller: Caller) -> bytes:
     """Make a CSV table. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
-    writer.writerows(_rows(page, caller))
+    writer.writerows(_make_rows(page, caller))
     return out.getvalue().encode()
 
 
-def _rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
-    return (_cells(codec.told(each, page.undone.get(each.seq), caller)) for each in page.changes)
+def _make_rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
+    return (_make_cells(codec.make_log_change(each, page.undone.get(each.seq), caller)) for each in page.changes)
 
 
-def _cells(change: wire.history.ToldChange) -> Sequence[str]:
-    return [_cell(value) for value in msgspec.structs.astuple(change)]
+def _make_cells(change: wire.history.ToldChange) -> Sequence[str]:
+    return [_format_cell(value) for value in msgspec.structs.astuple(change)]
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     told = wire.encode(value).decode().removeprefix("null")
-    return IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)  # still the same JSON value
+    return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)  # still the same JSON value

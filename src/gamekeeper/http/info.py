@@ -6,7 +6,7 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVAL
 from gamekeeper.http.request import Request
 from gamekeeper.store import presence
 
-MOST_STAT = 255  # as in the Intersect engine, where a stat is one byte
+MAX_STAT = 255  # as in the Intersect engine, where a stat is one byte
 
 GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.")
 
@@ -21,7 +21,7 @@ GROUP = Group("Info", "Versions of the API; the game's name, limits and statisti
     refusals=(),
     example_answer=wire.info.Versions(wire.info.VERSIONS),
 )
-async def versions(request: Request) -> bytes:
+async def list_versions(request: Request) -> bytes:
     """List the versions of the API."""
     del request  # the answer is always the same
     return wire.encode(wire.info.Versions(wire.info.VERSIONS))
@@ -37,7 +37,7 @@ async def versions(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.info.VERSIONS,
 )
-async def version_list(request: Request) -> bytes:
+async def list_version_names(request: Request) -> bytes:
     """List the versions of the API, as an array."""
     del request  # the answer is always the same
     return wire.encode(wire.info.VERSIONS)
@@ -53,7 +53,7 @@ async def version_list(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.info.Info("Harrowmere", 5400),
 )
-async def about(request: Request) -> bytes:
+async def get_info(request: Request) -> bytes:
     """Get the game's name and the server's port."""
     settings = request.services.keeper.settings
     return wire.encode(wire.info.Info(settings.game_name, settings.port))
@@ -69,7 +69,7 @@ async def about(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.users.Authorized(authorized=True),
 )
-async def authorized(request: Request) -> bytes:
+async def is_authorized(request: Request) -> bytes:
     """Check the token: 200 if it is active, otherwise 401."""
     del request  # the dispatcher has checked the token
     return wire.encode(wire.users.Authorized(authorized=True))
@@ -85,7 +85,7 @@ async def authorized(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.info.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
 )
-async def stats(request: Request) -> bytes:
+async def get_stats(request: Request) -> bytes:
     """Get the uptime, requests per second, connected game servers and players online."""
     keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
@@ -102,7 +102,7 @@ async def stats(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.info.Config("Harrowmere", 5400, wire.info.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
 )
-async def config(request: Request) -> bytes:
+async def get_config(request: Request) -> bytes:
     """Get the game's limits, such as inventory slots and the highest level."""
     given = request.services.keeper.settings
     player = wire.info.PlayerConfig(
@@ -111,7 +111,7 @@ async def config(request: Request) -> bytes:
         given.bank_slots,
         given.spell_slots,
         given.max_level,
-        MOST_STAT,
+        MAX_STAT,
         given.bank_slots,
     )
     return wire.encode(wire.info.Config(given.game_name, given.port, player))
@@ -127,7 +127,7 @@ async def config(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.players.STATS,
 )
-async def stat_names(request: Request) -> bytes:
+async def list_stat_names(request: Request) -> bytes:
     """List the names of the five stats, in the order that all lists of stats have."""
     del request  # the answer is always the same
     return wire.encode(wire.players.STATS)

@@ -11,32 +11,32 @@ _TWO, _THREE = (
 )  # formatted numbers, made once for speed
 
 
-def instant(milliseconds: int) -> str:
+def format_instant(milliseconds: int) -> str:
     seconds, thousandths = divmod(milliseconds, 1000)
     minutes, second = divmod(seconds, 60)
     hours, minute = divmod(minutes, 60)
     days, hour = divmod(hours, 24)
-    return f"{_date(days)}T{_TWO[hour]}:{_TWO[minute]}:{_TWO[second]}.{_THREE[thousandths]}Z"
+    return f"{_format_date(days)}T{_TWO[hour]}:{_TWO[minute]}:{_TWO[second]}.{_THREE[thousandths]}Z"
 
 
 @functools.lru_cache(maxsize=4096)
-def _date(days: int) -> str:
+def _format_date(days: int) -> str:
     """Format a date, cached: there are few different days, and every record has two times."""
     return (_EPOCH + timedelta(days=days)).isoformat()
 
 
-def milliseconds(text: str) -> int:
+def parse_instant(text: str) -> int:
     moment = datetime.fromisoformat(text)
     whole = moment.replace(microsecond=0).timestamp()
     return round(whole) * 1000 + moment.microsecond // 1000
 
 
-def moment(text: str) -> int:
+def parse_typed_time(text: str) -> int:
     """Parse a time that a person typed; without a zone it is UTC. Raise for years that cannot be formatted."""
     given = datetime.fromisoformat(text)
-    return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
+    return parse_instant((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
 
 
-def http_date(milliseconds: int) -> str:
+def format_http_date(milliseconds: int) -> str:
     """Format a time as an HTTP date (RFC 1123)."""
     return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)

@@ -25,11 +25,11 @@ GROUP = Group("Items", "Inventory, bank and bags; give and take items.")
     refusals=(),
     example_answer=wire.items.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.items.NamedSlot(0)]),
 )
-async def both(request: Request) -> bytes:
+async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
-    held, room = await _held(request), inventory.read_capacity(request.services.keeper.settings)
-    carried = codec.named_slots(*held, INVENTORY, room.inventory)
-    return wire.encode(wire.items.Items(carried, codec.named_slots(*held, BANK, room.bank)))
+    held, room = await _load_items(request), inventory.read_capacity(request.services.keeper.settings)
+    carried = codec.list_named_slots(*held, INVENTORY, room.inventory)
+    return wire.encode(wire.items.Items(carried, codec.list_named_slots(*held, BANK, room.bank)))
 
 
 @GROUP.operation(
@@ -43,10 +43,10 @@ async def both(request: Request) -> bytes:
     refusals=(),
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
-async def in_inventory(request: Request) -> bytes:
+async def get_inventory(request: Request) -> bytes:
     """Get all slots of a player's inventory."""
     size = request.services.keeper.settings.inventory_slots
-    return wire.encode(codec.named_slots(*await _held(request), INVENTORY, size))
+    return wire.encode(codec.list_named_slots(*await _load_items(request), INVENTORY, size))
 
 
 @GROUP.operation(
@@ -60,10 +60,10 @@ async def in_inventory(request: Request) -> bytes:
     refusals=(),
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
-async def in_bank(request: Request) -> bytes:
+async def get_bank(request: Request) -> bytes:
     """Get all slots of a player's bank."""
     size = request.services.keeper.settings.bank_slots
-    return wire.encode(codec.named_slots(*await _held(request), BANK, size))
+    return wire.encode(codec.list_named_slots(*await _load_items(request), BANK, size))
 
 
 @GROUP.operation(
@@ -81,10 +81,10 @@ async def in_bank(request: Request) -> bytes:
         [wire.items.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"), wire.items.NamedSlot(1)],
     ),
 )
-async def in_bag(request: Request, bag_id: str) -> bytes:
+async def get_bag(request: Request, bag_id: str) -> bytes:
     """Get all slots of a bag."""
     size, slots, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
-    return wire.encode(wire.items.NamedBag(bag_id, size, codec.named_slots(slots, names, bag_id, size)))
+    return wire.encode(wire.items.NamedBag(bag_id, size, codec.list_named_slots(slots, names, bag_id, size)))
 
 
 @GROUP.operation(
@@ -109,7 +109,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
-    return await request.change(decide, partial(codec.given, body.itemid))
+    return await request.change(decide, partial(codec.encode_given, body.itemid))
 
 
 @GROUP.operation(
@@ -136,7 +136,7 @@ async def take(request: Request, body: wire.items.TakeItem) -> Response:
     return await request.change(decide, lambda taken: wire.encode(wire.items.Taken(body.itemid, taken)))
 
 
-async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:
+async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:
     """Load a player's slots, and the names of the items in them."""
 
     async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:

@@ -13,10 +13,10 @@ from gamekeeper.game.history import Pause
 from gamekeeper.http.gate import Gate
 
 R = TypeVar("R")
-LARGE = 256 * 1024  # bytes; smaller bodies are decoded on the event loop
+LARGE_BYTES = 256 * 1024  # bytes; smaller bodies are decoded on the event loop
 PIECE_SECONDS = 0.003  # computing time between two pauses of the thread
-LOOK_CALLS = 16  # JSON objects between two checks of the clock
-_one_reader = ThreadPoolExecutor(1, "bodies")  # a second thread would double the memory and save no time
+CALLS_PER_CHECK = 16  # JSON objects between two checks of the clock
+_executor = ThreadPoolExecutor(1, "bodies")  # a second thread would double the memory and save no time
 
 
 class _Pauses(threading.local):
@@ -26,12 +26,12 @@ class _Pauses(threading.local):
     began = 0.0
     calls = 0
 
-    def maybe(self) -> None:
+    def pause_if_due(self) -> None:
         """Pause if the time is up. The decoder calls this for each JSON object."""
         if self.pause is None:
             return
         self.calls += 1
-        if self.calls % LOOK_CALLS == 0 and (spent := time.thread_time() - self.began) >= PIECE_SECONDS:
+        if self.calls % CALLS_PER_CHECK == 0 and (spent := time.thread_time() - self.began) >= PIECE_SECONDS:
             self.pause(spent)
             self.began = time.thread_time()
 
@@ -39,14 +39,14 @@ class _Pauses(threading.local):
 pauses = _Pauses()
 
 
-async def read(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) -> R:
+async def decode_body(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) -> R:
     """Decode a body: a small one at once, a large one in the thread, through the gate."""
-    if len(raw) <= LARGE:
+    if len(raw) <= LARGE_BYTES:
         return decode()
 
     async def in_thread(_: Pause) -> R:
         work = partial(_decode_in_pieces, decode, partial(gate.pause_thread, account))
-        return await asyncio.get_running_loop().run_in_executor(_one_reader, work)
+        return await asyncio.get_running_loop().run_in_executor(_executor, work)
 
     return await gate.run(account, in_thread, long=True)
 

@@ -34,13 +34,13 @@ GROUP = Group("Link", "For game servers: report the catalogue, players and who i
 async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     """Replace one list of the catalogue: items, spells, variables, classes or maps."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    given = await request.read_body(partial(_entries, kind, body, content_type))
+    given = await request.read_body(partial(_read_entries, kind, body, content_type))
     return await request.change(
         partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.link.Count(count))
     )
 
 
-def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.CatalogueEntry]:
+def _read_entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.CatalogueEntry]:
     given = [codec.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="occurs more than once")
@@ -63,11 +63,13 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Cata
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
 )
-async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: str) -> bytes:
+async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
-    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     total, found = await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset)
-    return wire.lists.paged(total, page.number, page.size, [wire.encode(codec.entry(each)) for each in found])
+    return wire.lists.encode_paged(
+        total, page.number, page.size, [wire.encode(codec.make_entry(each)) for each in found]
+    )
 
 
 @GROUP.operation(
@@ -98,12 +100,12 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
     decide = partial(
         link.put_player,
         player_id=player_id,
-        report=codec.report(body),
+        report=codec.read_report(body),
         settings=request.services.keeper.settings,
         codec=request.services.keeper.changes.codec,
         account_id=request.caller.account_id,
     )
-    return await request.change(decide, codec.player_record)
+    return await request.change(decide, codec.encode_player_record)
 
 
 @GROUP.operation(
@@ -118,7 +120,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
 async def delete_player(request: Request, player_id: str) -> Response:
     """Delete a player who is not online."""
     decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
-    return await request.change(decide, codec.player_record)
+    return await request.change(decide, codec.encode_player_record)
 
 
 @GROUP.operation(
@@ -130,13 +132,13 @@ async def delete_player(request: Request, player_id: str) -> Response:
     answer=wire.link.ServerState,
     refusals=(),
     example_body=wire.link.Lease(30),
-    example_answer=wire.link.ServerState(samples.REALM, samples.LATER, 7),
+    example_answer=wire.link.ServerState(samples.REALM, samples.LATER_TIME, 7),
 )
-async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Response:
+async def record_heartbeat(request: Request, body: wire.link.Lease, server: str) -> Response:
     """Send a heartbeat of a game server. Its players count as online until the lease expires."""
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
-        decide, lambda state: wire.encode(wire.link.ServerState(server, instants.instant(state[0]), state[1]))
+        decide, lambda state: wire.encode(wire.link.ServerState(server, instants.format_instant(state[0]), state[1]))
     )
 
 
@@ -151,7 +153,7 @@ async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Res
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def joined(request: Request, body: wire.link.Players, server: str) -> Response:
+async def report_joined(request: Request, body: wire.link.Players, server: str) -> Response:
     """Report players who have come online."""
     decide = partial(presence.join, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
@@ -168,7 +170,7 @@ async def joined(request: Request, body: wire.link.Players, server: str) -> Resp
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def left(request: Request, body: wire.link.Players, server: str) -> Response:
+async def report_left(request: Request, body: wire.link.Players, server: str) -> Response:
     """Report players who have gone offline."""
     decide = partial(presence.leave, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
@@ -183,7 +185,7 @@ async def left(request: Request, body: wire.link.Players, server: str) -> Respon
     refusals=(no.NoSuchServer,),
     example_answer=wire.link.Online(7),
 )
-async def shut(request: Request, server: str) -> Response:
+async def report_shutdown(request: Request, server: str) -> Response:
     """Report a game server's shutdown: all of its players go offline at once."""
     decide = partial(presence.close_server, server=server)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))

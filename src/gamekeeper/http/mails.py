@@ -28,12 +28,12 @@ GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.")
     query=wire.mails.MailsQuery,
     answer=wire.mails.Mails,
     refusals=(),
-    example_answer=wire.mails.Mails([samples.MAIL], samples.MAIL_MARK),
+    example_answer=wire.mails.Mails([samples.MAIL], samples.MAIL_CURSOR),
 )
-async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
+async def list_mails(request: Request, query: wire.mails.MailsQuery) -> bytes:
     """List mails, newest first, with recipient and delivery state; never with their reset codes."""
     page = await mails.load_page(request.services.keeper.store, query.user or None, query.before, query.limit)
-    told = [codec.mail(each, request.caller) for each in page.mails]
+    told = [codec.make_mail(each, request.caller) for each in page.mails]
     return wire.encode(wire.mails.Mails(told, str(MailCursor(*page.next)) if page.next else None))
 
 
@@ -49,10 +49,10 @@ async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
 async def retry(request: Request, mail_id: str) -> Response:
     """Retry a mail now."""
     decide = partial(mails.retry, mail_id=mail_id)
-    return await sending(request, decide, DUE)
+    return await change_and_warn(request, decide, DUE)
 
 
-async def sending(request: Request, decide: Decide[Any], message: str) -> Response:
+async def change_and_warn(request: Request, decide: Decide[Any], message: str) -> Response:
     """Make a change that queues a mail. Warn in the answer and in the log if no SMTP server is set."""
     warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
     answer = wire.encode(wire.users.Message(message, warning))

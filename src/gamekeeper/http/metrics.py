@@ -9,7 +9,7 @@ from gamekeeper.http.response import Response
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-async def show(request: Request) -> Response:
+async def show_metrics(request: Request) -> Response:
     """Show the metrics. The setting `metrics_token` enables this page, and is its bearer token."""
     token = request.services.keeper.settings.metrics_token
     scheme, _, sent = request.headers.get(b"authorization", b"").partition(b" ")

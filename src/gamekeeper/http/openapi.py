@@ -14,7 +14,7 @@ from gamekeeper.http.operation import NO_STORE, WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.request import MAX_REASON_LENGTH
 from gamekeeper.http.schemas import Schema
-from gamekeeper.http.tolerant_contract import Tolerance
+from gamekeeper.http.tolerant_contract import TolerantContract
 from gamekeeper.settings import Settings
 
 JSON, CSV = "application/json", "text/csv"
@@ -35,7 +35,7 @@ Read and change the players and accounts of an online game.
 * **An unknown query parameter** is ignored under `/api/v1`. It is a 400 under `/api/keeper` and `/api/link`.
 * The examples use the data that `gamekeeper demo` serves.
 """
-Schemas = Contract | Tolerance
+Schemas = Contract | TolerantContract
 SCHEMES: Schema = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An access token from `POST /api/oauth/token`."}
 }
@@ -62,26 +62,26 @@ HEADERS: Mapping[str, Schema] = {
     },
 }
 
-HELD: Schema = {
+IF_NONE_MATCH: Schema = {
     "name": "If-None-Match",
     "in": "header",
     "description": "Entity tags of cached answers. A malformed value is ignored.",
     "schema": {"type": "string"},
     "example": '"9f86d081884c7d659a2feaa0c55ad015"',
 }
-SAME: Schema = {
+NOT_MODIFIED_RESPONSE: Schema = {
     "description": "The cached answer is still valid.",
-    "headers": operation_refusals.headers(["X-Request-Id", "ETag"]),
+    "headers": operation_refusals.refer_to_headers(["X-Request-Id", "ETag"]),
 }
 
 
-def document(operations: Sequence[Operation], settings: Settings, *, tolerant: bool = False) -> bytes:
+def make_document(operations: Sequence[Operation], settings: Settings, *, tolerant: bool = False) -> bytes:
     rules = (settings.name_pattern, settings.max_level)
-    return _make(tuple(operations), settings.game_name, *rules, Tolerance if tolerant else Contract)
+    return _make_cached(tuple(operations), settings.game_name, *rules, TolerantContract if tolerant else Contract)
 
 
 @cache  # the document depends on no other setting, so a process with many apps builds it once
-def _make(
+def _make_cached(
     operations: tuple[Operation, ...], game_name: str, name_pattern: str, max_level: int, kind: type[Schemas]
 ) -> bytes:
     schemas = kind(name_pattern, max_level)
@@ -89,7 +89,7 @@ def _make(
     paths: dict[str, dict[str, Schema]] = {}
     for operation in operations:
         methods = paths.setdefault(operation.path.replace("[", "{").replace("]", "}"), {})
-        methods[operation.method.lower()] = _operation(operation, schemas)
+        methods[operation.method.lower()] = _describe_operation(operation, schemas)
     return wire.encode(
         {
             "openapi": "3.1.0",
@@ -114,18 +114,18 @@ def _make(
     )
 
 
-def _operation(operation: Operation, schemas: Schemas) -> Schema:
+def _describe_operation(operation: Operation, schemas: Schemas) -> Schema:
     described: Schema = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "description": _description(operation),
+        "description": _describe_needs(operation),
         "tags": [operation.group.title],
         "x-roles": sorted((operation.permissions or frozenset[str]()) - POWERS),
         "x-powers": sorted((operation.permissions or frozenset[str]()) & POWERS),
         "x-writes": operation.access is WRITE,
         "security": [{"bearer": []}] if operation.permissions is not None else [],
-        "parameters": _parameters(operation, schemas),
-        "responses": {**_successes(operation, schemas), **schemas.describe_refusals(operation)},
+        "parameters": _list_parameters(operation, schemas),
+        "responses": {**_describe_successes(operation, schemas), **schemas.describe_refusals(operation)},
     }
     if operation.number is not None:
         described["x-number"] = operation.number
@@ -136,12 +136,12 @@ def _operation(operation: Operation, schemas: Schemas) -> Schema:
     return described
 
 
-def _description(operation: Operation) -> str:
+def _describe_needs(operation: Operation) -> str:
     needed = operation.permissions
     if needed is None:
         who = "Needs no token."
     elif needed:
-        who = f"Needs {' and '.join(_rights(needed - POWERS, 'role') + _rights(needed & POWERS, 'power'))}."
+        who = f"Needs {' and '.join(_list_needs(needed - POWERS, 'role') + _list_needs(needed & POWERS, 'power'))}."
     else:
         who = "Needs an active token, with any permissions."
     parts = [who]
@@ -154,7 +154,7 @@ def _description(operation: Operation) -> str:
     return " ".join(parts)
 
 
-def _rights(needed: frozenset[str], kind: str) -> list[str]:
+def _list_needs(needed: frozenset[str], kind: str) -> list[str]:
     named = " and ".join(f"`{each}`" for each in sorted(needed))
     return [f"the {kind}{'s' * (len(needed) > 1)} {named}"] if needed else []
 
@@ -162,22 +162,22 @@ def _rights(needed: frozenset[str], kind: str) -> list[str]:
 # --- requests ---------------------------------------------------------------------------------------------------
 
 
-def _parameters(operation: Operation, schemas: Schemas) -> list[Schema]:
-    found = [_in_path(name, operation, schemas) for name in operation.parameters]
+def _list_parameters(operation: Operation, schemas: Schemas) -> list[Schema]:
+    found = [_describe_path_parameter(name, operation, schemas) for name in operation.parameters]
     for name, schema in schemas.describe_query(operation.query).items() if operation.query else ():
         plain = {key: value for key, value in schema.items() if key != "description"}
         found.append({"name": name, "in": "query", "description": schema["description"], "schema": plain})
-    found += _with_every_write(operation) if operation.is_repeatable else []
-    return found + ([HELD] if operation.cache is not NO_STORE else [])
+    found += _list_write_parameters(operation) if operation.is_repeatable else []
+    return found + ([IF_NONE_MATCH] if operation.cache is not NO_STORE else [])
 
 
-def _in_path(name: str, operation: Operation, schemas: Schemas) -> Schema:
+def _describe_path_parameter(name: str, operation: Operation, schemas: Schemas) -> Schema:
     about = schemas.describe_path(find_parameter(name, operation.path))
     own = {"example": operation.example_path[name]} if name in operation.example_path else {}
     return {"name": name, "in": "path", "required": True, **about, **own}
 
 
-def _with_every_write(operation: Operation) -> list[Schema]:
+def _list_write_parameters(operation: Operation) -> list[Schema]:
     key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
     reason = {"type": "string", "maxLength": MAX_REASON_LENGTH, "pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
     return [
@@ -208,24 +208,24 @@ def _with_every_write(operation: Operation) -> list[Schema]:
 # --- responses ------------------------------------------------------------------------------------------------
 
 
-def _successes(operation: Operation, schemas: Schemas) -> dict[str, Schema]:
-    done = {OK: _success(operation, schemas)}
-    return done if operation.cache is NO_STORE else {**done, NOT_MODIFIED: SAME}
+def _describe_successes(operation: Operation, schemas: Schemas) -> dict[str, Schema]:
+    done = {OK: _describe_success(operation, schemas)}
+    return done if operation.cache is NO_STORE else {**done, NOT_MODIFIED: NOT_MODIFIED_RESPONSE}
 
 
-def _success(operation: Operation, schemas: Schemas) -> Schema:
+def _describe_success(operation: Operation, schemas: Schemas) -> Schema:
     names = ["X-Request-Id"]
     names += ["ETag"] if operation.cache is not NO_STORE else []
     names += ["Idempotent-Replay", "X-Dry-Run"] if operation.is_repeatable else []
     names += ["Deprecation", "Link"] if operation.successor else []
     return {
         "description": "Success.",
-        "headers": operation_refusals.headers(names),
-        "content": _content(operation, schemas),
+        "headers": operation_refusals.refer_to_headers(names),
+        "content": _describe_content(operation, schemas),
     }
 
 
-def _content(operation: Operation, schemas: Schemas) -> Schema:
+def _describe_content(operation: Operation, schemas: Schemas) -> Schema:
     if operation.answer == "text/html":
         return {"text/html": {"schema": {"type": "string"}}}
     if isinstance(operation.answer, str):

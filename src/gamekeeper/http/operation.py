@@ -70,7 +70,7 @@ class Route:
         return self.path.startswith(LINK_ROOT)
 
     @property
-    def is_ours(self) -> bool:
+    def is_own_api(self) -> bool:
         """True for our own operations, which neither the spec nor the engine defines."""
         return self.over_link or self.path.startswith(KEEPER_ROOT)
 

@@ -15,8 +15,8 @@ from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.schemas import Schema
 
-Kind = type[Refusal]
-DETAILS = {  # values for the placeholders in the example messages
+RefusalType = type[Refusal]
+EXAMPLE_VALUES = {  # values for the placeholders in the example messages
     "field": "quantity",
     "problem": "must be a whole number from 1 to 2147483647",
     "by": "name",
@@ -49,60 +49,66 @@ DETAILS = {  # values for the placeholders in the example messages
     "parameter": "playr",
     "hint": "Did you mean 'player'?",
 }
-PROBLEMS: Mapping[Kind, str] = {
+EXAMPLE_PROBLEMS: Mapping[RefusalType, str] = {
     errors.MalformedBody: "The body is not valid JSON.",
     no.InvalidRequest: "The field 'grant_type' is missing.",
 }
 
 
-def of(operation: Operation) -> dict[int, list[Kind]]:
+def list_refusals(operation: Operation) -> dict[int, list[RefusalType]]:
     """List an operation's refusals by status, in ascending order."""
-    found: dict[int, list[Kind]] = {}
-    for kind in [*_request(operation), *_caller(operation), *_key(operation), *operation.refusals, *_ours(operation)]:
+    found: dict[int, list[RefusalType]] = {}
+    for kind in [
+        *_list_request_refusals(operation),
+        *_list_caller_refusals(operation),
+        *_list_key_refusals(operation),
+        *operation.refusals,
+        *_list_server_errors(operation),
+    ]:
         kinds = found.setdefault(errors.find_status(kind, operation.path), [])
         if kind not in kinds:
             kinds.append(kind)
     return dict(sorted(found.items()))
 
 
-def headers(names: Iterable[str]) -> Schema:
+def refer_to_headers(names: Iterable[str]) -> Schema:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def show_examples(kinds: Sequence[Kind], operation: Operation) -> dict[str, Schema]:
+def make_examples(kinds: Sequence[RefusalType], operation: Operation) -> dict[str, Schema]:
     """Return an example of each refusal: code → example."""
-    return {code_of(each): {"value": _example(each, operation)} for each in kinds}
+    return {get_code(each): {"value": _make_example(each, operation)} for each in kinds}
 
 
-def describe_response(kinds: Sequence[Kind], schema: Schema, examples: Schema) -> Schema:
+def describe_response(kinds: Sequence[RefusalType], schema: Schema, examples: Schema) -> Schema:
     """Describe the response of one status, for the refusals with this status."""
     return {
         "description": " · ".join(f"`{code}`" for code in examples),
-        "headers": headers(["X-Request-Id", *_sent_with(kinds)]),
+        "headers": refer_to_headers(["X-Request-Id", *_list_header_names(kinds)]),
         "content": {"application/json": {"schema": schema, "examples": examples}},
     }
 
 
-def shape_of(kind: Kind, operation: Operation) -> type[wire.errors.Error]:
+def find_shape(kind: RefusalType, operation: Operation) -> type[wire.errors.Error]:
     if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
         return wire.errors.LogInError
     return wire.feed.UnappliedError if kind is no.UnappliedChanges else wire.errors.Error
 
 
-def code_of(kind: Kind) -> str:
+def get_code(kind: RefusalType) -> str:
     return kind.__new__(kind).code
 
 
-def _request(operation: Operation) -> Iterator[Kind]:
+def _list_request_refusals(operation: Operation) -> Iterator[RefusalType]:
     yield no.RepeatedField  # of the query, which every operation parses
-    if operation.is_ours:
+    if operation.is_own_api:
         yield errors.UnknownParameter
     if operation.query or operation.is_repeatable:
         yield no.BadField
     if operation.body is None:
         return
     yield from (errors.MalformedBody, no.BadField, errors.BodyTooLarge, errors.BodyTooSlow, errors.UnsupportedMediaType)
-    if operation.is_ours:
+    if operation.is_own_api:
         yield errors.UnknownField
     if operation.over_link:
         yield no.TooManyLongReads
@@ -117,7 +123,7 @@ def _is_password(kind: object) -> bool:
     return any(isinstance(each, Meta) and (each.extra or {}).get("is") == "password" for each in get_args(kind))
 
 
-def _caller(operation: Operation) -> Iterator[Kind]:
+def _list_caller_refusals(operation: Operation) -> Iterator[RefusalType]:
     if operation.permissions is None:
         return
     yield no.Denied
@@ -129,7 +135,7 @@ def _caller(operation: Operation) -> Iterator[Kind]:
         yield no.ReadOnlyToken
 
 
-def _key(operation: Operation) -> Iterator[Kind]:
+def _list_key_refusals(operation: Operation) -> Iterator[RefusalType]:
     for name in operation.parameters:
         yield find_parameter(name, operation.path).refusal
         yield errors.NoSuchRoute
@@ -137,32 +143,32 @@ def _key(operation: Operation) -> Iterator[Kind]:
         yield from (no.IdempotencyKeyReused, no.IdempotencyInProgress, no.AnswerErased)
 
 
-def _ours(operation: Operation) -> Iterator[Kind]:
+def _list_server_errors(operation: Operation) -> Iterator[RefusalType]:
     yield errors.InternalError
     if isinstance(operation.answer, str):
         return  # a static page, without the database
     yield from (no.Overloaded, errors.DatabaseAway, errors.OutcomeUnknown)
 
 
-def _sent_with(kinds: Sequence[Kind]) -> list[str]:
+def _list_header_names(kinds: Sequence[RefusalType]) -> list[str]:
     if no.Denied in kinds:
         return ["WWW-Authenticate"]
     waits = any(each.retry_after is not None or issubclass(each, no.TooManyRequests) for each in kinds)
     return ["Retry-After"] if waits else []
 
 
-def _example(kind: Kind, operation: Operation) -> Any:  # noqa: ANN401 - JSON
+def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN401 - JSON
     needs = operation.permissions or frozenset[str]()
     role, power = min(needs - POWERS, default="users.manage"), min(needs & POWERS, default="").title()
     types = "application/json" if operation.over_link else "application/json or application/x-www-form-urlencoded"
-    details = DETAILS | {"role": role, "power": power, "types": types}
-    details |= {"problem": PROBLEMS[kind]} if kind in PROBLEMS else {}
+    details = EXAMPLE_VALUES | {"role": role, "power": power, "types": types}
+    details |= {"problem": EXAMPLE_PROBLEMS[kind]} if kind in EXAMPLE_PROBLEMS else {}
     message = kind.template().format_map(details)
-    plain = wire.errors.Error(Message=message, Code=code_of(kind), RequestId=samples.REQUEST_ID)
-    shape = shape_of(kind, operation)
+    plain = wire.errors.Error(Message=message, Code=get_code(kind), RequestId=samples.REQUEST_ID)
+    shape = find_shape(kind, operation)
     if shape is wire.feed.UnappliedError:
-        return msgspec.json.decode(wire.feed.unapplied_error([samples.CHANGE], plain))
+        return msgspec.json.decode(wire.feed.encode_unapplied_error([samples.CHANGE], plain))
     if shape is wire.errors.LogInError:
-        known = (kind.error or code_of(kind)) if issubclass(kind, no.LogInRefusal) else code_of(no.InvalidRequest)
-        return msgspec.json.decode(wire.errors.log_in_error(known, plain))
+        known = (kind.error or get_code(kind)) if issubclass(kind, no.LogInRefusal) else get_code(no.InvalidRequest)
+        return msgspec.json.decode(wire.errors.encode_log_in_error(known, plain))
     return msgspec.to_builtins(plain)

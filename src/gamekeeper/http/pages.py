@@ -27,7 +27,7 @@ GROUP = Group("Pages", "The OpenAPI document and the API explorer.")
     refusals=(),
     example_answer={"openapi": "3.1.0"},
 )
-async def openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
+async def get_openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
     """Get the OpenAPI 3.1 document of this API."""
     files = request.services.files
     return files.tolerant_document if query.tolerant else files.document
@@ -42,9 +42,9 @@ async def openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
     answer="text/html",
     refusals=(),
 )
-async def docs(request: Request) -> Response:
+async def show_docs(request: Request) -> Response:
     """Show the API explorer, a web page that describes and calls the API."""
-    return _answer("text/html", request.services.files.page)
+    return _make_response("text/html", request.services.files.page)
 
 
 @GROUP.operation(
@@ -56,10 +56,10 @@ async def docs(request: Request) -> Response:
     answer="text/*",
     refusals=(),
 )
-async def show_file(request: Request, file: str) -> Response:
+async def get_file(request: Request, file: str) -> Response:
     """Get a script or style sheet of the API explorer."""
-    return _answer(MEDIA_TYPES[file], request.services.files.named[file])
+    return _make_response(MEDIA_TYPES[file], request.services.files.named[file])
 
 
-def _answer(kind: str, content: bytes) -> Response:
+def _make_response(kind: str, content: bytes) -> Response:
     return Response(content, content_type=f"{kind}; charset=utf-8".encode(), policy=POLICY)

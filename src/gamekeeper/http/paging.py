@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from gamekeeper.http.wire.lists import DEFAULT_SIZE, LegacyPage, PageQuery
 
-MOST = 2**31 - 1
+MAX_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRange:
     number: int
     size: int
     limit: int  # largest number of records to return
@@ -18,11 +18,11 @@ class Page:
         return self.number * self.size
 
 
-def from_query(query: PageQuery, largest: int) -> Page:
+def read_query(query: PageQuery, largest: int) -> PageRange:
     size = min(query.pageSize, largest)
-    return Page(query.page, size, min(query.limit or size, size))
+    return PageRange(query.page, size, min(query.limit or size, size))
 
 
-def from_body(body: LegacyPage, largest: int) -> Page:
+def read_body(body: LegacyPage, largest: int) -> PageRange:
     size = min(body.count if body.count > 0 else DEFAULT_SIZE, largest)
-    return Page(body.page, size, size)
+    return PageRange(body.page, size, size)

@@ -63,13 +63,13 @@ def read_file(text: str, _: str) -> str:
     return text
 
 
-def _id(about: str, example: str, argument: str) -> PathParameter:
+def _make_id_parameter(about: str, example: str, argument: str) -> PathParameter:
     return PathParameter(about, example, no.BadField, GUID, read_guid, argument)
 
 
 PARAMETERS: Mapping[str, PathParameter] = {
-    "variableId": _id("The variable's id in the catalogue.", samples.DRAGONS, "variable_id"),
-    "bagId": _id("The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id"),
+    "variableId": _make_id_parameter("The variable's id in the catalogue.", samples.DRAGONS, "variable_id"),
+    "bagId": _make_id_parameter("The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id"),
     "username": PathParameter("The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser),
     "lookupKey1": PathParameter("The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser),
     "lookupKey2": PathParameter(
@@ -79,7 +79,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "The token's public id, or its refresh token.",
         samples.TOKEN_ID,
         no.NoSuchToken,
-        {**TEXT, **wire.scalars.HIDDEN},
+        {**TEXT, **wire.scalars.HIDDEN_SCHEMA},
     ),
     "kind": PathParameter(
         "The kind of catalogue entries.",
@@ -89,7 +89,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         read_kind,
         "kind",
     ),
-    "id": _id("The player's id, chosen by the game.", samples.PLAYER_ID, "player_id"),
+    "id": _make_id_parameter("The player's id, chosen by the game.", samples.PLAYER_ID, "player_id"),
     "type": PathParameter(
         "An object type of the Intersect engine, in any letter case.",
         "item",
@@ -98,7 +98,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         read_object_type,
         "object_type",
     ),
-    "objectId": _id("The object's id.", samples.DRAUGHT, "object_id"),
+    "objectId": _make_id_parameter("The object's id.", samples.DRAUGHT, "object_id"),
     "seq": PathParameter(
         "The change's number.",
         "4711",
@@ -108,7 +108,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "seq",
         {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     ),
-    "mailId": _id("The mail's id.", samples.MAIL_ID, "mail_id"),
+    "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
         "The game server's name, chosen by the game server.",
         samples.REALM,

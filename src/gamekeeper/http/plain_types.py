@@ -12,15 +12,15 @@ def simplify(schema: Schema) -> Schema:
     """Simplify one schema. The schemas inside it must be simplified already."""
     plain = {key: value for key, value in schema.items() if key != "default" or value is not None}
     if "anyOf" in plain:
-        plain = _join(plain)
+        plain = _join_null(plain)
     if plain.get("type") == "object" and not plain.keys() & {"properties", "additionalProperties"}:
         plain["additionalProperties"] = True
     if "enum" in plain and "type" not in plain:
         plain["type"] = TYPES[type(plain["enum"][0])]
-    return _size(plain) if plain.get("type") == "integer" else plain
+    return _set_width(plain) if plain.get("type") == "integer" else plain
 
 
-def _join(schema: Schema) -> Schema:
+def _join_null(schema: Schema) -> Schema:
     """Turn `anyOf: [X, null]` into a type list with "null", and other `anyOf` into `oneOf`."""
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     if "type" in rest:
@@ -35,10 +35,10 @@ def _join(schema: Schema) -> Schema:
     return {**joined, "enum": [*joined["enum"], None]} if "enum" in joined else joined
 
 
-def _size(schema: Schema) -> Schema:
+def _set_width(schema: Schema) -> Schema:
     """Set the format int32 or int64, and drop bounds that the format implies."""
     bounds = [schema[each] for each in ("minimum", "maximum") if each in schema] or schema.get("enum", [])
-    name = schema.get("format") or _narrowest(bounds)
+    name = schema.get("format") or _find_width(bounds)
     if name is None:
         return schema  # declared without a width: a test reports it
     least, most = RANGES[name]
@@ -46,6 +46,6 @@ def _size(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key not in said or value != said[key]} | {"format": name}
 
 
-def _narrowest(bounds: list[int]) -> str | None:
+def _find_width(bounds: list[int]) -> str | None:
     within = [name for name, (least, most) in RANGES.items() if all(least <= each <= most for each in bounds)]
     return within[0] if bounds else None

@@ -11,7 +11,7 @@ from gamekeeper.game.list_definitions import NAMES, ONLINE, RANK, ListDefinition
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
-from gamekeeper.http.paging import Page
+from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.players import StoredPlayer
@@ -31,9 +31,9 @@ GROUP = Group("Players", "Players: lists, rankings, who is online, and changes."
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
-async def by_name(request: Request, query: wire.players.PlayersQuery) -> bytes:
+async def list_players(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """List players, sorted by name or level, in pages; with `search`, only matching ones."""
-    return await search.page(request, query, PLAYERS, codec.player_record)
+    return await search.encode_page(request, query, PLAYERS, codec.encode_player_record)
 
 
 @GROUP.operation(
@@ -48,11 +48,11 @@ async def by_name(request: Request, query: wire.players.PlayersQuery) -> bytes:
     refusals=(),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
-async def by_rank(request: Request, query: wire.players.RankQuery) -> bytes:
+async def list_ranking(request: Request, query: wire.players.RankQuery) -> bytes:
     """List players by level and experience, highest first, in pages."""
-    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
-    total, records = await _found(request, RANK, page, descending=query.sortDirection == "Descending")
-    return wire.lists.paged(total, page.number, page.size, records)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    total, records = await _load_page(request, RANK, page, descending=query.sortDirection == "Descending")
+    return wire.lists.encode_paged(total, page.number, page.size, records)
 
 
 @GROUP.operation(
@@ -66,9 +66,9 @@ async def by_rank(request: Request, query: wire.players.RankQuery) -> bytes:
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
-async def online(request: Request, query: wire.players.PlayersQuery) -> bytes:
+async def list_online(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """List players who are online, in pages; with `search`, only matching ones."""
-    return await search.page(request, query, ONLINE_PLAYERS, codec.player_record)
+    return await search.encode_page(request, query, ONLINE_PLAYERS, codec.encode_player_record)
 
 
 @GROUP.operation(
@@ -83,11 +83,11 @@ async def online(request: Request, query: wire.players.PlayersQuery) -> bytes:
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
 )
-async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
+async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
-    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
-    total, records = await _found(request, ONLINE, page)
-    return wire.lists.legacy(total, page.number, records)
+    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
+    total, records = await _load_page(request, ONLINE, page)
+    return wire.lists.encode_legacy(total, page.number, records)
 
 
 @GROUP.operation(
@@ -103,11 +103,11 @@ async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
     example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
     successor="/api/v1/players",
 )
-async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
+async def list_players_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List players by name, in the legacy format."""
-    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
-    total, records = await _found(request, NAMES, page)
-    return wire.lists.legacy(total, page.number, records)
+    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
+    total, records = await _load_page(request, NAMES, page)
+    return wire.lists.encode_legacy(total, page.number, records)
 
 
 @GROUP.operation(
@@ -121,7 +121,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
     refusals=(),
     example_answer=wire.players.OnlineCount(12),
 )
-async def online_count(request: Request) -> bytes:
+async def count_online(request: Request) -> bytes:
     """Count the players who are online."""
     return wire.encode(wire.players.OnlineCount(await request.services.keeper.lists.count(ONLINE)))
 
@@ -137,9 +137,9 @@ async def online_count(request: Request) -> bytes:
     refusals=(),
     example_answer=samples.RECORD,
 )
-async def show(request: Request) -> bytes:
+async def get_player(request: Request) -> bytes:
     """Get a player by name or id."""
-    return codec.player_record(await lookup.find_player_record(request.services.keeper.store, request.params[0]))
+    return codec.encode_player_record(await lookup.find_player_record(request.services.keeper.store, request.params[0]))
 
 
 @GROUP.operation(
@@ -153,9 +153,9 @@ async def show(request: Request) -> bytes:
     refusals=(),
     example_answer=msgspec.Raw(samples.RANK),
 )
-async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
+async def get_rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     """Get a player's rank, with the players just above and below."""
-    return codec.rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
+    return codec.encode_rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
 
 
 @GROUP.operation(
@@ -224,13 +224,13 @@ async def delete(request: Request) -> Response:
 
 async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Response:
     chosen = partial(decide, key=request.params[0], codec=request.services.keeper.changes.codec)
-    return await request.change(chosen, codec.player_record)
+    return await request.change(chosen, codec.encode_player_record)
 
 
-async def _found(
-    request: Request, listing: ListDefinition[StoredPlayer], page: Page, *, descending: bool = False
+async def _load_page(
+    request: Request, listing: ListDefinition[StoredPlayer], page: PageRange, *, descending: bool = False
 ) -> tuple[int, list[bytes]]:
     total, records = await request.services.keeper.lists.load_page(
         listing, page.offset, page.limit, descending=descending
     )
-    return total, [codec.player_record(record) for record in records]
+    return total, [codec.encode_player_record(record) for record in records]

@@ -19,12 +19,12 @@ GROUP = Group("Powers", "Permissions of accounts.")
     answer=wire.powers.HeldPowers,
     refusals=(no.Outranked, no.OwnPowers),
     example_body=wire.powers.ChangePowers(mute=True),
-    example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
+    example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.PERMISSIONS),
 )
-async def change(request: Request, body: wire.powers.ChangePowers) -> Response:
+async def change_powers(request: Request, body: wire.powers.ChangePowers) -> Response:
     """Grant or revoke an account's permissions; callers need each one themselves."""
-    given = codec.given_powers(body)
+    given = codec.read_permissions(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
-    answer = await request.change(decide, codec.held_powers)
+    answer = await request.change(decide, codec.encode_permissions)
     request.services.callers.clear_cache()  # cached callers hold the old permissions
     return answer

@@ -8,7 +8,7 @@ from gamekeeper.settings import BadSetting, Settings, variable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 FORWARDED, SCHEME = b"x-forwarded-for", b"x-forwarded-proto"
-REMEMBERED = 1024  # peers: there are few proxies, and they send many requests
+CACHED_PEERS = 1024  # peers: there are few proxies, and they send many requests
 
 
 class Proxies:
@@ -16,35 +16,35 @@ class Proxies:
 
     def __init__(self, settings: Settings) -> None:
         texts = settings.trusted_proxies.split(",") if settings.trusted_proxies.strip() else []
-        self._networks = [_network(text.strip()) for text in texts]
-        self._is_proxy = lru_cache(REMEMBERED)(self._is_trusted)
+        self._networks = [_parse_network(text.strip()) for text in texts]
+        self._is_proxy = lru_cache(CACHED_PEERS)(self._is_trusted)
 
-    def address(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+    def find_address(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the peer's address; behind trusted proxies, the last untrusted address of X-Forwarded-For."""
         if not self._networks or not self._is_proxy(peer):
             return peer
         lines = [value for name, value in headers if name == FORWARDED]  # a proxy may extend a header or add another
         for text in reversed(b",".join(lines).decode("latin-1").split(",")):
-            address = _address(text.strip())
+            address = _parse_address(text.strip())
             if address is None:
                 break  # addresses before it were not written by a trusted proxy
-            if not self._holds(address):
+            if not self._is_in_networks(address):
                 return str(address)
         return peer
 
-    def over_tls(self, peer: str, headers: Mapping[bytes, bytes]) -> bool:
+    def is_over_tls(self, peer: str, headers: Mapping[bytes, bytes]) -> bool:
         """Check whether the peer is a trusted proxy that received the request over TLS."""
         return bool(self._networks) and headers.get(SCHEME) == b"https" and self._is_proxy(peer)
 
     def _is_trusted(self, peer: str) -> bool:
-        address = _address(peer)
-        return address is not None and self._holds(address)
+        address = _parse_address(peer)
+        return address is not None and self._is_in_networks(address)
 
-    def _holds(self, address: Address) -> bool:
+    def _is_in_networks(self, address: Address) -> bool:
         return any(address in network for network in self._networks)
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as error:
@@ -52,7 +52,7 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         raise BadSetting(f"{variable('trusted_proxies')} is not right; {problem}.") from None
 
 
-def _address(text: str) -> Address | None:
+def _parse_address(text: str) -> Address | None:
     """Parse an address. IPv4-mapped IPv6 becomes IPv4, so that limits count one client once."""
     try:
         address = ipaddress.ip_address(text)

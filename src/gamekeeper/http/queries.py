@@ -22,13 +22,13 @@ from msgspec import Meta, Struct, UnsetType
 from gamekeeper.http import dry_runs, hints, query_values
 from gamekeeper.http.errors import UnknownParameter
 from gamekeeper.http.operation import Route
-from gamekeeper.http.query_values import Read
+from gamekeeper.http.query_values import ReadValue
 
 S = TypeVar("S", bound=Struct)
 Query = Mapping[str, str]  # parameter name in lower case → text
 
 
-class _Type(NamedTuple):
+class _FieldType(NamedTuple):
     """A field's type without annotations, and its annotations."""
 
     bare: Any
@@ -43,16 +43,16 @@ class _Type(NamedTuple):
 
 def require_known(route: Route, query: Query) -> None:
     """Reject an unknown parameter of one of our own operations."""
-    if not query or not route.is_ours:
+    if not query or not route.is_own_api:
         return
-    known = known_names(route)
+    known = list_known_names(route)
     for name in query:
         if name not in known:
-            raise UnknownParameter(parameter=hints.shorten(name), hint=hints.hint(name, known))
+            raise UnknownParameter(parameter=hints.shorten(name), hint=hints.make_hint(name, known))
 
 
 @cache
-def known_names(route: Route) -> dict[str, str]:
+def list_known_names(route: Route) -> dict[str, str]:
     """List a route's query parameters: name in lower case → documented name."""
     asked = route.query.__struct_encode_fields__ if route.query else ()
     return {name.lower(): name for name in (*asked, *(dry_runs.SPELLINGS if route.is_repeatable else ()))}
@@ -90,7 +90,7 @@ def _make_decoder(shape: type[Struct]) -> Callable[[Query], Struct]:
     return decode
 
 
-def _make_reader(kind: Any, default: object) -> Read:  # noqa: ANN401 - a type annotation of any form
+def _make_reader(kind: Any, default: object) -> ReadValue:  # noqa: ANN401 - a type annotation of any form
     resolved = _resolve(kind)
     read = resolved.find_extra("read") or _find_reader(resolved)
     if not resolved.find_extra("blank"):
@@ -104,19 +104,19 @@ def _make_reader(kind: Any, default: object) -> Read:  # noqa: ANN401 - a type a
     return read_unless_blank
 
 
-def _resolve(kind: Any) -> _Type:  # noqa: ANN401 - as above
+def _resolve(kind: Any) -> _FieldType:  # noqa: ANN401 - as above
     """Split a type into bare type and annotations; drop the `| UnsetType` of parameters without a default."""
     if get_origin(kind) in (Union, types.UnionType):
         kinds = [each for each in get_args(kind) if each is not UnsetType]
-        return _resolve(kinds[0]) if len(kinds) == 1 else _Type(kinds, ())
+        return _resolve(kinds[0]) if len(kinds) == 1 else _FieldType(kinds, ())
     if get_origin(kind) is Annotated:
         bare, *metas = get_args(kind)
         inner = _resolve(bare)
-        return _Type(inner.bare, (*inner.metas, *(each for each in metas if isinstance(each, Meta))))
-    return _Type(kind, ())
+        return _FieldType(inner.bare, (*inner.metas, *(each for each in metas if isinstance(each, Meta))))
+    return _FieldType(kind, ())
 
 
-def _find_reader(kind: _Type) -> Read:
+def _find_reader(kind: _FieldType) -> ReadValue:
     if isinstance(kind.bare, list):  # a number, or one of a few words
         number, words = (_resolve(each) for each in cast("list[Any]", kind.bare))
         return query_values.make_word_reader(get_args(words.bare), _find_reader(number))

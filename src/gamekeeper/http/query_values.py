@@ -10,7 +10,7 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
 from gamekeeper.http.mail_cursor import MailCursor
 
-Read = Callable[[str, str], object]  # arguments: text, name of the parameter
+ReadValue = Callable[[str, str], object]  # arguments: text, name of the parameter
 
 CHANGE_NUMBER = "[0-9]{1,18}"  # 18 digits always fit into 64 bits
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -25,7 +25,7 @@ _SHOWN_UTC = re.compile(" UTC$")  # the console's format of times
 _CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
 
 
-def make_integer_reader(least: int, most: int, cut: int | None) -> Read:
+def make_integer_reader(least: int, most: int, cut: int | None) -> ReadValue:
     """Make a reader for integers from `least` to `most`. Numbers above `cut` count as `cut`."""
     largest = most if cut is None else cut
 
@@ -37,7 +37,7 @@ def make_integer_reader(least: int, most: int, cut: int | None) -> Read:
     return read
 
 
-def make_choice_reader(options: Sequence[str]) -> Read:
+def make_choice_reader(options: Sequence[str]) -> ReadValue:
     """Make a reader for one of the options, in any letter case."""
     known = {each.lower(): each for each in options}
 
@@ -50,7 +50,7 @@ def make_choice_reader(options: Sequence[str]) -> Read:
     return read
 
 
-def make_word_reader(words: Sequence[str], otherwise: Read) -> Read:
+def make_word_reader(words: Sequence[str], otherwise: ReadValue) -> ReadValue:
     """Make a reader for one of the words, in any letter case; other texts go to the reader `otherwise`."""
     known = {each.lower(): each for each in words}
 
@@ -60,7 +60,7 @@ def make_word_reader(words: Sequence[str], otherwise: Read) -> Read:
     return read
 
 
-def make_text_reader(longest: int | None) -> Read:
+def make_text_reader(longest: int | None) -> ReadValue:
     problem = f"must be at most {longest} printable characters" if longest else "must have no control characters"
 
     def read(text: str, name: str) -> object:
@@ -71,7 +71,7 @@ def make_text_reader(longest: int | None) -> Read:
     return read
 
 
-def make_id_reader(problem: str) -> Read:
+def make_id_reader(problem: str) -> ReadValue:
     def read(text: str, name: str) -> object:
         found = lookup.parse_guid(text)
         if found is None:
@@ -122,7 +122,7 @@ def read_kind(text: str, name: str) -> str:
     raise BadField(field=name, problem=f"names no kind of change: {meant}")
 
 
-def read_mark(text: str, name: str) -> MailCursor:
+def read_mail_cursor(text: str, name: str) -> MailCursor:
     at, _, last = text.partition("-")
     found = lookup.parse_guid(last)
     if not _CHANGE_NUMBER.fullmatch(at) or found is None:
@@ -133,12 +133,12 @@ def read_mark(text: str, name: str) -> MailCursor:
 def _read_time(text: str, name: str, problem: str, *, to_end: bool = False) -> int:
     text = _SHOWN_UTC.sub("Z", text)
     try:
-        return instants.moment(text) + (_find_rest(text) if to_end else 0)
+        return instants.parse_typed_time(text) + (_find_remaining_ms(text) if to_end else 0)
     except (ValueError, OverflowError):
         raise BadField(field=name, problem=problem) from None
 
 
-def _find_rest(text: str) -> int:
+def _find_remaining_ms(text: str) -> int:
     """Return 999 for a time without a fraction of a second, else 0. Seconds may be missing: browsers omit `:00`."""
     clock = _CLOCK.search(text)
     return REST_OF_SECOND_MS if clock and not clock["fraction"] else 0

@@ -108,8 +108,8 @@ class Request:
 
     async def read_body(self, decode: Callable[[], R]) -> R:
         """Decode the body. A large one may wait at the gate, so the token is checked again afterwards."""
-        body = await large_bodies.read(self.raw_body, decode, self.services.gate, self.caller.account_id)
-        if len(self.raw_body) > large_bodies.LARGE:
+        body = await large_bodies.decode_body(self.raw_body, decode, self.services.gate, self.caller.account_id)
+        if len(self.raw_body) > large_bodies.LARGE_BYTES:
             await self.recheck_permissions()
         return body
 
@@ -144,7 +144,7 @@ class Request:
         return reason or None
 
     def _make_fingerprint(self) -> str:
-        public = hashlib.sha256(self.raw_body).hexdigest() if self.body is None else bodies.public_part(self.body)
+        public = hashlib.sha256(self.raw_body).hexdigest() if self.body is None else bodies.drop_secrets(self.body)
         return hashlib.sha256(msgspec.json.encode([self.method, self.route.path, self.params, public])).hexdigest()
 
 

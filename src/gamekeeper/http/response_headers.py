@@ -39,7 +39,7 @@ class ResponseHeaders:
             if answer.stream is None:
                 found.append((b"content-length", b"%d" % len(answer.content)))
         if self._cors:
-            found += self._cors.granted(request)
+            found += self._cors.make_headers(request)
         if request.headers.get(b"connection", b"").lower() == b"close" and CLOSE not in found:
             found.append(CLOSE)
         return found

@@ -29,7 +29,7 @@ class Router:
         """Find the route and its parameters. `raw_path` is not decoded, so that a %2F in a name is not a separator."""
         node, params = self._root, list[str]()
         for segment in raw_path.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
-            node = node.literals.get(segment) or _step(node, segment, params)
+            node = node.literals.get(segment) or _match_segment(node, segment, params)
         if not node.methods:
             raise NoSuchRoute
         route = node.methods.get(method)
@@ -38,7 +38,7 @@ class Router:
         return route, tuple(params)
 
 
-def _step(node: _Node, segment: bytes, params: list[str]) -> _Node:
+def _match_segment(node: _Node, segment: bytes, params: list[str]) -> _Node:
     if b"%" in segment:
         segment = unquote_to_bytes(segment)
     literal = node.folded.get(segment.lower()) or node.literals.get(segment)

@@ -18,8 +18,8 @@ CODE = "the-code-out-of-the-mail"
 ACCESS, REFRESH = "gka_the-access-token", "0f8fad5b-d9cb-469f-a165-70867728950e"
 REQUEST_ID = "5f2c9a0e7d31b846"
 TOKEN_ID, EPOCH = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "6fa459ea-ee8a-4ca4-894e-db77e160355e"
-MAIL_ID, MAIL_MARK = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "1769860800000-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
-THEN, LATER, MAIL_ENDS = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z", "2026-01-31T12:30:00.000Z"
+MAIL_ID, MAIL_CURSOR = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "1769860800000-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+TIME, LATER_TIME, MAIL_EXPIRY = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z", "2026-01-31T12:30:00.000Z"
 
 RECORD = wire.players.PlayerRecord(
     Name=PLAYER,
@@ -52,7 +52,7 @@ RECORD = wire.players.PlayerRecord(
     Online=True,
     LastOnline="2025-12-31T19:00:00.000Z",
 )
-BELOW = msgspec.structs.replace(
+NEXT_RECORD = msgspec.structs.replace(
     RECORD,
     Name="Brisela",
     InBank=True,
@@ -61,21 +61,25 @@ BELOW = msgspec.structs.replace(
     Exp=84535,
     ExperienceToNextLevel=110450,
 )
-RANK = wire.players.rank(11, 48, wire.encode(RECORD), [wire.players.ranked_player(12, wire.encode(BELOW))])
+RANK = wire.players.encode_rank(
+    11, 48, wire.encode(RECORD), [wire.players.encode_ranked_player(12, wire.encode(NEXT_RECORD))]
+)
 COINS, IN_PACK = wire.items.ItemSlot(5, None, COIN, 1185), wire.items.ItemSlot(34, PACK_ID, PACK, 1)
 BUFFS = [0, 0, 0, 0, 0]
 NAMED_COINS = wire.items.NamedSlot(5, None, COIN, 1185, BUFFS, "Silver Mark")
 NAMED_PACK = wire.items.NamedSlot(34, PACK_ID, PACK, 1, BUFFS, "Traveller's Pack")
 FLAGS = (False, False, False, False, False)
-HELD = (False, False, False, True, False, False, False, False)
-UNHARMED = (None, False, None, False, THEN, 2_057_761)
-LISTED = wire.users.UserRecord(USER_ID, USER, "marlow@example.test", wire.users.Power(*FLAGS, False), *UNHARMED)
-CHANGED = wire.users.UserRecord(
-    USER_ID, USER, "marlow@example.org", wire.users.ChangedPower(*FLAGS, False, False), *UNHARMED
+PERMISSIONS = (False, False, False, True, False, False, False, False)
+ACCOUNT_STATE = (None, False, None, False, TIME, 2_057_761)
+USER_RECORD = wire.users.UserRecord(
+    USER_ID, USER, "marlow@example.test", wire.users.Power(*FLAGS, False), *ACCOUNT_STATE
+)
+CHANGED_USER_RECORD = wire.users.UserRecord(
+    USER_ID, USER, "marlow@example.org", wire.users.ChangedPower(*FLAGS, False, False), *ACCOUNT_STATE
 )
 CHANGE = wire.feed.FeedChange(
     4711,
-    THEN,
+    TIME,
     "items_given",
     PLAYER_ID,
     msgspec.Raw(wire.encode(wire.history.LedgerSide(Items=[wire.items.ItemSlot(17)]))),
@@ -83,7 +87,7 @@ CHANGE = wire.feed.FeedChange(
     KEEPER,
     REQUEST_ID,
 )
-TOLD = wire.history.ToldChange(
+HISTORY_CHANGE = wire.history.ToldChange(
     CHANGE.Seq,
     CHANGE.At,
     CHANGE.Kind,
@@ -102,10 +106,10 @@ TOLD = wire.history.ToldChange(
     None,
     True,
 )
-UNDONE = wire.history.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
-REFUSED = (2, None, None, "550 5.1.1 No such mailbox")
+UNDO_CHANGE = wire.history.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
+FAILED_DELIVERY = (2, None, None, "550 5.1.1 No such mailbox")
 MAIL = wire.mails.Mail(
-    MAIL_ID, USER_ID, USER, "password_reset", LISTED.Email, "failed", THEN, MAIL_ENDS, *REFUSED, True
+    MAIL_ID, USER_ID, USER, "password_reset", USER_RECORD.Email, "failed", TIME, MAIL_EXPIRY, *FAILED_DELIVERY, True
 )
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.catalogue.ItemEntry(

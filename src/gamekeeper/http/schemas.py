@@ -11,12 +11,12 @@ from msgspec import UNSET, Struct
 from gamekeeper.http import queries, wire
 
 Schema = dict[str, Any]
-Change = Callable[[str, Schema], Schema]  # arguments: name of the shape, its schema
+ChangeSchema = Callable[[str, Schema], Schema]  # arguments: name of the shape, its schema
 Rename = Callable[[str], str]
 REF = "#/components/schemas/{name}"
 NULL: Schema = {"type": "null"}
 _MODULE = re.compile(r"gamekeeper\.http\.wire\.\w+\.")
-_SENT_TOO = frozenset(
+_BODY_AND_ANSWER = frozenset(
     shape.__name__
     for shape in (
         wire.items.ItemSlot,
@@ -41,26 +41,26 @@ def read_query(shape: type[Struct]) -> Schema:
     return {**schema, "properties": {**schema["properties"], **queries.find_schemas(shape)}}
 
 
-def refer(name: str) -> Schema:
+def make_reference(name: str) -> Schema:
     return {"$ref": REF.format(name=name)}
 
 
-def name_of(reference: str) -> str:
+def get_component_name(reference: str) -> str:
     return reference.rpartition("/")[2]
 
 
-def plain_name(name: str) -> str:
+def simplify_name(name: str) -> str:
     """Turn `Paged_PlayerRecord_` into PagedPlayerRecord, and drop the module of inner shapes."""
     return "".join(part[:1].upper() + part[1:] for part in _MODULE.sub("", name).split("_"))
 
 
-def name_given(name: str) -> str:
+def keep_name(name: str) -> str:
     return name
 
 
-def name_sent(name: str) -> str:
+def name_in_body(name: str) -> str:
     """Name a shape in bodies. One that answers have too gets the suffix `Sent`: bodies require fewer fields."""
-    return f"{name}Sent" if name in _SENT_TOO else name
+    return f"{name}Sent" if name in _BODY_AND_ANSWER else name
 
 
 def require_all(name: str, schema: Schema) -> Schema:
@@ -70,24 +70,24 @@ def require_all(name: str, schema: Schema) -> Schema:
         return schema
     known = msgspec.structs.fields(shape) if shape is not None else ()
     left_out = {each.encode_name for each in known if each.default is UNSET}
-    fields = {field: _without_default(each) for field, each in schema.get("properties", {}).items()}
+    fields = {field: _drop_default(each) for field, each in schema.get("properties", {}).items()}
     return {**schema, "properties": fields, "required": [field for field in fields if field not in left_out]}
 
 
-def walk(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+def transform(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
     """Apply `change` to a schema and all schemas in it, the inner ones first."""
-    return change({key: _walk_part(key, value, change) for key, value in schema.items()})
+    return change({key: _transform_part(key, value, change) for key, value in schema.items()})
 
 
-def _walk_part(key: str, value: Any, change: Callable[[Schema], Schema]) -> Any:  # noqa: ANN401 - JSON
+def _transform_part(key: str, value: Any, change: Callable[[Schema], Schema]) -> Any:  # noqa: ANN401 - JSON
     if key == "properties":
-        return {name: walk(each, change) for name, each in value.items()}
+        return {name: transform(each, change) for name, each in value.items()}
     if key in {"anyOf", "oneOf", "allOf"}:
-        return [walk(each, change) for each in value]
+        return [transform(each, change) for each in value]
     if key in {"items", "additionalProperties"} and isinstance(value, dict):
-        return walk(cast("Schema", value), change)
+        return transform(cast("Schema", value), change)
     return value
 
 
-def _without_default(schema: Schema) -> Schema:
+def _drop_default(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "default"}

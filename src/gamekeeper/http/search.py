@@ -6,21 +6,23 @@ from gamekeeper.game import search
 from gamekeeper.game.lists import PageRequest
 from gamekeeper.game.search import R, Sort
 from gamekeeper.http import paging, wire
-from gamekeeper.http.paging import Page
+from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 
 Query = wire.players.PlayersQuery | wire.users.UsersQuery
 
 
-async def page(request: Request, query: Query, sorts: Mapping[str, Sort[R]], spell: Callable[[R], bytes]) -> bytes:
-    asked = paging.from_query(query, request.services.keeper.settings.max_page_size)
+async def encode_page(
+    request: Request, query: Query, sorts: Mapping[str, Sort[R]], spell: Callable[[R], bytes]
+) -> bytes:
+    asked = paging.read_query(query, request.services.keeper.settings.max_page_size)
     descending = query.sortDirection == "Descending"
-    total, records, _ = await find(request, asked, sorts[query.sortBy], query.search, descending=descending)
-    return wire.lists.paged(total, asked.number, asked.size, [spell(each) for each in records])
+    total, records, _ = await load_page(request, asked, sorts[query.sortBy], query.search, descending=descending)
+    return wire.lists.encode_paged(total, asked.number, asked.size, [spell(each) for each in records])
 
 
-async def find(
-    request: Request, page: Page, sort: Sort[R], sought: str, *, descending: bool
+async def load_page(
+    request: Request, page: PageRange, sort: Sort[R], sought: str, *, descending: bool
 ) -> tuple[int, Sequence[R], bool]:
     """Return the total, the records of the page, and whether there may be more. `sought`: search text; empty: all."""
     keeper, wanted = request.services.keeper, PageRequest(page.offset, page.limit, descending=descending)

@@ -23,7 +23,7 @@ GROUP = Group("Spells", "Known spells; teach and remove spells.")
     refusals=(),
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
-async def known(request: Request) -> bytes:
+async def list_spells(request: Request) -> bytes:
     """List the spells a player knows."""
 
     async def look(tx: Reading) -> dict[int, str]:

@@ -30,7 +30,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return codec.token(
+        return codec.encode_token(
             await tokens.refresh(request.services.keeper, body.refresh_token, request.services.callers.clear_cache)
         )
     if body.grant_type != "password":
@@ -44,7 +44,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     pair = await tokens.log_in(
         request.services.keeper, body.username, sent, request.address, read_only=body.scope == "read"
     )
-    return codec.token(pair)
+    return codec.encode_token(pair)
 
 
 @GROUP.operation(
@@ -67,7 +67,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
 )
 async def revoke_all(request: Request) -> Response:
     """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
-    key = await _own_or_managed(request)
+    key = await _find_account_key(request)
     answer = await request.change(
         partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.tokens.Revoked(user.name))
     )
@@ -95,17 +95,17 @@ async def revoke_all(request: Request) -> Response:
 )
 async def revoke_one(request: Request) -> Response:
     """Revoke one token of an account, by its id or its refresh token."""
-    key, token = await _own_or_managed(request), request.params[1]
+    key, token = await _find_account_key(request), request.params[1]
     kept = await request.change(
         partial(tokens.revoke_one, name=key, token=token),
         lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
     request.services.callers.clear_cache()
     # the stored answer must not contain `token`, which may be a refresh token: add it here
-    return replace(kept, content=wire.tokens.revoked(kept.content, token))
+    return replace(kept, content=wire.tokens.add_token_id(kept.content, token))
 
 
-async def _own_or_managed(request: Request) -> str:
+async def _find_account_key(request: Request) -> str:
     """Return the account's key. Without users.manage only the caller's own account is looked up, so nothing leaks."""
     name, caller = request.params[0], request.caller
     if "users.manage" in caller.permissions:

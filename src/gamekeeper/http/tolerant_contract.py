@@ -11,32 +11,32 @@ from gamekeeper.http.operation import Operation
 from gamekeeper.http.path_parameters import PathParameter
 from gamekeeper.http.schemas import (
     NULL,
-    Change,
+    ChangeSchema,
     Rename,
     Schema,
-    name_given,
-    name_of,
-    name_sent,
-    plain_name,
+    get_component_name,
+    keep_name,
+    make_reference,
+    name_in_body,
     read_components,
     read_query,
-    refer,
     require_all,
-    walk,
+    simplify_name,
+    transform,
 )
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 TRUTH = [True, False, "true", "false"]
 BLANK: Schema = {"const": ""}  # stands for null in a form
 GRANTS = wire.tokens.PasswordGrant | wire.tokens.RefreshGrant
-FEW = 3
+MAX_SHARED_REFUSALS = 3
 ABOUT = """\
 * Names in paths, queries and bodies match in any letter case. Integers and booleans of a body may also be text. In a
   form, booleans may also be `1`, `0`, `on` or `off`.
 """
 
 
-class Tolerance:
+class TolerantContract:
     """Make the schemas of the tolerant document, and collect the components that they refer to."""
 
     about = ABOUT
@@ -53,94 +53,102 @@ class Tolerance:
 
     def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
         """Describe each parameter of a query."""
-        return _refer(read_query(shape), name_given)["properties"]
+        return _clean(read_query(shape), keep_name)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
         """Describe a body. Without required fields it may be empty, or `[]`: PHP sends that for an empty object."""
         example = msgspec.to_builtins(operation.example_body)
         if operation.body is None or not issubclass(operation.body, Struct):
-            entries = [self._sent(kind, strict=True) for kind in dict.fromkeys(wire.catalogue.ENTRIES.values())]
+            entries = [
+                self._describe_sent(kind, strict=True) for kind in dict.fromkeys(wire.catalogue.ENTRIES.values())
+            ]
             schema: Schema = {"type": "array", "items": {"anyOf": entries}}
             return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
         is_log_in = operation.body is wire.tokens.LogIn
-        schema = self._sent(GRANTS if is_log_in else operation.body, strict=operation.is_ours)
+        schema = self._describe_sent(GRANTS if is_log_in else operation.body, strict=operation.is_own_api)
         required = is_log_in or any(each.required for each in msgspec.structs.fields(operation.body))
         forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
         content: Schema = {JSON: {"schema": forgiving, "example": example}}
         if not operation.over_link:
-            content[FORM] = {"schema": self._form(schema), "example": example}
+            content[FORM] = {"schema": self._describe_form(schema), "example": example}
         return {"required": required, "content": content}
 
     def describe_answer(self, operation: Operation) -> Schema:
-        return self._describe(operation.answer)
+        return self._describe_shape(operation.answer)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe the errors by status. Responses that several operations have in common become components."""
         found: dict[str, Schema] = {}
-        for status, kinds in operation_refusals.of(operation).items():
+        for status, kinds in operation_refusals.list_refusals(operation).items():
             refused = operation_refusals.describe_response(
-                kinds, self._error(kinds, operation), operation_refusals.show_examples(kinds, operation)
+                kinds, self._describe_error(kinds, operation), operation_refusals.make_examples(kinds, operation)
             )
-            name = "-".join(operation_refusals.code_of(kind) for kind in kinds)
-            if len(kinds) <= FEW and self.responses.setdefault(name, refused) == refused:
+            name = "-".join(operation_refusals.get_code(kind) for kind in kinds)
+            if len(kinds) <= MAX_SHARED_REFUSALS and self.responses.setdefault(name, refused) == refused:
                 refused = {"$ref": f"#/components/responses/{name}"}
             found[str(status)] = refused
         return found
 
-    def _error(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
+    def _describe_error(self, kinds: list[operation_refusals.RefusalType], operation: Operation) -> Schema:
         shapes: dict[type[wire.errors.Error], list[str]] = {}
         for kind in kinds:
-            shapes.setdefault(operation_refusals.shape_of(kind, operation), []).append(operation_refusals.code_of(kind))
+            shapes.setdefault(operation_refusals.find_shape(kind, operation), []).append(
+                operation_refusals.get_code(kind)
+            )
         described = [
-            {"allOf": [self._describe(shape), {"properties": wire.errors.error_code(codes)}]}
+            {"allOf": [self._describe_shape(shape), {"properties": wire.errors.describe_code(codes)}]}
             for shape, codes in shapes.items()
         ]
         return described[0] if len(described) == 1 else {"anyOf": described}
 
-    def _describe(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
-        return self._collect(kind, require_all, name_given)
+    def _describe_shape(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
+        return self._collect(kind, require_all, keep_name)
 
-    def _sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - as above
+    def _describe_sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - as above
         """Describe a body as bodies.py reads it: strictly or not."""
-        return self._collect(kind, self._close if strict else self._forgive, name_sent)
+        return self._collect(kind, self._forbid_unknown if strict else self._tolerate, name_in_body)
 
-    def _form(self, schema: Schema) -> Schema:
+    def _describe_form(self, schema: Schema) -> Schema:
         """Describe a body as a form. Every field may occur once, unknown fields too."""
         if "anyOf" in schema:
-            return {"anyOf": [self._form(each) for each in schema["anyOf"]]}
-        known = walk(self.components[name_of(schema["$ref"])], _as_in_form)
+            return {"anyOf": [self._describe_form(each) for each in schema["anyOf"]]}
+        known = transform(self.components[get_component_name(schema["$ref"])], _adapt_to_form)
         return {"additionalProperties": {"type": ["string", "number", "boolean"]}, **known}
 
-    def _collect(self, kind: Any, change: Change, rename: Rename) -> Schema:  # noqa: ANN401 - as above
+    def _collect(self, kind: Any, change: ChangeSchema, rename: Rename) -> Schema:  # noqa: ANN401 - as above
         if get_origin(kind) in (Union, types.UnionType):
             return {"anyOf": [self._collect(each, change, rename) for each in get_args(kind)]}
         schema, components = read_components(kind)
         for each, component in components.items():
-            self.components[rename(plain_name(each))] = _refer(change(plain_name(each), component), rename)
-        return _refer(schema, rename)
+            self.components[rename(simplify_name(each))] = _clean(change(simplify_name(each), component), rename)
+        return _clean(schema, rename)
 
-    def _forgive(self, name: str, schema: Schema) -> Schema:
-        forgiven = walk(schema, self._forgive_value)
-        optional = bodies.optional_names(wire.SHAPES[name])
+    def _tolerate(self, name: str, schema: Schema) -> Schema:
+        forgiven = transform(schema, self._tolerate_value)
+        optional = bodies.list_optional_names(wire.SHAPES[name])
         fields = {
-            field: _or_null(each) if field in optional else each for field, each in forgiven["properties"].items()
+            field: _allow_null(each) if field in optional else each for field, each in forgiven["properties"].items()
         }
         return {**forgiven, "properties": fields}
 
-    def _close(self, name: str, schema: Schema) -> Schema:
+    def _forbid_unknown(self, name: str, schema: Schema) -> Schema:
         """Describe a strict body: unknown fields are rejected; fields that only our answers have are ignored."""
-        forgiven = self._forgive(name, schema)
+        forgiven = self._tolerate(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = wire.SHAPES[name]
         more = dict.fromkeys(wire.strict.READ_ONLY.get(shape, ()), about)
         closed = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": False}
-        return closed | wire.strict.need_together(shape)
+        return closed | wire.strict.describe_together(shape)
 
-    def _forgive_value(self, schema: Schema) -> Schema:
+    def _tolerate_value(self, schema: Schema) -> Schema:
         if schema.get("format") == "level":
-            return self._forgive_value({"type": "integer", "minimum": 1, "maximum": self._max_level})
+            return self._tolerate_value({"type": "integer", "minimum": 1, "maximum": self._max_level})
         if schema.get("type") == "integer":
-            return {**schema, "type": ["integer", "string"], "pattern": _digits(schema["minimum"], schema["maximum"])}
+            return {
+                **schema,
+                "type": ["integer", "string"],
+                "pattern": _make_number_pattern(schema["minimum"], schema["maximum"]),
+            }
         if schema.get("type") == "boolean":
             return {**schema, "type": ["boolean", "string"], "enum": TRUTH}
         if schema.get("format") == "name":
@@ -148,30 +156,32 @@ class Tolerance:
         return schema
 
 
-def _or_null(schema: Schema) -> Schema:
+def _allow_null(schema: Schema) -> Schema:
     about = {key: value for key, value in schema.items() if key in {"default", "description"}}
     return {"anyOf": [{key: value for key, value in schema.items() if key not in about}, NULL], **about}
 
 
-def _as_in_form(schema: Schema) -> Schema:
+def _adapt_to_form(schema: Schema) -> Schema:
     """Adapt a schema to forms: an empty text instead of null, and more words for booleans."""
     if schema == NULL:
         return BLANK
     return {**schema, "enum": [*TRUTH, *bodies.BITS, *bodies.SWITCHES]} if schema.get("enum") == TRUTH else schema
 
 
-def _digits(least: int, most: int) -> str:
+def _make_number_pattern(least: int, most: int) -> str:
     """Return a pattern for integers as text. It allows fewer digits than the maximum has, so each match is in range."""
     sign = "-?" if least < 0 else ""
     more = f"[1-9][0-9]{{0,{len(str(most)) - 2}}}" if most > 9 else f"[{max(least, 0)}-{most}]"  # noqa: PLR2004 - one digit
     return f"^{sign}{more}$" if least > 0 or most <= 9 else f"^(0|{sign}{more})$"  # noqa: PLR2004 - as above
 
 
-def _refer(schema: Schema, rename: Rename) -> Schema:
+def _clean(schema: Schema, rename: Rename) -> Schema:
     def change(each: Schema) -> Schema:
         """Clean one schema. Docstrings of shapes are left out: they are for readers of the code."""
         dropped = {"title", "description"} if "properties" in each else {"title"}
         shown = {key: value for key, value in each.items() if key not in dropped}
-        return shown | (refer(rename(plain_name(name_of(each["$ref"])))) if "$ref" in each else {})
+        return shown | (
+            make_reference(rename(simplify_name(get_component_name(each["$ref"])))) if "$ref" in each else {}
+        )
 
-    return walk(schema, change)
+    return transform(schema, change)

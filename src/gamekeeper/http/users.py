@@ -30,11 +30,13 @@ GROUP = Group("Users", "Accounts and their players.")
     query=wire.users.UsersQuery,
     answer=wire.lists.Paged[wire.users.UserRecord[wire.users.Power]],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=wire.lists.Paged(25, 0, 5, 1, [samples.LISTED]),
+    example_answer=wire.lists.Paged(25, 0, 5, 1, [samples.USER_RECORD]),
 )
-async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
+async def list_users(request: Request, query: wire.users.UsersQuery) -> bytes:
     """List accounts, sorted by name or email, in pages; with `search`, only matching ones."""
-    return await search.page(request, query, ACCOUNTS, partial(codec.user_record, codes=sees_codes(request)))
+    return await search.encode_page(
+        request, query, ACCOUNTS, partial(codec.encode_user_record, codes=can_see_reset_codes(request))
+    )
 
 
 @GROUP.operation(
@@ -47,15 +49,15 @@ async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
     answer=wire.lists.Legacy[wire.users.UserRecord[wire.users.Power]],
     refusals=(),
     example_body=wire.lists.LegacyPage(),
-    example_answer=wire.lists.Legacy(25, 0, 1, [samples.LISTED]),
+    example_answer=wire.lists.Legacy(25, 0, 1, [samples.USER_RECORD]),
     successor="/api/v1/users",
 )
-async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
+async def list_users_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List accounts by name, in the legacy format."""
-    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
+    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
     total, found = await request.services.keeper.lists.load_page(USERS, page.offset, page.limit)
-    codes = sees_codes(request)
-    return wire.lists.legacy(total, page.number, [codec.user_record(user, codes=codes) for user in found])
+    codes = can_see_reset_codes(request)
+    return wire.lists.encode_legacy(total, page.number, [codec.encode_user_record(user, codes=codes) for user in found])
 
 
 @GROUP.operation(
@@ -67,12 +69,13 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
     cache=UNLESS_RESET_CODES_SHOWN,
     answer=wire.users.UserRecord[wire.users.Power],
     refusals=(),
-    example_answer=samples.LISTED,
+    example_answer=samples.USER_RECORD,
 )
-async def show(request: Request) -> bytes:
+async def get_user(request: Request) -> bytes:
     """Get an account by name or id."""
-    return codec.user_record(
-        await lookup.find_user_record(request.services.keeper.store, request.params[0]), codes=sees_codes(request)
+    return codec.encode_user_record(
+        await lookup.find_user_record(request.services.keeper.store, request.params[0]),
+        codes=can_see_reset_codes(request),
     )
 
 
@@ -109,12 +112,14 @@ async def register(request: Request, body: wire.users.Register) -> Response:
     answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.ReservedName, no.UsernameTaken),
     example_body=wire.players.Rename("Aldwynne"),
-    example_answer=samples.CHANGED,
+    example_answer=samples.CHANGED_USER_RECORD,
 )
 async def rename(request: Request, body: wire.players.Rename) -> Response:
     """Rename an account."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
-    answer = await request.change(partial(accounts.rename, key=request.params[0], name=name), codec.changed_user_record)
+    answer = await request.change(
+        partial(accounts.rename, key=request.params[0], name=name), codec.encode_changed_user_record
+    )
     request.services.callers.clear_cache()  # cached callers hold the account's old name
     return answer
 
@@ -126,7 +131,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
     access=WRITE,
     answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.PlayerOnline, no.OwnAccount),
-    example_answer=samples.CHANGED,
+    example_answer=samples.CHANGED_USER_RECORD,
 )
 async def delete(request: Request) -> Response:
     """Delete an account and its players, and remove the person's data from the audit log."""
@@ -136,7 +141,7 @@ async def delete(request: Request) -> Response:
         codec=request.services.keeper.changes.codec,
         caller=request.caller.account_id,
     )
-    answer = await request.change(decide, lambda erased: codec.changed_user_record(erased.user))
+    answer = await request.change(decide, lambda erased: codec.encode_changed_user_record(erased.user))
     request.services.callers.clear_cache()
     return answer
 
@@ -152,9 +157,9 @@ async def delete(request: Request) -> Response:
     refusals=(),
     example_answer=[samples.RECORD],
 )
-async def players_of(request: Request) -> bytes:
+async def list_players(request: Request) -> bytes:
     """List all players of an account, oldest first."""
-    return wire.lists.array([codec.player_record(record) for record in await _players(request)])
+    return wire.lists.encode_array([codec.encode_player_record(record) for record in await _load_players(request)])
 
 
 @GROUP.operation(
@@ -168,27 +173,27 @@ async def players_of(request: Request) -> bytes:
     refusals=(),
     example_answer=samples.RECORD,
 )
-async def player_of(request: Request) -> bytes:
+async def get_player(request: Request) -> bytes:
     """Get a player of an account by name, id or position in the account's list."""
-    return codec.player_record(_pick(await _players(request), request.params[1]))
+    return codec.encode_player_record(_pick_player(await _load_players(request), request.params[1]))
 
 
-def sees_codes(request: Request) -> bool:
+def can_see_reset_codes(request: Request) -> bool:
     """Reset codes are shown to callers who can set passwords anyway: with users.manage and a token that can write."""
     return "users.manage" in request.caller.permissions and not request.caller.read_only
 
 
-async def _players(request: Request) -> list[StoredPlayer]:
+async def _load_players(request: Request) -> list[StoredPlayer]:
     async def look(tx: Reading) -> list[StoredPlayer]:
         return await players.read_records_of_user(tx, (await lookup.find_user(tx, request.params[0])).id)
 
     return await request.services.keeper.store.read(look)
 
 
-def _pick(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
+def _pick_player(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
     """Find the player by id, else by exact name, else by name in any letter case, else by position in the list."""
     by, key = lookup.parse_key(text)
-    names = [record.id if by == "id" else codec.name_of(record) for record in records]
+    names = [record.id if by == "id" else codec.read_player_name(record) for record in records]
     if key in names:
         return records[names.index(key)]
     folds = [lookup.fold(name) for name in names]

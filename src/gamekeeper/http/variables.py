@@ -23,7 +23,7 @@ GROUP = Group("Variables", "Variables: values that a game stores for a player.")
     refusals=(),
     example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
-async def every(request: Request) -> bytes:
+async def list_variables(request: Request) -> bytes:
     """List all variables that were ever set for a player."""
 
     async def look(tx: Reading) -> list[variable_rows.VariableRow]:
@@ -44,9 +44,9 @@ async def every(request: Request) -> bytes:
     refusals=(no.NoSuchVariable,),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def one(request: Request, variable_id: str) -> bytes:
+async def get_variable(request: Request, variable_id: str) -> bytes:
     """Get a variable of a player; 0 or false if it was never set."""
-    return wire.encode(wire.variables.Variable(variable_id, await _value(request, variable_id)))
+    return wire.encode(wire.variables.Variable(variable_id, await _load_value(request, variable_id)))
 
 
 @GROUP.operation(
@@ -60,9 +60,9 @@ async def one(request: Request, variable_id: str) -> bytes:
     refusals=(no.NoSuchVariable,),
     example_answer=wire.variables.Value(6),
 )
-async def value(request: Request, variable_id: str) -> bytes:
+async def get_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable."""
-    return wire.encode(wire.variables.Value(await _value(request, variable_id)))
+    return wire.encode(wire.variables.Value(await _load_value(request, variable_id)))
 
 
 @GROUP.operation(
@@ -77,7 +77,7 @@ async def value(request: Request, variable_id: str) -> bytes:
     example_body=wire.variables.SetVariable(7),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def assign(request: Request, body: wire.variables.SetVariable, variable_id: str) -> Response:
+async def set_variable(request: Request, body: wire.variables.SetVariable, variable_id: str) -> Response:
     """Set a variable of a player."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     decide = partial(
@@ -90,7 +90,7 @@ async def assign(request: Request, body: wire.variables.SetVariable, variable_id
     return await request.change(decide, lambda new: wire.encode(wire.variables.Variable(variable_id, new)))
 
 
-async def _value(request: Request, variable_id: str) -> int | bool:
+async def _load_value(request: Request, variable_id: str) -> int | bool:
     async def look(tx: Reading) -> int | bool:
         return await variables.load_value(tx, await lookup.find_player_id(tx, request.params[0]), variable_id)
 

@@ -6,26 +6,26 @@ from typing import Annotated, Generic, Literal
 from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.lists import R
-from gamekeeper.http.wire.scalars import Guid, PlainInt32, Positive, Told, encode
+from gamekeeper.http.wire.scalars import GameText, Guid, PlainInt32, Positive, encode
 
 
 class ItemEntry(Struct):
     Id: Guid
-    Name: Told
+    Name: GameText
     Stackable: bool
     MaxStack: Positive | None = None
     BagSlots: Annotated[int, Meta(ge=0, le=1000)] = 0
-    Icon: Told | None = None
+    Icon: GameText | None = None
 
 
 class NamedEntry(Struct):
     Id: Guid
-    Name: Told
+    Name: GameText
 
 
 class VariableEntry(Struct):
     Id: Guid
-    Name: Told
+    Name: GameText
     Type: Literal["Integer", "Boolean"]
 
 
@@ -46,7 +46,7 @@ class VariableObject(Struct):
 
 
 class Keyed(Struct, Generic[R]):
-    """A pair of id and record, as in the engine's lists. `keyed` encodes it."""
+    """A pair of id and record, as in the engine's lists. `encode_keyed` encodes it."""
 
     Key: Guid
     Value: R
@@ -72,5 +72,5 @@ OBJECTS: Mapping[str, str | None] = {  # object type of the engine → kind in t
 }
 
 
-def keyed(key: str, record: bytes) -> bytes:
+def encode_keyed(key: str, record: bytes) -> bytes:
     return b'{"Key":%b,"Value":%b}' % (encode(key), record)

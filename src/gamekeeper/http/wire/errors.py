@@ -16,15 +16,15 @@ class Error(Struct):
 
 
 class LogInError(Error):
-    """The error of a log-in, with the field that OAuth asks for. `log_in_error` encodes it."""
+    """The error of a log-in, with the field that OAuth asks for. `encode_log_in_error` encodes it."""
 
     error: Literal["invalid_request", "invalid_grant", "unsupported_grant_type", "unauthorized_client"]
 
 
-def error_code(codes: Sequence[str]) -> dict[str, object]:
+def describe_code(codes: Sequence[str]) -> dict[str, object]:
     """Return the schema of `Code`, with the codes that an operation can answer with."""
     return {"Code": {"type": "string", "enum": codes}}
 
 
-def log_in_error(code: str, error: Error) -> bytes:
+def encode_log_in_error(code: str, error: Error) -> bytes:
     return encode({"error": code, **msgspec.structs.asdict(error)})

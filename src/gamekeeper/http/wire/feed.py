@@ -9,12 +9,14 @@ from gamekeeper.http.wire.errors import Error
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
 
-LONGEST_WAIT = 60  # seconds
+MAX_WAIT_SECONDS = 60  # seconds
 
-FROM = "`Next` of the previous answer; 0: from the first change; now: only later changes."
-After = Annotated[LongNatural | Literal["now"], Meta(description=FROM)]
-WAIT = f"Seconds to wait for a change (long poll). Values over {LONGEST_WAIT} count as {LONGEST_WAIT}."
-Wait = Annotated[Natural, Meta(description=WAIT, extra={"cut": LONGEST_WAIT})]
+AFTER_DESCRIPTION = "`Next` of the previous answer; 0: from the first change; now: only later changes."
+After = Annotated[LongNatural | Literal["now"], Meta(description=AFTER_DESCRIPTION)]
+WAIT_DESCRIPTION = (
+    f"Seconds to wait for a change (long poll). Values over {MAX_WAIT_SECONDS} count as {MAX_WAIT_SECONDS}."
+)
+Wait = Annotated[Natural, Meta(description=WAIT_DESCRIPTION, extra={"cut": MAX_WAIT_SECONDS})]
 Own = Annotated[bool, Meta(description="Include changes that this account itself made over the game link.")]
 Epoch = Annotated[
     Guid,
@@ -45,7 +47,7 @@ class FeedChange(Struct):
 
 
 class UnappliedError(Error):
-    """The refusal of a report, with the changes that the game has not applied yet. `unapplied_error` encodes it."""
+    """The refusal of a report, with the changes that the game has not applied. `encode_unapplied_error` encodes it."""
 
     Changes: list[FeedChange]
 
@@ -56,5 +58,5 @@ class Changes(Struct):
     Epoch: Guid
 
 
-def unapplied_error(changes: list[FeedChange], error: Error) -> bytes:
+def encode_unapplied_error(changes: list[FeedChange], error: Error) -> bytes:
     return encode({**msgspec.structs.asdict(error), "Changes": changes})

@@ -7,12 +7,12 @@ from msgspec import Meta, Struct
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Printable
 
-SOUGHT = "An id, also of a deleted player or account, or a part of a name or email."
-Sought = Annotated[Printable, Meta(description=SOUGHT)]
+SEARCH_DESCRIPTION = "An id, also of a deleted player or account, or a part of a name or email."
+SearchText = Annotated[Printable, Meta(description=SEARCH_DESCRIPTION)]
 
 
 class FindQuery(Struct, frozen=True):
-    q: Sought = ""
+    q: SearchText = ""
     limit: Annotated[Limit, Meta(extra={"cut": 50})] = 20
 
 

@@ -17,29 +17,29 @@ from gamekeeper.store.history import NEVER
 
 TIME = {"format": "date-time", "type": "string"}
 Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the previous page.")]
-Since = Annotated[
+StartTime = Annotated[
     int,
     Meta(
         description="Changes at or after this time.",
         extra={"read": query_values.read_start, "schema": TIME, "blank": True},
     ),
 ]
-END = "A time without a fraction includes its whole second."
-Until = Annotated[
+END_DESCRIPTION = "A time without a fraction includes its whole second."
+EndTime = Annotated[
     int,
     Meta(
-        description=f"Changes up to this time. {END}",
+        description=f"Changes up to this time. {END_DESCRIPTION}",
         extra={"read": query_values.read_end, "schema": TIME, "blank": True},
     ),
 ]
-Whose = Annotated[Id, Meta(description="Changes of this player, by id; also of a deleted player.")]
-OfUser = Annotated[Id, Meta(description="Changes of this account, and the creation and deletion of its players.")]
-By = Annotated[Id, Meta(description="Changes made by this account, without those it reported over the link.")]
-OfItem = Annotated[Id, Meta(description="Changes with this item, by id, before or after the change.")]
-Words = Annotated[str, Meta(extra={"blank": True, "strip": True}, extra_json_schema=PRINTABLE)]
-OfRequest = Annotated[Words, Meta(description="Changes that the request with this `X-Request-Id` made.")]
-Because = Annotated[Words, Meta(description="Changes whose reason contains this text, in any letter case.")]
-OfKind = Annotated[
+PlayerFilter = Annotated[Id, Meta(description="Changes of this player, by id; also of a deleted player.")]
+UserFilter = Annotated[Id, Meta(description="Changes of this account, and the creation and deletion of its players.")]
+ActorFilter = Annotated[Id, Meta(description="Changes made by this account, without those it reported over the link.")]
+ItemFilter = Annotated[Id, Meta(description="Changes with this item, by id, before or after the change.")]
+Phrase = Annotated[str, Meta(extra={"blank": True, "strip": True}, extra_json_schema=PRINTABLE)]
+RequestFilter = Annotated[Phrase, Meta(description="Changes that the request with this `X-Request-Id` made.")]
+ReasonFilter = Annotated[Phrase, Meta(description="Changes whose reason contains this text, in any letter case.")]
+KindFilter = Annotated[
     str,
     Meta(
         description="Changes of this kind.",
@@ -52,31 +52,33 @@ Format = Annotated[
     Meta(description="`csv`: a table in UTF-8; the header `X-Next` is its `Next`."),
 ]
 MOMENT = {"anyOf": [{"pattern": f"^{query_values.CHANGE_NUMBER}$"}, {"format": "date-time"}], "type": "string"}
-Then = Annotated[
+PastMoment = Annotated[
     PointInTime,
     Meta(
-        description=f"The number of a change, or a time: the state right after it. Default: now. {END}",
+        description=f"The number of a change, or a time: the state right after it. Default: now. {END_DESCRIPTION}",
         extra={"read": query_values.read_moment, "schema": MOMENT, "blank": True},
     ),
 ]
 # per format: default limit, largest limit; larger values count as the largest
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
-MANY = "Largest number of changes: default {:,}, at most {:,}; with `format=csv` default {:,}, at most {:,}."
-Many = Annotated[Positive, Meta(description=MANY.format(*LIMITS["json"], *LIMITS["csv"]))]
+LIMIT_DESCRIPTION = (
+    "Largest number of changes: default {:,}, at most {:,}; with `format=csv` default {:,}, at most {:,}."
+)
+HistoryLimit = Annotated[Positive, Meta(description=LIMIT_DESCRIPTION.format(*LIMITS["json"], *LIMITS["csv"]))]
 
 
 class HistoryQuery(Struct, frozen=True, rename={"since": "from"}):
-    player: Whose | UnsetType = UNSET
-    user: OfUser | UnsetType = UNSET
-    actor: By | UnsetType = UNSET
-    kind: OfKind | UnsetType = UNSET
-    item: OfItem | UnsetType = UNSET
-    since: Since = 0
-    to: Until = NEVER
-    request: OfRequest | UnsetType = UNSET
-    reason: Because | UnsetType = UNSET
+    player: PlayerFilter | UnsetType = UNSET
+    user: UserFilter | UnsetType = UNSET
+    actor: ActorFilter | UnsetType = UNSET
+    kind: KindFilter | UnsetType = UNSET
+    item: ItemFilter | UnsetType = UNSET
+    since: StartTime = 0
+    to: EndTime = NEVER
+    request: RequestFilter | UnsetType = UNSET
+    reason: ReasonFilter | UnsetType = UNSET
     before: Cursor | UnsetType = UNSET
-    limit: Many | UnsetType = UNSET
+    limit: HistoryLimit | UnsetType = UNSET
     format: Format = "json"
 
 
@@ -86,7 +88,7 @@ Force = Annotated[
 ]
 
 
-def start_of(before: int | UnsetType) -> int | None:
+def find_start(before: int | UnsetType) -> int | None:
     """Return the number of the change that the page starts before; None: the page starts with the newest change."""
     return None if before is UNSET or before == NEVER else before
 
@@ -96,7 +98,7 @@ class UndoQuery(Struct, frozen=True):
 
 
 class ThenQuery(Struct, frozen=True):
-    at: Then = PointInTime()
+    at: PastMoment = PointInTime()
 
 
 class ToldChange(Struct):

@@ -5,9 +5,10 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http.wire.items import Bag, ItemSlot
-from gamekeeper.http.wire.players import Worn
+from gamekeeper.http.wire.players import EquipmentSlots
 from gamekeeper.http.wire.scalars import (
     NEVER_NULL,
+    GameText,
     Guid,
     Instant,
     Int32,
@@ -16,8 +17,7 @@ from gamekeeper.http.wire.scalars import (
     PlainInt32,
     Positive,
     Stats,
-    Told,
-    Two,
+    VitalPair,
 )
 from gamekeeper.http.wire.spells import KnownSpell
 from gamekeeper.http.wire.variables import Variable
@@ -32,27 +32,27 @@ class Players(Struct):
 
 
 class PutPlayer(Struct):
-    Name: Told | UnsetType = UNSET
+    Name: GameText | UnsetType = UNSET
     InBank: bool | UnsetType = UNSET
     UserId: Guid | UnsetType = UNSET
-    MaxVitals: Two | UnsetType = UNSET
+    MaxVitals: VitalPair | UnsetType = UNSET
     Level: Positive | UnsetType = UNSET
     Exp: LongNatural | UnsetType = UNSET
     ExperienceToNextLevel: Long | UnsetType = UNSET
     ClassId: Guid | UnsetType = UNSET
     Gender: Annotated[int, Meta(ge=0, le=1)] | UnsetType = UNSET
-    Vitals: Two | UnsetType = UNSET
+    Vitals: VitalPair | UnsetType = UNSET
     BaseStats: Stats | UnsetType = UNSET
     StatPointAllocations: Stats | UnsetType = UNSET
     StatPoints: Int32 | UnsetType = UNSET
-    Equipment: Worn | UnsetType = UNSET
+    Equipment: EquipmentSlots | UnsetType = UNSET
     MapId: Guid | UnsetType = UNSET
     X: Int32 | UnsetType = UNSET
     Y: Int32 | UnsetType = UNSET
     Z: Int32 | UnsetType = UNSET
     Dir: Int32 | UnsetType = UNSET
-    Sprite: Told | UnsetType = UNSET
-    Face: Told | UnsetType = UNSET
+    Sprite: GameText | UnsetType = UNSET
+    Face: GameText | UnsetType = UNSET
     Dead: bool | UnsetType = UNSET
     LastOnline: Instant | UnsetType | None = UNSET
     CreationDate: Instant | UnsetType = UNSET

@@ -16,8 +16,8 @@ class LegacyPage(Struct):
     count: Annotated[Int32, Meta(description=f"Records per page; 0 or less: {DEFAULT_SIZE}.")] = DEFAULT_SIZE
 
 
-Number = Annotated[Natural, Meta(description="Number of the page, from 0. A page after the last one is empty.")]
-Size = Annotated[Positive, Meta(description="Records per page; larger values count as the server's maximum.")]
+PageNumber = Annotated[Natural, Meta(description="Number of the page, from 0. A page after the last one is empty.")]
+PageSize = Annotated[Positive, Meta(description="Records per page; larger values count as the server's maximum.")]
 Limit = Annotated[Positive, Meta(description="Largest number of records in the answer.")]
 Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Sort direction.")]
 Search = Annotated[
@@ -31,13 +31,13 @@ Search = Annotated[
 
 
 class PageQuery(Struct, frozen=True):
-    page: Number = 0
-    pageSize: Size = DEFAULT_SIZE  # noqa: N815 - the wire's spelling
+    page: PageNumber = 0
+    pageSize: PageSize = DEFAULT_SIZE  # noqa: N815 - the wire's spelling
     limit: Limit | UnsetType = UNSET
 
 
 class Paged(Struct, Generic[R]):
-    """A page of records. `paged` encodes it."""
+    """A page of records. `encode_paged` encodes it."""
 
     Total: PlainInt32
     Page: PlainInt32
@@ -47,7 +47,7 @@ class Paged(Struct, Generic[R]):
 
 
 class Legacy(Struct, Generic[R]):
-    """A page of records in the format of the POST lists. `legacy` encodes it."""
+    """A page of records in the format of the POST lists. `encode_legacy` encodes it."""
 
     total: PlainInt32
     Page: PlainInt32
@@ -55,15 +55,15 @@ class Legacy(Struct, Generic[R]):
     entries: list[R]
 
 
-def paged(total: int, page: int, size: int, records: Sequence[bytes]) -> bytes:
+def encode_paged(total: int, page: int, size: int, records: Sequence[bytes]) -> bytes:
     head = b'{"Total":%d,"Page":%d,"PageSize":%d,"Count":%d,"Values":[' % (total, page, size, len(records))
     return head + b",".join(records) + b"]}"
 
 
-def legacy(total: int, page: int, records: Sequence[bytes]) -> bytes:
+def encode_legacy(total: int, page: int, records: Sequence[bytes]) -> bytes:
     head = b'{"total":%d,"Page":%d,"count":%d,"entries":[' % (total, page, len(records))
     return head + b",".join(records) + b"]}"
 
 
-def array(records: Sequence[bytes]) -> bytes:
+def encode_array(records: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(records) + b"]"

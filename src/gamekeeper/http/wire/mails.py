@@ -5,24 +5,24 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http import mail_cursor
-from gamekeeper.http.query_values import CHANGE_NUMBER, read_mark
+from gamekeeper.http.query_values import CHANGE_NUMBER, read_mail_cursor
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 
-MARK = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})?$", "type": "string"}
-Before = Annotated[
+CURSOR_SCHEMA = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})?$", "type": "string"}
+MailsBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older mails than this position: `Next` of the previous page.",
-        extra={"read": read_mark, "schema": MARK, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
     ),
 ]
-ToUser = Annotated[Id, Meta(description="Mails to this account, by id.")]
+MailsToUser = Annotated[Id, Meta(description="Mails to this account, by id.")]
 
 
 class MailsQuery(Struct, frozen=True):
-    user: ToUser | UnsetType = UNSET
-    before: Before = mail_cursor.START
+    user: MailsToUser | UnsetType = UNSET
+    before: MailsBefore = mail_cursor.START
     limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
 
 

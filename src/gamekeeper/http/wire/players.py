@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from gamekeeper.http.wire.lists import Direction, PageQuery, Search, array
-from gamekeeper.http.wire.scalars import Guid, Instant, Name, PlainInt32, PlainInt64, Positive, Stats, Two, encode
+from gamekeeper.http.wire.lists import Direction, PageQuery, Search, encode_array
+from gamekeeper.http.wire.scalars import Guid, Instant, Name, PlainInt32, PlainInt64, Positive, Stats, VitalPair, encode
 
 Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest level is a setting
-WORN = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
-Worn = Annotated[list[Annotated[int, Meta(ge=-1, le=2**31 - 1)]], Meta(min_length=5, max_length=5, description=WORN)]
+EQUIPMENT_DESCRIPTION = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
+EquipmentSlots = Annotated[
+    list[Annotated[int, Meta(ge=-1, le=2**31 - 1)]], Meta(min_length=5, max_length=5, description=EQUIPMENT_DESCRIPTION)
+]
 
 
 class Rename(Struct):
@@ -54,18 +56,18 @@ class PlayerDocument(Struct):
     Name: str
     InBank: bool
     UserId: Guid
-    MaxVitals: Two
+    MaxVitals: VitalPair
     Id: Guid
     Level: PlainInt32
     Exp: PlainInt64
     ExperienceToNextLevel: PlainInt64
     ClassId: Guid
     Gender: PlainInt32
-    Vitals: Two
+    Vitals: VitalPair
     BaseStats: Stats
     StatPointAllocations: Stats
     StatPoints: PlainInt32
-    Equipment: Worn
+    Equipment: EquipmentSlots
     MapId: Guid
     X: PlainInt32
     Y: PlainInt32
@@ -79,7 +81,7 @@ class PlayerDocument(Struct):
 
 
 class PlayerRecord(PlayerDocument):
-    """A player record: the stored document with four appended fields, which `player_tail` encodes."""
+    """A player record: the stored document with four appended fields, which `encode_player_tail` encodes."""
 
     ClassName: str
     MapName: str
@@ -88,13 +90,13 @@ class PlayerRecord(PlayerDocument):
 
 
 class RankedPlayer(PlayerRecord):
-    """A player with its rank, which is encoded first. `ranked_player` encodes it."""
+    """A player with its rank, which is encoded first. `encode_ranked_player` encodes it."""
 
     Rank: PlainInt32
 
 
 class Rank(Struct):
-    """The rank of one player, with the players above and below. `rank` encodes it."""
+    """The rank of one player, with the players above and below. `encode_rank` encodes it."""
 
     Rank: PlainInt32
     Of: PlainInt32
@@ -138,7 +140,7 @@ PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items(
 STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]  # in the order of all lists of stats
 
 
-def player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:
+def encode_player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:
     return b',"ClassName":%b,"MapName":%b,"Online":%b,"LastOnline":%b}' % (
         encode(class_name),
         encode(map_name),
@@ -147,9 +149,9 @@ def player_tail(class_name: str, map_name: str, last_online: str | None, *, onli
     )
 
 
-def ranked_player(rank: int, record: bytes) -> bytes:
+def encode_ranked_player(rank: int, record: bytes) -> bytes:
     return b'{"Rank":%d,' % rank + record[1:]
 
 
-def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
-    return b'{"Rank":%d,"Of":%d,"Player":%b,"Around":%b}' % (rank, of, player, array(around))
+def encode_rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
+    return b'{"Rank":%d,"Of":%d,"Player":%b,"Around":%b}' % (rank, of, player, encode_array(around))

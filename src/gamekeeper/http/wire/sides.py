@@ -188,13 +188,13 @@ SIDES: Mapping[str, Sides] = {
     "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
     "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
 }
-TOLD = (
+MODERATION_IN_FEED = (
     "user_banned",
     "user_muted",
     "user_unmuted",
     "user_kicked",
 )  # game servers must apply these
-IN_FEED = (*PLAYER_KINDS, *TOLD)  # the kinds of changes in the change feed
+IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED)  # the kinds of changes in the change feed
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),
@@ -207,6 +207,6 @@ KINDS_OF: Mapping[str, Sequence[str]] = {  # by the name of the shape of a chang
 KIND = "Kind"
 
 
-def fields(kind: str, before: object, after: object) -> dict[str, object]:
+def describe_fields(kind: str, before: object, after: object) -> dict[str, object]:
     """Return the schemas of those fields of a change that depend on its kind."""
     return {KIND: {"type": "string", "enum": [kind]}, "Before": before, "After": after}

@@ -20,7 +20,7 @@ READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
 }
 
 
-def need_together(shape: type[Struct]) -> dict[str, object]:
+def describe_together(shape: type[Struct]) -> dict[str, object]:
     """Return JSON Schema's `dependentRequired` for fields that a body has together; empty if the shape has none."""
     together = TOGETHER.get(shape, ())
     optional = [each.name for each in msgspec.structs.fields(shape) if not each.required]

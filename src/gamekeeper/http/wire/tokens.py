@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from gamekeeper.http.wire.scalars import HIDDEN, PRINTABLE, PlainInt32, Secret, Sent, encode
+from gamekeeper.http.wire.scalars import HIDDEN_SCHEMA, PRINTABLE, PasswordHash, PlainInt32, Secret, encode
 
 
 class LogIn(Struct):
@@ -22,7 +22,7 @@ class PasswordGrant(Struct):
 
     grant_type: Literal["password"]
     username: Annotated[str, Meta(min_length=1, extra_json_schema=PRINTABLE)]
-    password: Sent
+    password: PasswordHash
     scope: Literal["", "read"] = ""
 
 
@@ -30,7 +30,7 @@ class RefreshGrant(Struct):
     """A log-in by refresh token, for the OpenAPI documents."""
 
     grant_type: Literal["refresh_token"]
-    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE | HIDDEN)]
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
 
 
 GRANT_TYPE = "grant_type"
@@ -51,6 +51,6 @@ class Revoked(Struct, omit_defaults=True):
     tokenId: str | None = None  # noqa: N815 - the wire's spelling
 
 
-def revoked(answer: bytes, token_id: str) -> bytes:
+def add_token_id(answer: bytes, token_id: str) -> bytes:
     """Add the id of the revoked token to the answer."""
     return encode({**msgspec.json.decode(answer, type=dict[str, msgspec.Raw]), "tokenId": token_id})

@@ -5,27 +5,27 @@ from typing import Annotated, Generic, Literal
 from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.lists import Direction, PageQuery, R, Search
-from gamekeeper.http.wire.scalars import Email, Guid, Instant, Name, PlainInt64, Secret, Sent
+from gamekeeper.http.wire.scalars import Email, Guid, Instant, Name, PasswordHash, PlainInt64, Secret
 
 
 class Register(Struct):
     username: Name
-    password: Sent
+    password: PasswordHash
     email: Email
 
 
 class ValidatePassword(Struct):
-    password: Sent
+    password: PasswordHash
 
 
 class ChangeEmail(Struct):
     new: Email
-    authorization: Sent
+    authorization: PasswordHash
 
 
 class ChangePassword(Struct):
-    new: Sent
-    authorization: Sent
+    new: PasswordHash
+    authorization: PasswordHash
 
 
 class ManageEmail(Struct):
@@ -33,12 +33,12 @@ class ManageEmail(Struct):
 
 
 class ManagePassword(Struct):
-    new: Sent
+    new: PasswordHash
 
 
 class RedeemCode(Struct):
     code: Secret
-    new: Sent
+    new: PasswordHash
 
 
 UserSort = Annotated[Literal["name", "email"], Meta(description="Sort by.", extra={"blank": True})]
