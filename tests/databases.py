@@ -1,4 +1,4 @@
-"""Databases of either engine for the tests: empty ones, and fresh copies of a template with everybody in it."""
+"""Databases of both engines for the tests: empty ones, and copies of a template with all test players."""
 
 import asyncio
 import contextlib
@@ -14,13 +14,13 @@ import asyncpg
 import world as worlds
 
 TEMPLATE = "gamekeeper_template"
-MEMORY = Path("/dev/shm")  # noqa: S108 - in it is made a folder of its own
-MEMORY_LEAST = 2 << 30  # of bytes, for the servers of several test processes; a container often has less
+MEMORY = Path("/dev/shm")  # noqa: S108 - each run creates its own folder there
+MEMORY_LEAST = 2 << 30  # bytes needed for several test processes; containers often have less
 LEAVE_SECONDS = 1
 
 
 def place() -> Path | None:
-    """Where a database is made in a tenth of the time: in memory, with room for it. Else where temporary files go."""
+    """Return a folder in memory if it has enough room (ten times faster), otherwise None for the default."""
     with contextlib.suppress(OSError):
         if shutil.disk_usage(MEMORY).free >= MEMORY_LEAST:
             return MEMORY
@@ -28,7 +28,7 @@ def place() -> Path | None:
 
 
 class Sqlite:
-    """Databases as files, copied from a template file."""
+    """SQLite databases, copied from a template file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -41,21 +41,21 @@ class Sqlite:
         return self.copy(self._url("template"))
 
     def copy(self, url: str) -> str:
-        """Of one that nobody has open."""
+        """Copy a database that is not open."""
         name = uuid.uuid4().hex
         shutil.copyfile(url.removeprefix("sqlite:///"), self._folder / f"{name}.db")
         return self._url(name)
 
     def drop(self, url: str) -> None:
         for path in Path(url.removeprefix("sqlite:///")).parent.glob(Path(url).name + "*"):
-            path.unlink(missing_ok=True)  # whoever was killed may still be tidying up
+            path.unlink(missing_ok=True)  # a killed process may still be deleting files
 
     def _url(self, name: str) -> str:
         return f"sqlite:///{self._folder / name}.db"
 
 
 class State(NamedTuple):
-    """Which database it is, how many rows were written so far, who is connected: as they were, and nothing is new."""
+    """Id, rows written and connections of a database; if they are unchanged, nothing was written to it."""
 
     which: int
     written: int
@@ -63,13 +63,13 @@ class State(NamedTuple):
 
 
 class Postgres:
-    """Databases on one server, copied from a template database; one that nobody wrote to is a fresh copy still."""
+    """PostgreSQL databases, copied from a template; a copy without writes is used again."""
 
     def __init__(self, server: str) -> None:
         self._server = server
         self._runner = asyncio.Runner()
         self._db: Any = None
-        # past the log: that costs two checkpoints, which are cheap in memory, where the log would take most of the room
+        # FILE_COPY bypasses the WAL: two checkpoints are cheap in memory, where a WAL would need much room.
         self._copied = "STRATEGY FILE_COPY" if f"host={MEMORY}/" in server else ""
         self._unwritten: list[str] = []
         self._states: dict[str, State] = {}
@@ -88,7 +88,7 @@ class Postgres:
         return url
 
     def copy(self, url: str) -> str:
-        """Of one that nobody is connected to."""
+        """Copy a database without open connections."""
         name = f"t{uuid.uuid4().hex}"
         self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{urlsplit(url).path[1:]}" {self._copied}')
         return self._url(name)
@@ -101,7 +101,7 @@ class Postgres:
             self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 
     def replace(self, url: str) -> None:
-        """By an empty one of the same name."""
+        """Replace the database by an empty one of the same name."""
         name = urlsplit(url).path[1:]
         self._execute(f'DROP DATABASE "{name}" WITH (FORCE)')
         self._execute(f'CREATE DATABASE "{name}"')
@@ -113,7 +113,7 @@ class Postgres:
         self._runner.close()
 
     def _is_still(self, before: State, url: str) -> bool:
-        """Whoever has just hung up is connected for another moment, and what they wrote is counted before they go."""
+        """Wait until closed sessions have ended: PostgreSQL counts their writes before it drops them."""
         until = time.monotonic() + LEAVE_SECONDS
         while (now := self._state(url)).connected > before.connected and now.which == before.which:
             if now.written > before.written or time.monotonic() > until:

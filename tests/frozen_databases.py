@@ -1,4 +1,4 @@
-"""The databases in tests/frozen that earlier versions wrote, and the requests whose answers they keep."""
+"""The databases of earlier versions in tests/frozen, and the requests whose answers they have stored."""
 
 import asyncio
 import gzip
@@ -17,7 +17,7 @@ VERSIONS = sorted(each.name for each in FROZEN.iterdir())
 
 
 def thaw(version: str, engine: str, url: str) -> None:
-    """Make the empty database what that version left."""
+    """Load the dump of that version into the empty database."""
     if engine == "sqlite":
         Path(url.removeprefix("sqlite:///")).write_bytes(_dump(version, "sqlite.db.gz"))
     else:
@@ -25,14 +25,14 @@ def thaw(version: str, engine: str, url: str) -> None:
 
 
 def log_in(world: World) -> None:
-    """Give Root a token: those of the dump are kept as hashes."""
+    """Give Root a token, because the dump has tokens only as hashes."""
     root = world.run(users.find_by_fold(world.keeper.store, "root"))
     assert root
     world.tokens = {"Root": world.run(tokens.issue_for_service(world.keeper, root, 1, read_only=False)).access}
 
 
 def unreplayed(world: World, version: str) -> list[str]:
-    """The operations whose kept answer is not given again for the same request under the same key."""
+    """Return the operations whose stored answer is not replayed for the same request and Idempotency-Key."""
     file = FROZEN / version / f"{world.keeper.store.engine}.json"
     return [each["operation"] for each in json.loads(file.read_bytes()) if not _is_replayed(world, each)]
 

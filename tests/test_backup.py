@@ -1,4 +1,4 @@
-"""A backup shows one moment, comes back whole or not at all, and begins a new life of its own."""
+"""A backup is one snapshot, is restored completely or not at all, and gets a new epoch."""
 
 import asyncio
 import random
@@ -33,7 +33,7 @@ from people import ANN, BOB, COIN
 from server import Server
 from world import World, at_work
 
-# a backup leaves these out, or a restore does something about them
+# Tables that a backup leaves out, or that a restore changes.
 NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens"})
 GIVE = {"itemid": COIN.id, "quantity": 5}
 KEY = {"Idempotency-Key": "once"}
@@ -51,7 +51,7 @@ def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], No
 
 
 def restore(file: Path, url: str, **more: bool) -> None:
-    """As the command does it, but for what it says."""
+    """Restore like the command does, without its output."""
     loaded = settings.load({}, database=url)
 
     async def run(target: settings.Settings, archive: Archive) -> None:
@@ -76,7 +76,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..., World]:
-    """A world on what comes out of a file."""
+    """Open a world on a database restored from the file."""
 
     def open_(file: Path, **more: bool) -> World:
         restore(file, empty_database, **more)
@@ -85,7 +85,7 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
     return open_
 
 
-# --- what comes back -----------------------------------------------------------------------------------------------
+# --- restored data -------------------------------------------------------------------------------------------------
 
 
 def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
@@ -222,13 +222,13 @@ def test_restore_into_the_other_engine(
     others.drop(url)
 
 
-# --- one moment ----------------------------------------------------------------------------------------------------
+# --- snapshot ------------------------------------------------------------------------------------------------------
 
 
 def test_backup_is_one_snapshot(
     world: World, file: Path, restored: Callable[..., World], opened: Callable[[str], World]
 ) -> None:
-    """Somebody gives between any two tables; none of it is in the copy, not even a part."""
+    """Items are given while the tables are copied; no part of these changes is in the copy."""
     before = state.fingerprint(world, NOT_AS_IT_WAS)
     other = opened(world.url)
     names: set[str] = set()
@@ -253,7 +253,7 @@ def test_backup_is_one_snapshot(
 
 
 def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> None:
-    """One that is flipped is noticed, unless it says nothing (such as a date in the ZIP's own index)."""
+    """A flipped byte is detected, unless it has no meaning (such as a date in the ZIP's index)."""
     back_up(world, file)
     whole, chance, noticed = file.read_bytes(), random.Random(1), 0
     wanted = contents(file)
@@ -265,7 +265,7 @@ def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> N
         try:
             assert contents(broken) == wanted
         except BadBackup as problem:
-            assert "Nothing was changed. Use another one." in str(problem)  # noqa: PT017 - not every one is noticed
+            assert "Nothing was changed. Use another one." in str(problem)  # noqa: PT017 - some flipped bytes raise nothing
             noticed += 1
     assert noticed > 100
 
@@ -300,7 +300,7 @@ def test_truncated_backup_is_refused(world: World, file: Path, empty_database: s
 
 
 def test_missing_rows_are_detected(world: World, file: Path, tmp_path: Path) -> None:
-    """The manifest says how many there were, and what they add up to."""
+    """The manifest has the row count and the checksum of each table."""
     manifest = back_up(world, file)
     poor = rewritten(file, tmp_path / "poor.backup", manifest, "users", [])
     with Archive(poor) as archive, pytest.raises(BadBackup, match="the table users was changed"):
@@ -310,7 +310,7 @@ def test_missing_rows_are_detected(world: World, file: Path, tmp_path: Path) -> 
 def test_row_refused_by_database_leaves_target_empty(
     world: World, file: Path, tmp_path: Path, empty_database: str
 ) -> None:
-    """A row that breaks a constraint, with checksums that are right: the last table but a few, all others are in."""
+    """A row that violates a constraint, with right checksums, in one of the last tables."""
     manifest = back_up(world, file)
     bad = tmp_path / "bad.backup"
     rewritten(file, bad, manifest, "ledger", [[None] * 13], truly=True)
@@ -322,7 +322,7 @@ def test_row_refused_by_database_leaves_target_empty(
 def test_value_changed_by_the_engine_is_detected(
     world: World, file: Path, tmp_path: Path, empty_database: str, engine: str
 ) -> None:
-    """Each table is read back, and held against what was put in: here, what the engine makes another value of."""
+    """Each table is read back and compared: here the engine stores another value than it was given."""
     odd = {"sqlite": [ANN.id, 5], "postgres": [people.guid(0xABC).upper(), "Meadow"]}
     bad = rewritten(file, tmp_path / "bad", back_up(world, file), "maps", [odd[engine]], truly=True)
     message = r"The table maps was not stored correctly: it has 1 rows with the checksum \w{64} instead of"
@@ -334,7 +334,7 @@ def test_value_changed_by_the_engine_is_detected(
 def rewritten(
     file: Path, to: Path, manifest: BackupManifest, name: str, rows: list[Any], *, truly: bool = False
 ) -> Path:
-    """The same backup with other rows in a table; `truly`: and a manifest that says so."""
+    """Copy a backup with other rows in one table; with `truly`, also adapt the manifest."""
     tables: list[BackupTable] = []
     with Archive(file) as archive, to.open("wb") as out, ArchiveWriter(out) as writer:
         for table in manifest.tables:
@@ -352,7 +352,7 @@ def changed(manifest: BackupManifest, **fields: Any) -> BackupManifest:
 def test_zip_bomb_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table of 8 MiB that is packed into some kilobytes, with checksums that are right."""
+    """A table of 8 MiB that is compressed to some kilobytes, with right checksums."""
     monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 1 << 20)
     monkeypatch.setattr(archive, "MAX_UNPACK_RATIO", 20)
     manifest, rows = back_up(world, file), [["x" * (1 << 20)]] * 8
@@ -428,7 +428,7 @@ def test_a_newer_format_is_refused(world: World, file: Path, tmp_path: Path) -> 
 def test_tables_that_do_not_match_the_schema_are_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str
 ) -> None:
-    """Names out of a file never become SQL unless the schema has them."""
+    """Names of tables and columns from a file are used in SQL only if the schema has them."""
     manifest = back_up(world, file)
     first = manifest.tables[0]
     odd = BackupTable(first.name, [*first.columns[:-1], "id) SELECT 1; --"], first.rows, first.sha256)
@@ -448,13 +448,13 @@ def test_restore_into_used_database_is_refused(world: World, file: Path, databas
     assert state.list_changed(before, state.fingerprint(world)) == []
 
 
-# --- the drill -----------------------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------------------------
 
 
 def test_backup_and_restore_with_commands(
     database: str, known_tokens: dict[str, str], empty_database: str, file: Path
 ) -> None:
-    """What an operator does: back up beside the server, lose everything, restore, serve, let people in again."""
+    """Back up while the server runs, lose the database, restore, serve, and issue new tokens."""
     headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
         client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).raise_for_status()

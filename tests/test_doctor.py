@@ -1,4 +1,4 @@
-"""What the doctor finds when somebody writes to the database behind Gamekeeper's back."""
+"""The doctor finds changes that another program made to the database."""
 
 import shutil
 from collections.abc import Callable
@@ -21,12 +21,12 @@ IMPORT = "INSERT INTO imports VALUES ($1, $2, '', $3, 0, '{}', $4, $5)"
 
 
 def noticed(world: World) -> list[Finding]:
-    """All but what is so in every world of the tests."""
+    """Return the findings, without those that every test world has."""
     return [each for each in findings(world) if each.check != MAIL and "can read" not in each.message]
 
 
 def errors(world: World, check: str | None = None) -> list[tuple[str, str]]:
-    """All, or those of one check: one wrong row may fail several checks."""
+    """Return all errors, or those of one check: one wrong row may fail several checks."""
     found = noticed(world)
     assert all(each.level == ERROR for each in found)
     return [(each.check, each.message) for each in found if check in (None, each.check)]
@@ -89,7 +89,7 @@ def test_missing_view_and_trigger_are_found(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_missing_trigger_of_search_index_is_found(world: World) -> None:
-    """With the index itself dropped, as a killed bulk load leaves it, the index is what is missing."""
+    """If the index itself is missing too, as after a killed bulk load, only the index is reported."""
     world.sql("DROP TRIGGER players_by_part_added")
     assert [message.partition(".")[0] for _, message in errors(world, "schema")] == [
         "The trigger players_by_part_added is missing"
@@ -288,7 +288,7 @@ class Disk(NamedTuple):
 def test_nearly_full_disk_gives_a_note(
     world: World, monkeypatch: pytest.MonkeyPatch, disk: Disk, wanted: str | None
 ) -> None:
-    """Five of a hundred of a small disk, one GiB of a large one."""
+    """The limit is 5 % of a small disk, or 1 GiB of a large one."""
 
     def usage(_: Path) -> Disk:
         return disk

@@ -1,4 +1,4 @@
-"""Doctor finds what was changed by SQL although all totals still agree, and nothing that Gamekeeper did itself."""
+"""The doctor finds changes made by SQL even if all item totals agree, and none that Gamekeeper made itself."""
 
 import pytest
 
@@ -31,11 +31,11 @@ def put(world: World, body: dict[str, object]) -> None:
 
 
 def set_trimmed(world: World) -> None:
-    """Declare all changes so far trimmed: those that are left may be some of many."""
+    """Mark all changes so far as trimmed, as if some had been deleted."""
     world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-1].seq)
 
 
-# --- what players hold ---------------------------------------------------------------------------------------------
+# --- items, spells, variables------------------------------------------------------------------------------------------
 
 
 def test_item_moved_from_one_player_to_another_by_sql_is_found(world: World) -> None:
@@ -110,7 +110,7 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
 
 
 def test_only_untrimmed_changes_are_compared(world: World) -> None:
-    """Of trimmed changes only the newest from each side is left, which may be older than another that is gone."""
+    """In the trimmed range only the newest change per source is left; a deleted one may have been newer."""
     give(world, "Bob", 5)
     put(world, {"Items": [{"Slot": 0}]})
     put(world, {"Exp": 77})

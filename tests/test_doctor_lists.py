@@ -1,4 +1,4 @@
-"""What the doctor says of the ordered lists, and how it counts them anew beside a Gamekeeper that serves."""
+"""The doctor checks the ordered lists, and recounts them while a server runs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -35,7 +35,7 @@ ORDERED = {
 
 
 class Interrupted:
-    """A store of which somebody does something else after each reading."""
+    """A store that runs another action after each read."""
 
     def __init__(self, world: World, then: Callable[[], Awaitable[object]]) -> None:
         self._store: Any = world.keeper.store
@@ -86,7 +86,7 @@ def assert_pages_are_right(world: World) -> None:
         assert met == total, path
 
 
-# --- what is found -------------------------------------------------------------------------------------------------
+# --- findings ---------------------------------------------------------------------------------------------------
 
 
 def test_no_findings_after_every_kind_of_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,9 @@ def test_lost_list_change_is_found_and_fixed(world: World) -> None:
     command = CommandLine(world.url)
     problem = f"error: lists: The list 'rank' is off by 1 rows: it counts 4, and there are 5. Recount them with: {FIX}"
     assert problem in command.says("doctor", code=1).splitlines()
-    assert world.get("/api/v1/players/rank").json["Total"] == 4  # a serving process has the wrong count in mind
+    assert (
+        world.get("/api/v1/players/rank").json["Total"] == 4
+    )  # the running server still has the wrong count in memory
     said = command.says("doctor", "--fix")
     assert said.startswith(DONE)
     assert said.endswith("No errors found.\n")
@@ -197,7 +199,7 @@ def test_check_of_lists_reports_progress(world: World, monkeypatch: pytest.Monke
     assert len(seen) > len(LISTS)
 
 
-# --- counting anew while others write ------------------------------------------------------------------------------
+# --- recounting during writes --------------------------------------------------------------------------------
 
 
 def test_recount_works_during_reads_and_writes(make_world: Make) -> None:

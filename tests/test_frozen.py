@@ -1,4 +1,4 @@
-"""Databases that earlier versions wrote: today's program opens them, every operation works, every kept key replays."""
+"""Databases of earlier versions: this version opens them, every operation works, every stored answer is replayed."""
 
 from collections.abc import Generator
 from functools import partial
@@ -14,7 +14,7 @@ from gamekeeper.http import wire
 from gamekeeper.store.migrate import migrate
 from world import World, open_world
 
-MOST_BYTES = 300_000  # of one version, for both engines
+MOST_BYTES = 300_000  # limit for the dumps of one version, both engines together
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
 
 

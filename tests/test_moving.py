@@ -1,4 +1,4 @@
-"""A moved database is the same life on another engine; nothing that was acknowledged stays behind."""
+"""A moved database continues with the same epoch on another engine; no acknowledged change is lost."""
 
 import asyncio
 import signal
@@ -39,7 +39,7 @@ def loaded(url: str) -> settings.Settings:
 
 
 class Interrupt:
-    """Ctrl-C, once."""
+    """Cancels a move once, like Ctrl-C."""
 
     def __init__(self) -> None:
         self.pressed = False
@@ -55,7 +55,7 @@ class Interrupt:
 def move(
     source: str, target: str, moved: Moved = unseen, interrupt: Interrupt | None = None
 ) -> dict[str, TableChecksum]:
-    """As the command does it, but for what it says."""
+    """Move like the command does, without its output."""
 
     async def run() -> dict[str, TableChecksum]:
         if interrupt:
@@ -69,23 +69,23 @@ def move(
 
 
 def started(url: str) -> None:
-    """What a server does first."""
+    """Open the database like a starting server."""
     asyncio.run(app.run_with_keeper(loaded(url), lambda keeper: migrate(keeper.store)))
 
 
 @pytest.fixture(autouse=True)
 def listening() -> Iterator[None]:
-    """For Ctrl-C also where the tests were started in the background, whose children do not hear it."""
+    """Restore the SIGINT handler: processes started in the background ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-# --- the same life -------------------------------------------------------------------------------------------------
+# --- copied data ---------------------------------------------------------------------------------------------------
 
 
 def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
-    """From each engine to each: codes and mails that wait as well, for it goes on from this very moment."""
+    """Move from each engine to each; reset codes and waiting mails are moved too."""
     first = give(world, headers=KEY)
     outbox.ask(world)
     world.call("PUT", "/api/link/v1/servers/realm1", body={"Lease": 60}, by="Server")
@@ -97,7 +97,7 @@ def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str
     assert contents(copy) == before
     assert {table: each.rows for table, each in sums.items()} == {name: len(rows) for name, rows in before.items()}
     assert errors(copy) == []
-    assert give(copy, headers=KEY) == first  # a replay, and the token is good
+    assert give(copy, headers=KEY) == first  # a replay, and the token is still valid
     assert copy.ledger()[-1].seq == last
     give(copy)
     told = copy.get(f"/api/link/v1/changes?after={last}&epoch={epoch}", by="Server")
@@ -113,11 +113,11 @@ def test_move_there_and_back(world: World, target: str, opened: Callable[[str], 
     assert {table: str(each) for table, each in one.items()} == {table: str(each) for table, each in two.items()}
 
 
-# --- nothing stays behind ------------------------------------------------------------------------------------------
+# --- no lost changes --------------------------------------------------------------------------------------------
 
 
 def test_source_is_closed_after_move(world: World, empty_database: str, opened: Callable[[str], World]) -> None:
-    """A server that runs reads on, writes nothing, and is not ready; none starts, until somebody insists."""
+    """A running server still reads, but cannot write and is not ready. No server starts until `move --reopen`."""
     move(world.url, empty_database)
     refused(world.post("/api/v1/players/Bob/items/give", GIVE), 503, "database_away")
     assert world.get("/api/v1/players/Bob").status == 200
@@ -135,7 +135,7 @@ def test_source_is_closed_after_move(world: World, empty_database: str, opened: 
 def test_move_includes_all_acknowledged_writes_of_a_running_server(
     database: str, known_tokens: dict[str, str], empty_database: str, opened: Callable[[str], World]
 ) -> None:
-    """Every gift that it acknowledged has moved; from the first row that is read on, it acknowledges none."""
+    """Every acknowledged give is in the target; after the first row is read, none is acknowledged."""
     statuses: list[int] = []
     over = threading.Event()
     headers = {"Authorization": f"Bearer {known_tokens['Shop']}"}
@@ -146,7 +146,7 @@ def test_move_includes_all_acknowledged_writes_of_a_running_server(
                 statuses.append(client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).status_code)
 
     def linger(what: str, _done: int, _total: int | None) -> None:
-        if what == "ledger":  # it has been read: who is not held up now would write behind it
+        if what == "ledger":  # already copied: a write that is not blocked now would be lost
             time.sleep(0.3)
 
     with Server(database) as server:
@@ -176,7 +176,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
 
 
 def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
-    """Should we die in between, the two are not both in use."""
+    """If the process dies between closing the source and opening the target, both are not in use at once."""
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
     with pytest.raises(ClosedDatabase, match="did not finish"):
         started(empty_database)
@@ -188,7 +188,7 @@ def test_target_is_closed_until_source_is_closed(world: World, empty_database: s
 
 
 def test_failed_move_changes_neither_database(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when more rows wait in between than there is room for."""
+    """Also if the queue between source and target is full."""
     monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
     monkeypatch.setattr("gamekeeper.store.postgres.FETCH_ROWS", 1)
 
@@ -229,7 +229,7 @@ def test_move_interrupted_before_closing_leaves_source_open(
         await mark(tx, why)
         interrupt.press()
 
-    monkeypatch.setattr(closing, "mark_closed", interrupted)  # of the target, which is then committed
+    monkeypatch.setattr(closing, "mark_closed", interrupted)  # on the target, just before its commit
     with pytest.raises(KeyboardInterrupt):
         move(world.url, target, interrupt=interrupt)
     started(world.url)
@@ -241,14 +241,14 @@ def test_move_interrupted_before_closing_leaves_source_open(
 def test_late_interrupt_does_not_stop_the_move(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
-    """Never are both closed."""
+    """Source and target are never both closed."""
     interrupt, guard = Interrupt(), closing.create_write_guards
 
     async def interrupted(tx: Any) -> None:
         interrupt.press()
         await guard(tx)
 
-    monkeypatch.setattr(closing, "create_write_guards", interrupted)  # the last that is done to the source
+    monkeypatch.setattr(closing, "create_write_guards", interrupted)  # the last step on the source
     try:
         move(world.url, target, interrupt=interrupt)
     except KeyboardInterrupt:
@@ -262,7 +262,7 @@ def test_late_interrupt_does_not_stop_the_move(
 def test_disk_error_of_target_is_reported_at_once(
     world: World, sqlite_databases: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the target's: the source's connection is not lost, and nothing is tried again."""
+    """An I/O error of the target is not taken for a lost connection of the source, so nothing is retried."""
     target, tries = sqlite_databases.empty(), list[str]()
 
     def watch(what: str, _done: int, _total: int | None) -> None:
@@ -293,7 +293,7 @@ def test_move_into_used_database_is_refused(world: World, databases: Any) -> Non
 
 
 def test_move_refuses_unknown_table(world: World, target: str) -> None:
-    """Somebody's own, in our schema: it would be lost."""
+    """A table of the user in our schema would be lost by a move."""
     world.sql("CREATE TABLE notes (text TEXT)")
     with pytest.raises(BadCopy, match="that Gamekeeper did not make: notes"):
         move(world.url, target)

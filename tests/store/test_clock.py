@@ -1,4 +1,4 @@
-"""The machine's clock is put forward and back under a running server, and between two of its lives."""
+"""The system clock is set forward and back while a server runs, and between two runs."""
 
 import time
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def now(world: World) -> int:
 
 
 def end_in(world: World, milliseconds: int) -> None:
-    """Root's token."""
+    """Let Root's token expire after this many milliseconds."""
     ends = now(world) + milliseconds
     world.sql("UPDATE tokens SET access_expires = $1 WHERE access_hash = $2", ends, hash_token(world.tokens["Root"]))
 
@@ -90,7 +90,7 @@ def test_clock_set_back_after_token_use_keeps_expired_token_expired(
 
 
 def test_views_use_the_steady_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its text is in the file, with SQLite's own name for the time in it."""
+    """A view's SQL is stored in the file and calls SQLite's julianday(), which the store replaces."""
     world.get("/api/v1/users/Ann/password/reset")
     move(monkeypatch, 365 * DAY)
     assert world.get("/api/v1/users/Ann").json["PasswordResetCode"]

@@ -1,4 +1,4 @@
-"""The SQLite file is moved, replaced or deleted under a running server; a log is left without its file."""
+"""The SQLite file is moved, replaced or deleted while a server runs, or a log (WAL) is left without its file."""
 
 import asyncio
 import errno
@@ -50,7 +50,7 @@ def delete_log(file: Path) -> None:
 
 
 def link(file: Path) -> None:
-    """As when the file is moved to a bigger disk."""
+    """Move the database file, as to a larger disk."""
     move(file)
     file.symlink_to(file.with_suffix(".moved"))
 
@@ -60,7 +60,7 @@ def log_of(file: Path) -> Path:
 
 
 def leave_log(file: Path) -> bytes:
-    """A log as a killed server leaves it: SQLite deletes the log of an empty file whatever is in it."""
+    """Leave a log as a killed server does. SQLite would delete the log of an empty file."""
     log = log_of(file)
     log.write_bytes(bytes(5000))
     return log.read_bytes()
@@ -75,7 +75,7 @@ def file(database: str) -> Iterator[Path]:
 
 
 def ready(world: World) -> int:
-    """Status of /health/ready, once the last answer is no longer reused."""
+    """Return the status of /health/ready, after its cached answer has expired."""
     world.run(asyncio.sleep(health.FRESH_SECONDS + 0.1))
     return world.get("/health/ready", by=None).status
 
@@ -100,7 +100,7 @@ def test_writes_continue_after_file_is_put_back(world: World, file: Path) -> Non
 
 @pytest.mark.parametrize("act", [move, replace, delete])
 def test_long_read_of_moved_file_does_not_delete_log(world: World, file: Path, act: Callable[[Path], None]) -> None:
-    """A connection that is opened for it must not create a file: SQLite would delete the log of the moved one."""
+    """The connection of a long read must not create a file, or SQLite would delete the log of the moved file."""
     assert world.post(GIVE, BODY, by="Shop").status == 200
     act(file)
     log = log_of(file).read_bytes()
@@ -109,7 +109,7 @@ def test_long_read_of_moved_file_does_not_delete_log(world: World, file: Path, a
 
 
 class Giver:
-    """Gives one coin after the other until the server refuses or stops."""
+    """Give one coin after the other until the server refuses or stops."""
 
     def __init__(self, url: str, token: str) -> None:
         self.given = 0
@@ -132,7 +132,7 @@ def coins(url: str, token: str) -> int:
 
 
 def wait_until_unready(url: str) -> None:
-    """A good answer is reused for half a second."""
+    """Wait until the health check reports not ready; a good answer is cached for half a second."""
     deadline = time.monotonic() + 60
     while httpx.get(f"{url}/health/ready").status_code != UNAVAILABLE:
         assert time.monotonic() < deadline
@@ -142,7 +142,7 @@ def wait_until_unready(url: str) -> None:
 def test_no_acknowledged_change_is_lost_when_the_file_is_moved_under_load(
     database: str, file: Path, known_tokens: Mapping[str, str]
 ) -> None:
-    """The server stops accepting changes, and no other one starts until the file is back beside its log."""
+    """The server stops accepting changes, and no other server starts until the file is back next to its log."""
     token = known_tokens["Shop"]
     with Server(database) as server:
         before = coins(server.url, token)
@@ -228,7 +228,7 @@ def test_file_with_hard_link_is_refused(database: str, file: Path) -> None:
 def test_no_command_mixes_another_file_with_the_log_of_a_running_server(
     database: str, file: Path, known_tokens: Mapping[str, str]
 ) -> None:
-    """An older copy lies in the place of the served file; the right one is put back afterwards."""
+    """Replace the served file with an older copy; put the right file back afterwards."""
     token = known_tokens["Shop"]
     with Server(database) as server:
         before = coins(server.url, token)
@@ -264,7 +264,7 @@ def test_command_works_while_server_runs(database: str) -> None:
 
 
 def test_console_doctor_does_not_change_replaced_file(world: World, database: str, file: Path) -> None:
-    """It runs in the process of the server, whose own locks that process cannot see."""
+    """The console's doctor runs in the server's process, which cannot see its own file locks."""
     assert world.post(GIVE, BODY, by="Shop").status == 200
     replace(file)
     log = log_of(file).read_bytes()
@@ -282,7 +282,7 @@ print(database_file._is_locked(Path(sys.argv[1]), *database_file.IN_USE))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="locks are looked at on Linux only")
 def test_store_keeps_locks_after_failed_open(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without them another process takes itself for the only one, and deletes the log."""
+    """Without these locks, another process would believe to be the only user of the file and delete the log."""
 
     def fail(_: SqliteStore) -> None:
         raise DatabaseUnavailable("the disk did not answer")

@@ -1,4 +1,4 @@
-"""A weak `synchronous_commit` of the database does not weaken a change of ours."""
+"""A weak `synchronous_commit` of the database does not make Gamekeeper's commits less durable."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -21,7 +21,7 @@ LEVELS = [("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"), 
 
 @pytest.fixture
 def set_level(world: World) -> Generator[Callable[[str], None]]:
-    """Sets it for the sessions of this database that begin from now on."""
+    """Set synchronous_commit for new sessions of this database."""
     name = urlsplit(world.url).path[1:]
 
     def set_level(level: str) -> None:

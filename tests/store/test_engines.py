@@ -1,4 +1,4 @@
-"""What both engines promise to the floors above."""
+"""Behaviour that both stores (SQLite and PostgreSQL) guarantee."""
 
 import asyncio
 import sqlite3
@@ -88,7 +88,7 @@ def test_read_inside_write_sees_deferred_statements(world: World) -> None:
 
 
 def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
-    """Two instances add to one number by reading it first: without the claim, additions would be lost."""
+    """Two instances read a number and write it back plus one: without the claim, updates would be lost."""
     one, two = make_world(), make_world()
     read = Statement("read", {"": "SELECT name FROM maps WHERE id = $1"})
     write = Statement("write", {"": "UPDATE maps SET name = $2 WHERE id = $1"})
@@ -107,7 +107,7 @@ def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
 
 
 def test_write_is_retried_when_name_was_taken_meanwhile(make_world: Make) -> None:
-    """Both find the name free; the second to insert runs again and sees the first's row."""
+    """Both writes find the name free; the second one to insert is retried and then sees the first one's row."""
     world = make_world()
     body = {"username": "Twin", "email": "twin@example.test", "password": "ab" * 32}
 
@@ -122,7 +122,7 @@ def test_write_is_retried_when_name_was_taken_meanwhile(make_world: Make) -> Non
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_lost_connection_is_retried_without_error(world: World) -> None:
-    """Only PostgreSQL has connections to lose."""
+    """PostgreSQL only: SQLite has no network connection."""
     world.run(count(world.keeper.store))
     other = World(world.url, world.tokens, world.loop)
     other.sql(
@@ -157,7 +157,7 @@ def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_interrupted_commit_is_reported_as_unknown(world: World) -> None:
-    """Only PostgreSQL has a connection that can break there: a deferred trigger ends it inside COMMIT."""
+    """PostgreSQL only: a deferred trigger terminates the connection inside COMMIT."""
     world.sql(
         "CREATE FUNCTION hang_up() RETURNS trigger LANGUAGE plpgsql AS "
         "'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'"
@@ -176,7 +176,7 @@ def test_interrupted_commit_is_reported_as_unknown(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None:
-    """Under the server's default of repeatable read, a rule would see what was there before it got its lock."""
+    """With repeatable read as the server's default, a rule would read rows from before it got its lock."""
     first = make_world()
     name = first.sql("SELECT CAST(current_database() AS text)")[0][0]
     first.sql(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = 'repeatable read'")
@@ -217,7 +217,7 @@ def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> No
 
 
 def test_full_disk_differs_from_unavailable_database(world: World, engine: str) -> None:
-    """Inside SQLite as a file that may not grow, inside PostgreSQL as the error that its server would raise."""
+    """Simulated on SQLite by a file size limit, on PostgreSQL by raising the server's error."""
     if engine == "sqlite":
         world.sql("PRAGMA max_page_count = 1")
     else:
@@ -230,7 +230,7 @@ def test_full_disk_differs_from_unavailable_database(world: World, engine: str) 
 
 
 class Failing:
-    """A connection whose disk fails when it commits."""
+    """A SQLite connection whose COMMIT fails with an I/O error."""
 
     def __init__(self, db: Any) -> None:
         self._db = db
@@ -251,14 +251,14 @@ class Failing:
 def test_disk_error_in_commit_is_reported_as_unknown(
     world: World, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
-    """What was written may be found after a crash: nobody is told that it was not."""
+    """After an I/O error in COMMIT the change may reappear after a crash, so the outcome is reported as unknown."""
     store: Any = world.keeper.store
 
     async def write() -> list[object]:
         works = [store.write(insert(number)) for number in range(together)]
         return await asyncio.gather(*works, return_exceptions=True)
 
-    monkeypatch.setattr(store, "_writer_db", Failing(getattr(store, "_writer_db")))  # noqa: B009 - a constant to everybody else
+    monkeypatch.setattr(store, "_writer_db", Failing(getattr(store, "_writer_db")))  # noqa: B009 - private attribute
     assert [type(each) for each in world.run(write())] == [CommitUnknown] * together
     monkeypatch.undo()
     assert world.run(store.write(insert(0))) is not None

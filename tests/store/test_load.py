@@ -1,4 +1,4 @@
-"""Many rows at once, on either engine: `Writing.load`."""
+"""Bulk loads with `Writing.load`, on both engines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The outbox's rows: looked at without reading them all."""
+"""Queries of the mail outbox use indexes."""
 
 import people
 from gamekeeper.store import mails, postgres, sqlite
@@ -21,7 +21,7 @@ LOOKS: dict[str, list[str]] = {
 
 
 def test_full_outbox_is_not_scanned(world: World) -> None:
-    """However many mails were sent, looking for the next and counting the last hour's is a look into an index."""
+    """However many mails were sent, finding the next one and counting the last hour's use an index."""
     ask(world)
     world.sql(MANY_SQL, as_table({"id": people.guid(0x5000 + number)} for number in range(500)))
     world.sql("ANALYZE")

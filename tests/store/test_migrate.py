@@ -1,4 +1,4 @@
-"""Migrations: applied once, safe to run again after a crash, and polite to what they do not know."""
+"""Migrations are applied once, can be repeated after a crash, and refuse unknown databases."""
 
 import asyncio
 import re
@@ -79,7 +79,7 @@ async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
 def test_database_of_the_squashed_migrations_is_adopted_unchanged(
     keeper: Keeper, loop: asyncio.AbstractEventLoop
 ) -> None:
-    """Its table of migrations stays too."""
+    """The table of migrations is not changed either."""
 
     async def adopt() -> tuple[object, ...]:
         await migrate(keeper.store)
@@ -138,7 +138,7 @@ def test_a_changed_migration_is_refused(keeper: Keeper, loop: asyncio.AbstractEv
 def test_database_of_another_program_is_refused(
     keeper: Keeper, loop: asyncio.AbstractEventLoop, made: list[str | Statement], named: str | None
 ) -> None:
-    """Looked at, as it was by versions that wrote their table of migrations even into what they only read."""
+    """The case "looked at" has our empty table of migrations, which old versions created even when they only read."""
 
     async def make(tx: Writing) -> None:
         for each in made:
@@ -168,6 +168,6 @@ def test_script_is_split_into_statements_of_one_engine() -> None:
 
 
 def test_later_migrations_drop_indexes_only_if_they_exist() -> None:
-    """In a used database an index is made after the migrations: a later one may drop it before it was made."""
+    """In a used database, indexes are built after all migrations: a later migration may drop an index not built yet."""
     later = "\n".join(each.text for each in load_migrations()[1:])
     assert len(re.findall(r"DROP INDEX", later)) == len(re.findall(r"DROP INDEX IF EXISTS", later))

@@ -1,4 +1,4 @@
-"""A migration on PostgreSQL beside sessions that read and write: it holds up none of them for long."""
+"""A migration on PostgreSQL does not block other sessions' reads and writes for long."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
@@ -40,7 +40,7 @@ def store(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Sto
 
 @asynccontextmanager
 async def session(url: str) -> AsyncGenerator[Any]:
-    """A lock that it waits for longer than three seconds is an error."""
+    """Open a session with a lock timeout of three seconds."""
     driver: Any = asyncpg
     db = await driver.connect(url, server_settings={"lock_timeout": "3s"})
     try:
@@ -84,7 +84,7 @@ def test_index_of_used_table_is_built_beside_writes(
             await owner.execute("DROP INDEX users_with_powers, mutes_by_end, bans_by_end")
         assert await migrate.migrate(store, [*load_migrations(), INDEXES]) == [INDEXES]
         async with session(empty_database) as reader, session(empty_database) as writer:
-            await reader.execute(OLD_SNAPSHOT)  # the builds wait for its end
+            await reader.execute(OLD_SNAPSHOT)  # the index builds wait for this transaction
             building = asyncio.create_task(indexes.create_missing(store))
             await until(lambda: writer.fetchval(BUILDING), building)
             for table in ("users", "mutes", "bans"):
@@ -133,7 +133,7 @@ def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
         await store.write(indexes.drop)
         for name in await indexes.find_missing(store, store.engine):
             if name != "players_by_rank":
-                await indexes._build(store, name)  # noqa: SLF001 - the others  # pyright: ignore[reportPrivateUsage] - the same
+                await indexes._build(store, name)  # noqa: SLF001 - the build of another process  # pyright: ignore[reportPrivateUsage] - the same
         async with session(world.url) as reader, session(world.url) as looking:
             await reader.execute(OLD_SNAPSHOT)
             other = asyncio.create_task(indexes.create_missing(store))

@@ -1,4 +1,4 @@
-"""No statement of a list reads more when the list is longer: the engines' own plans say so."""
+"""Query plans: no statement of a list reads more rows when the list is longer."""
 
 import asyncio
 import json
@@ -36,22 +36,22 @@ from world import World
 T = TypeVar("T")
 Asked = dict[Statement, Sequence[Value]]
 Look = Callable[[Reading], Coroutine[Any, Any, Any]]
-PLAYERS, ONLINE = 4000, 2000  # enough that an index is worth its while
-SKEWED = 20_000  # changes, all of one account and one character
-MOST_ROWS = SPLIT_ROWS + 128  # a bucket, and a page beyond it
+PLAYERS, ONLINE = 4000, 2000  # enough rows for the planners to prefer an index
+SKEWED = 20_000  # changes, all of one account and one player
+MOST_ROWS = SPLIT_ROWS + 128  # rows of one bucket plus one page
 WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
     *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
 )
-POWERFUL = "SCAN users USING INDEX users_with_powers"  # of those in it as many as asked for
-SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]  # there are as many as machines, not as players
-# what may be read from end to end
+POWERFUL = "SCAN users USING INDEX users_with_powers"  # ends at the LIMIT
+SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]  # does not grow with the number of players
+# Tables and subqueries that may be scanned completely.
 SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"}
 
 
 class Watched:
-    """A store, or a snapshot of one, that notes what is asked of it."""
+    """A store or snapshot that records the statements it runs."""
 
     def __init__(self, tx: Any, asked: Asked) -> None:
         self._tx, self._asked = tx, asked
@@ -79,7 +79,7 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def crowds(request: pytest.FixtureRequest) -> Generator[Callable[[str], str]]:
-    """The URL of a database with many players per engine, to be copied: to load them takes longer than most tests."""
+    """Return the URL of a template database with many players, one per engine: loading them takes long."""
     made: dict[str, str] = {}
 
     def load(engine: str) -> str:
@@ -121,7 +121,7 @@ def test_imported_passwords_are_found_without_scan(world: World, left: int) -> N
     text = legacy.SQL.imported.render(engine, WORDS[engine])
     for start in (ZERO_GUID, numbered_id("user", 7)):
         assert _growing(world, text, (start, 16)) == []
-        if engine == "sqlite":  # its plan does not tell how many rows it passes over
+        if engine == "sqlite":  # SQLite's plan does not show how many rows it skips
             assert "users_to_wrap" in str(world.sql(f"EXPLAIN QUERY PLAN {text}", start, 16))
 
 
@@ -159,7 +159,7 @@ def test_person_is_erased_without_scan(world: World) -> None:
 
 
 def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
-    """Also of somebody who has all of them, as a website that logs in before every call."""
+    """Also for an account that has all tokens, such as a website that logs in before every call."""
     engine, shop = world.keeper.store.engine, USER_IDS["Shop"]
     made = f"SELECT id, '{shop}' AS user_id, row_number() OVER (ORDER BY id) AS number FROM players"  # noqa: S608 - words of the test's own
     for table, columns, values in (
@@ -183,11 +183,13 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         (mails.SQL.outgoing, (numbered_id("player", 7),)),
     ):
         found = _growing(world, statement.render(engine, WORDS[engine]), values)
-        assert [each for each in found if not re.search("LAST TERM|RIGHT PART", each)] == []  # those of the same time
+        assert [
+            each for each in found if not re.search("LAST TERM|RIGHT PART", each)
+        ] == []  # sorts only rows with the same time
 
 
 def test_log_in_reads_account_without_its_players(world: World) -> None:
-    """They may be many, and while a bulk load goes on nothing finds them."""
+    """An account may have many players, and their index is missing during a bulk load."""
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
     engine = world.keeper.store.engine
@@ -199,10 +201,10 @@ def test_log_in_reads_account_without_its_players(world: World) -> None:
 
 
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither for what everybody has, nor for what nobody has, nor for what only all of its parts are common."""
-    monkeypatch.setattr(search, "MOST_MATCHES", 50)  # as few of these players as 1000 are of many
+    """Not for a frequent text, nor for a missing one, nor for a missing one whose trigrams are frequent."""
+    monkeypatch.setattr(search, "MOST_MATCHES", 50)  # scaled down with the number of players
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
-    monkeypatch.setattr(search, "MOST_PARTS", 2)  # as few of these texts' as six are of a long one's
+    monkeypatch.setattr(search, "MOST_PARTS", 2)  # scaled down with the length of the texts
     _crowd(world)
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
@@ -221,7 +223,7 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
 def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither behind what has ended, nor where nearly all are banned and muted or have powers."""
+    """Not with many ended bans and mutes, nor if nearly all accounts are banned, muted or have permissions."""
     monkeypatch.setattr(search, "MOST_MATCHES", 50)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
     finds = [sorts["name"].find for sorts in search.STATES.values()]
@@ -237,13 +239,13 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     _none_grows(world, [*every, among])
     engine = world.keeper.store.engine
     penalties = {"bans": search_rows.SQL.banned, "mutes": search_rows.SQL.muted}
-    for table, each in penalties.items() if engine == "sqlite" else ():  # its plan does not tell what it passes over
+    for table, each in penalties.items() if engine == "sqlite" else ():  # SQLite's plan does not show skipped rows
         plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", 100, 50))
         assert all(f"COVERING INDEX {table}_by_end (ends_at{which}?)" in plan for which in "=>")
 
 
 def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:
-    """Neither on the server where nearly all are nor on the one where few are."""
+    """On a game server with nearly all players, and on one with few."""
     _crowd(world)
     engine, ids = world.keeper.store.engine, as_table({"id": numbered_id("player", number)} for number in range(5))
     few = [numbered_id("player", number) for number in range(ONLINE, ONLINE + 5)]
@@ -263,14 +265,14 @@ def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None
         if (found := _growing(world, statement.render(engine, WORDS[engine]), values)) and found != SERVERS
     }
     assert not faults
-    for each in by_name if engine == "sqlite" else ():  # its plan does not tell how many rows it passes over
+    for each in by_name if engine == "sqlite" else ():  # SQLite's plan does not show how many rows it skips
         plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", "s1", "", 50))
         assert "COVERING INDEX presence_by_server (server=? AND fold" in plan
         assert "TEMP B-TREE" not in plan
 
 
 def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By id, by a beginning, by a part, by a slip: of what nobody has, of what one has, of what everybody has."""
+    """Search by id, prefix, substring and misspelling, for texts that no name, one name and all names contain."""
     monkeypatch.setattr(finder, "MOST_CANDIDATES", 100)
     _crowd(world)
     somebody = numbered_name(7)
@@ -281,7 +283,7 @@ def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: py
 
 
 def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
-    """However large the catalogue is."""
+    """The time does not depend on the size of the catalogue."""
     _crowd(world)
     many = as_table({"id": numbered_id("item", number)} for number in range(PLAYERS))
     rows = "SELECT CAST(value->>'id' AS {guid}), 'x', 1 = 1, 0 FROM json_each($1)"
@@ -297,7 +299,7 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
 
 
 def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page and what was taken back on it; the windows bound what is passed over. And one undo, and one moment."""
+    """A page with its undos (bounded by the scan window), a single undo, and the state at an earlier time."""
     monkeypatch.setattr(history, "WINDOW_ROWS", 40)
     monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
     monkeypatch.setattr(history, "MOST_REWOUND", 80)
@@ -339,7 +341,7 @@ def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
 
 
 def test_few_changes_are_found_among_many_of_another_player(world: World) -> None:
-    """PostgreSQL takes that one for the only one unless it is told better."""
+    """Without our n_distinct settings PostgreSQL would assume that all changes are of one player."""
     one, few = f"CAST('{USER_IDS['Shop']}' AS {{guid}})", USER_IDS["Root"]
     names = "at, kind, over_link, request_id, actor_id, player_id, user_id"
     rows = f"SELECT 0, 'items_given', 1 = 0, '', {one}, {one}, {one} FROM json_each($1)"  # noqa: S608 - words of the test's own
@@ -362,7 +364,7 @@ def test_few_changes_are_found_among_many_of_another_player(world: World) -> Non
 
 @pytest.mark.parametrize("engine", ["postgres"])
 def test_postgres_plans_a_prepared_statement_once(world: World) -> None:
-    for _ in range(7):  # the first five times it looks whether planning anew is any better
+    for _ in range(7):  # PostgreSQL decides on a generic plan after five executions
         assert world.get("/api/v1/players/Ann").status == 200
     kept = world.sql("SELECT statement FROM pg_prepared_statements WHERE generic_plans > 0")
     assert any("FROM player_records\nWHERE fold = COALESCE(" in text for (text,) in kept)
@@ -373,16 +375,16 @@ async def _load(keeper: Keeper) -> None:
 
 
 def _crowd(world: World) -> None:
-    """Many rows in every table that the lists read: half of the players are online."""
+    """Fill every table that the lists read; half of the players are online."""
     ids = [numbered_id("player", number) for number in range(ONLINE)]
     world.call("PUT", "/api/link/v1/servers/s1", body={"Lease": 600})
     world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s1", ids)))
     if world.keeper.store.engine == "postgres":
-        world.sql("ANALYZE")  # PostgreSQL does it by itself, sooner or later; SQLite never
+        world.sql("ANALYZE")  # PostgreSQL's autovacuum would do it later; SQLite never does
 
 
 def _punish_all(world: World, table: str, ends_at: int | None) -> None:
-    """Until then; but one of them for good and one for ever."""
+    """Give all accounts a penalty with this end, except one permanent and one very long one."""
     world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
     end = f"CASE id WHEN $2 THEN NULL WHEN $3 THEN {NEVER} ELSE CAST($1 AS {{long}}) END"
     rows = f"SELECT id, '', '', 0, {end} FROM users"  # noqa: S608 - words of the test's own
@@ -393,13 +395,13 @@ def _punish_all(world: World, table: str, ends_at: int | None) -> None:
 
 
 def _asked(world: World) -> Asked:
-    """Everything that the lists ask once they are loaded: by pages, by a rank, and by looking after themselves."""
+    """Return all statements that loaded lists run: for pages, for a rank, and for maintenance."""
     asked: Asked = {}
     store: Any = Watched(world.keeper.store, asked)
     ours = Lists(store)
     world.run(ours.prepare())
     world.run(ours.maintain())
-    asked.clear()  # loading the blocks is paid once, dividing a bucket once in a while
+    asked.clear()  # loading blocks happens once, splitting a bucket rarely
     for listing in LISTS:
         for offset in (0, ONLINE // 2, ONLINE - 5):
             world.run(ours.load_page(listing, offset, 5))
@@ -409,7 +411,7 @@ def _asked(world: World) -> Asked:
 
 
 def _many_changes(world: World, player: str, user: str) -> None:
-    """Of everybody one, of one character and its account half of them all; and some are taken back."""
+    """Insert one change per player, as many again for one player and its account, and some undos."""
     row = f"CAST('{player}' AS {{guid}}), CAST('{user}' AS {{guid}})"
     names = "at, kind, actor_id, over_link, player_id, user_id, before, after, request_id, undoes"
     link = "SELECT api FROM users WHERE fold = 'ann'"
@@ -423,7 +425,7 @@ def _many_changes(world: World, player: str, user: str) -> None:
 
 
 def _none_grows(world: World, looks: Sequence[Look]) -> None:
-    """The catalogue is as large as the game's design, and the beginnings of a slip are as many as keys on a board."""
+    """Assert that no plan grows. Scans of the catalogue and of prefixes are allowed: they do not grow with the players."""
     engine, faults = world.keeper.store.engine, list[object]()
     for number, look in enumerate(looks):
         asked: Asked = {}
@@ -437,23 +439,23 @@ def _none_grows(world: World, looks: Sequence[Look]) -> None:
 
 
 async def _keys(listing: ListDefinition[Any], tx: Reading) -> None:
-    """What `tend` asks when a bucket is crowded."""
+    """Read keys as the maintenance of the lists does to split a full bucket."""
     await listing.load_keys(tx, listing.lowest_key, SPLIT_ROWS)
 
 
 def _growing(world: World, text: str, values: Sequence[Value]) -> list[str]:
-    """What the engine would do to run this that takes longer when there are more rows."""
+    """Return the steps of the statement's plan that take longer with more rows."""
     if world.keeper.store.engine == "sqlite":
         return _growing_in_sqlite(world.sql(f"EXPLAIN QUERY PLAN {text}", *values))
     return _growing_in_postgres(world.run(world.keeper.store.write(_generic_plan(text, values))))
 
 
 def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
-    """Whole tables that are read, and sorts of more than what was found by equal keys or in a page."""
+    """Return SQLite's full scans, and sorts of more rows than a page or an equal key gives."""
     named = {what.split()[1] for *_, what in plan if what.startswith(("CO-ROUTINE ", "MATERIALIZE "))}
-    short = SHORT | named  # how a subquery is made has lines of its own
+    short = SHORT | named  # a subquery has plan lines of its own
     scans = [what for *_, what in plan if what.startswith("SCAN ") and what.split()[1] not in short]
-    # a search ends with its limit
+    # a search stops at its LIMIT
     scans = [what for what in scans if not re.search(r" VIRTUAL TABLE INDEX 0:M\d$", what)]
     ranges = {parent for _, parent, _, what in plan if what in scans or re.search(r"[<>]\(?\?", what)}
     sorts = [what for _, parent, _, what in plan if what.startswith("USE TEMP B-TREE") and parent in ranges]
@@ -461,7 +463,7 @@ def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
 
 
 def _generic_plan(text: str, values: Sequence[Value]) -> Callable[[Writing], Coroutine[Any, Any, dict[str, Any]]]:
-    """With what it really read; the generic one, because that is what a kept statement comes to."""
+    """Return PostgreSQL's generic plan, which prepared statements use, with the actual row counts."""
     given = ", ".join(
         "NULL" if each is None else str(each) if isinstance(each, int) else f"'{each}'" for each in values
     )

@@ -1,4 +1,4 @@
-"""A row that another session has locked holds up its own player and nobody else."""
+"""A row locked by another session delays only requests for its own player."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ GIVE = "/api/v1/players/{}/items/give"
 
 @pytest.fixture(autouse=True)
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No wait ends by the clock, on however busy a machine."""
+    """Raise the timeouts, so that none ends a wait on a busy machine."""
     monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
     monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
 
@@ -53,13 +53,13 @@ async def until_waiting(db: Any) -> None:
 
 
 def at_work(world: World) -> int:
-    """Requests that use a connection or wait for one."""
+    """Count requests that use a connection or wait for one."""
     figures = world.keeper.store.collect_stats().pool
     return figures["busy"] + figures["waiting"]
 
 
 async def ask_beside(world: World, gives: list[str], *others: tuple[str, str]) -> tuple[list[Answer], list[Answer]]:
-    """Give to players whose rows are all locked, and send the other requests meanwhile; the answers to both."""
+    """Give items to players whose rows are locked, and send other requests meanwhile; return both lists of answers."""
     await world.send("GET", "/api/v1/players/Ann")  # the token is cached from here on: gives read nothing before
     async with asyncio.TaskGroup() as group, session(world.url) as db:
         await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")
@@ -150,7 +150,7 @@ def test_paused_long_reads_and_locked_players_together_leave_connections_to_read
 
 
 def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Callable[..., World]) -> None:
-    """Half of the places for requests are left to those that wait for nothing."""
+    """Half of the request slots stay free for requests that do not wait for a lock."""
     world = make_world(connections=4, requests_in_flight=8)
     given, (refused, read) = world.run(
         ask_beside(world, ["Bob"] * 5, ("POST", GIVE.format("Bob")), ("GET", "/api/v1/players/Ann"))
@@ -162,7 +162,7 @@ def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Cal
 def test_transaction_of_frozen_instance_ends_before_others_give_up(
     world: World, known_tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.undo()  # how long another instance waits is what is tested
+    monkeypatch.undo()  # this test needs the real timeouts
 
     async def freeze_and_give(frozen: Server) -> Answer:
         headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
@@ -175,7 +175,7 @@ def test_transaction_of_frozen_instance_ends_before_others_give_up(
             await db.execute("ROLLBACK")  # the frozen instance's transaction gets the lock, and nothing releases it
             answer = await world.send("POST", GIVE.format("Bob"), body=COIN)
             os.killpg(frozen.pid, signal.SIGCONT)
-            assert (await stuck).status_code == 200  # its transaction was rolled back, so it was made again
+            assert (await stuck).status_code == 200  # its transaction was rolled back and retried
             return answer
 
     with Server(world.url) as frozen:

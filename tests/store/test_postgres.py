@@ -1,4 +1,4 @@
-"""What only a server with several connections can do wrong."""
+"""PostgreSQL only: errors that need several connections."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ def test_fetch_both_keeps_order_and_may_be_empty(world: World) -> None:
 
 
 def test_commit_with_warning_is_reported_as_unknown(world: World) -> None:
-    """PostgreSQL says COMMIT, too, when somebody cancels its wait for the standby, and warns of it."""
+    """If the wait for a standby is cancelled, PostgreSQL reports COMMIT as successful, with a warning."""
     warn = "BEGIN RAISE WARNING 'The transaction has already committed locally'; RETURN NULL; END"
     world.sql(f"CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS '{warn.replace(chr(39), chr(39) * 2)}'")
     world.sql(
@@ -58,7 +58,7 @@ def test_commit_with_warning_is_reported_as_unknown(world: World) -> None:
 
 
 def test_replayed_request_waits_for_standby_like_the_first(world: World) -> None:
-    """It writes a row, and so its COMMIT is not over before the standby has what the first one wrote."""
+    """A replay writes a row, so its COMMIT waits until the standby has the first request's change."""
     give, key = {"itemid": people.COIN.id, "quantity": 1}, {"Idempotency-Key": "k"}
     written: list[str] = []
     for replayed in (False, True):

@@ -1,4 +1,4 @@
-"""Who is online, when others write at the same time."""
+"""Presence of players during concurrent writes."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -47,7 +47,7 @@ def test_player_renamed_during_join_is_listed_by_new_name(world: World) -> None:
 
 @pytest.mark.parametrize("what", ACTS)
 def test_game_learns_of_moderation_beside_a_join(world: World, what: str) -> None:
-    """A game reports `joined` and then asks about the account: what it is not told then, the feed tells it."""
+    """A game server reports `joined` and reads the account: a ban or mute is in that answer or in the feed."""
     table, field, after = ACTS[what]
     if what == "unmute":
         assert world.post("/api/v1/users/Ann/admin/mute").status == 200
