@@ -425,7 +425,7 @@ def _many_changes(world: World, player: str, user: str) -> None:
 
 
 def _none_grows(world: World, looks: Sequence[Look]) -> None:
-    """Assert that no plan grows. Scans of the catalogue and of prefixes are allowed: they do not grow with the players."""
+    """Assert that no plan grows. Scans of the catalogue and of prefixes are allowed: players do not affect them."""
     engine, faults = world.keeper.store.engine, list[object]()
     for number, look in enumerate(looks):
         asked: Asked = {}
