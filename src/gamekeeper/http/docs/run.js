@@ -1,14 +1,14 @@
-// The form of an operation: reads are sent at once; a write is previewed as a dry run, then applied with a key and a reason.
+// The form of an operation. Reads are sent at once; writes are previewed as a dry run, then applied with an Idempotency-Key and a reason.
 import { code, copier, el, isJson, line, pretty } from "./elements.js";
-import { commandOf, DRY_RUN, fieldsOf, markOf, randomKey, requestOf } from "./request.js";
+import { commandOf, DRY_RUN, fieldsOf, placeholderOf, randomKey, requestOf } from "./request.js";
 
-const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";
-const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
-const LOG_IN = "Log in, then send it again from here: it is never done twice.";
+const NOT_DONE = "The server cannot be reached. Nothing was changed. Try again.";
+const UNKNOWN = "It is not known whether this was done. Send it again: it takes effect only once.";
+const LOG_IN = "Log in, then send it again from here: it takes effect only once.";
 const UNSURE = new Set(["outcome_unknown", "internal_error", "idempotency_in_progress"]);
 const DIFFERENT = "The two new passwords are not the same. Type the new password again.";
 
-// `transport`: how requests are sent here, who may send which, and what a confirmation asks for.
+// `transport`: sends requests, says which operations the user may run, and what a confirmation must contain.
 export function formOf(operation, resolve, transport) {
   const fields = fieldsOf(operation, resolve);
   const inputs = fields.map(inputOf);
@@ -18,9 +18,9 @@ export function formOf(operation, resolve, transport) {
   const command = el("pre", { class: "command", tabindex: "0", "aria-label": "curl command" });
   const texts = (hide) => Promise.all(fields.map((each, at) => (inputs[at].value && each.isSecret ? hide(each, inputs[at].value) : inputs[at].value)));
   const showCommand = async (how = { dryRun: isPreviewed }) => {
-    command.textContent = commandOf(location.origin, requestOf(operation, fields, await texts(markOf)), how);
+    command.textContent = commandOf(location.origin, requestOf(operation, fields, await texts(placeholderOf)), how);
   };
-  let edits = 0; // a confirmation applies what was previewed: it goes when the form is edited
+  let edits = 0; // number of edits: a confirmation applies the previewed request, so an edit removes it
   const form = el("form", {},
     el("h3", {}, "Request"),
     fields.map((each, at) => labelled(each, inputs[at])),
@@ -61,14 +61,14 @@ export function formOf(operation, resolve, transport) {
 
   function confirmation(request, preview) {
     const key = randomKey();
-    let mayBeDone = false; // an earlier attempt has no known outcome: only a repetition with this key is safe
+    let mayBeDone = false; // true: the outcome of an earlier attempt is unknown, so only a retry with the same key is safe
     const typedAgain = fields.flatMap((each, at) => (each.isNew && inputs[at].value
       ? [{ first: inputs[at].value, name: each.name, input: el("input", { type: "password", required: true, autocomplete: "new-password" }) }] : []));
     const name = preview.erases && el("input", { required: true, autocomplete: "off", spellcheck: "false" });
     const told = inputs[fields.findIndex((each) => each.place === "body" && each.name === "reason")]?.value ?? "";
     const reason = preview.recorded !== false && el("input", { value: told, maxlength: "500", required: transport.needsReason, autocomplete: "off" });
     const confirming = el("form", { class: "confirm" },
-      typedAgain.map((each) => el("label", {}, `${each.name} once more`, each.input)),
+      typedAgain.map((each) => el("label", {}, `${each.name} again`, each.input)),
       name && el("label", {}, el("span", {}, "Account name: type ", el("strong", {}, preview.erases), ". Erasing an account cannot be undone."), name),
       reason ? el("label", {}, "Reason", reason) : el("p", { class: "quiet" }, "This is not recorded in the audit log: no reason is needed."),
       el("button", { class: name ? "danger" : "main" }, name ? `Erase ${preview.erases}` : "Apply changes"));
@@ -87,11 +87,11 @@ export function formOf(operation, resolve, transport) {
       else if (mayBeDone && (answer.status === 401 || answer.status === 403)) say(confirming, `${Message} ${LOG_IN}`);
       else if (mayBeSentAgain(answer.status, Code)) {
         mayBeDone = true;
-        say(confirming, UNSURE.has(Code) || !Message ? UNKNOWN : `${Message} Then send it again: it is never done twice.`);
+        say(confirming, UNSURE.has(Code) || !Message ? UNKNOWN : `${Message} Then send it again: it takes effect only once.`);
       }
       else {
         show(answer, how);
-        result.querySelector("h3").focus(); // what had the focus is no longer there
+        result.querySelector("h3").focus(); // the focused element was removed
       }
     });
     return confirming;
@@ -127,7 +127,7 @@ function labelled({ name, place, required, about }, input) {
     about && el("span", { class: "note" }, line(about)));
 }
 
-// Sends once at a time. When no answer comes, the form stays as it is and says `lost`.
+// Send a request, one at a time. Without an answer the form stays unchanged and shows the text `lost`.
 async function attempt(form, send, lost) {
   if (form.ariaBusy === "true") return null;
   form.querySelector("[data-said]")?.remove();
@@ -166,18 +166,18 @@ function shown({ status, text, time, headers, changes, cut, links = [], ...outco
 function said(status, { dryRun, key }, { replayed, recorded }) {
   if (status >= 300 || !(dryRun || key)) return null;
   if (dryRun) return el("strong", {}, "Nothing has been changed yet.");
-  if (replayed) return "This was done already, and not once more.";
+  if (replayed) return "This had been done already; it was not applied again.";
   return recorded === false ? "Done. This is not recorded in the audit log, so it cannot be undone." : "Done.";
 }
 
-// An answer may quote what was sent, such as the id of a token.
+// Hide secrets in the answer: it may quote sent values, such as a refresh token.
 function mask(text, secrets) {
   return secrets.map((each) => JSON.stringify(each).slice(1, -1)).reduce(
     (at, each) => at.replaceAll(`"${each}"`, `"…"`).replaceAll(`'${each}'`, "'…'"), text);
 }
 
 function differences(lines) {
-  if (!lines.length) return el("p", { class: "quiet" }, "Nothing that can be shown side by side.");
+  if (!lines.length) return el("p", { class: "quiet" }, "This change has no details to show.");
   const heads = ["Subject", "Before", "After"].map((each) => el("th", { scope: "col" }, each));
   return el("table", { class: "difference" }, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, lines.map(({ what, before, after }) =>
     el("tr", {}, el("th", { scope: "row" }, what), el("td", { class: "was" }, before), el("td", { class: "now" }, after)))));

@@ -1,4 +1,4 @@
-// JSON Schema: its alternatives, its types in words, and its fields as tables.
+// Show a JSON Schema: its alternatives, its types in words, and its fields as tables.
 import { el, line } from "./elements.js";
 
 export function resolver(root) {
@@ -7,7 +7,7 @@ export function resolver(root) {
 
 const nameOf = (schema) => schema.$ref?.split("/").pop();
 
-// Every schema that a value may match, without references; the parts of an allOf are one.
+// List the schemas that a value may match, with references resolved; the parts of an allOf are merged.
 export function alternatives(schema, resolve) {
   const { allOf, ...known } = resolve(schema);
   const inner = [...(known.anyOf ?? []), ...(known.oneOf ?? [])];
@@ -20,7 +20,7 @@ function merge(one, other) {
   return { ...one, ...other, ...properties, required: [...(one.required ?? []), ...(other.required ?? [])] };
 }
 
-// "integer 1 … 5", "uuid", "array of ItemSlot, 5 of them"; only what has fields of its own is called by its name
+// Describe a type, such as "integer 1 … 5", "uuid" or "array of ItemSlot, 5 of them". Only objects are shown by name.
 export function typeOf(schema, resolve) {
   const inner = (each) => typeOf(each, resolve);
   if (schema.$ref) return alternatives(schema, resolve).some((each) => each.properties) ? nameOf(schema) : inner(resolve(schema));
@@ -51,7 +51,7 @@ function bounded({ minimum, maximum, minLength, maxLength }) {
   return maxLength === undefined ? "" : `, ${minLength ?? 0} to ${maxLength} characters`;
 }
 
-// The fields of a schema, then those of every schema that it refers to.
+// Make tables of the fields of a schema, and of all schemas that it refers to.
 export function tables(schema, resolve) {
   const seen = new Set();
   const made = [];

@@ -1,4 +1,4 @@
-// SHA-256 in hex. Browsers offer it on https and on localhost only; elsewhere the same thing is worked out here.
+// SHA-256 in hex. Browsers offer it only on https and localhost; elsewhere this implementation is used.
 
 export async function sha256(text) {
   const bytes = new TextEncoder().encode(text);
