@@ -50,7 +50,7 @@ def another_database(databases: Any) -> Generator[str]:
     databases.drop(url)
 
 
-def test_there_are_names_for_five_million_and_nobody_shares_one() -> None:
+def test_five_million_names_are_unique() -> None:
     assert names.MAX_NAMES >= 5_000_000
     assert math.gcd(names.STRIDE, names.MAX_NAMES) == 1
 
@@ -60,7 +60,7 @@ def test_ids_are_uuids_of_version_5() -> None:
     assert names.stable_id("player", "Aldwyn") == str(wanted)
 
 
-def test_names_are_legal_and_nobody_shares_one() -> None:
+def test_names_are_valid_and_unique() -> None:
     loaded = settings.load({})
     named = [name for theirs in world.ACCOUNTS.values() for name in theirs]
     everybody = [*named, *(names.numbered_name(number) for number in range(20_000))]
@@ -69,7 +69,7 @@ def test_names_are_legal_and_nobody_shares_one() -> None:
         assert accounts.require_name(name, "Name", loaded) == name
 
 
-def test_no_named_character_could_ever_be_a_numbered_one() -> None:
+def test_named_and_numbered_names_never_clash() -> None:
     numbered = re.compile("([bdghjlmnprstvwyz][aeiou]){4}", re.IGNORECASE)
     assert numbered.fullmatch(names.numbered_name(4711))
     everybody = [*world.ACCOUNTS, *(name for theirs in world.ACCOUNTS.values() for name in theirs)]
@@ -82,7 +82,7 @@ def test_passwords_are_random_and_easy_to_type() -> None:
     assert all(re.fullmatch(r"[a-z]{4}-[a-z]{4}-[a-z]{4}", password) for password in made)
 
 
-def test_every_kind_of_thing_is_in_the_world() -> None:
+def test_demo_has_data_of_every_kind() -> None:
     everybody = sample_players.named_players()
     belongings = {player.name: theirs for player, theirs in everybody}
     assert len(everybody) == 48
@@ -99,7 +99,7 @@ def test_every_kind_of_thing_is_in_the_world() -> None:
     assert belongings[world.NEWCOMER].slots == {}
 
 
-def test_every_character_is_possible() -> None:
+def test_demo_players_are_valid() -> None:
     items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
     for player, theirs in sample_players.named_players() + sample_players.numbered_players(range(500)):
         assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
@@ -122,7 +122,7 @@ def test_two_demos_are_equal(empty_database: str, another_database: str) -> None
     assert at_work(empty_database, written) == at_work(another_database, written)
 
 
-def test_a_second_fill_changes_nothing(empty_database: str) -> None:
+def test_second_fill_changes_nothing(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         first = await filled(keeper)
         before = await trace(keeper)
@@ -135,7 +135,7 @@ def test_a_second_fill_changes_nothing(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_a_new_password_is_the_api_accounts_alone(empty_database: str) -> None:
+def test_new_password_is_set_for_api_account_only(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         before = await trace(keeper)
@@ -153,7 +153,7 @@ def test_a_new_password_is_the_api_accounts_alone(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_what_is_stored_is_what_the_tables_say(empty_database: str) -> None:
+def test_stored_data_equals_the_tables(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         assert await players.count(keeper.store) == 48
@@ -173,7 +173,7 @@ def test_what_is_stored_is_what_the_tables_say(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_the_doctor_finds_nothing(empty_database: str) -> None:
+def test_doctor_finds_no_errors(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         await loader.load_players(keeper, 1200, lambda _: None)
@@ -182,7 +182,7 @@ def test_the_doctor_finds_nothing(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_a_database_with_other_people_is_left_alone(database: str) -> None:
+def test_database_with_other_accounts_is_unchanged(database: str) -> None:
     async def work(keeper: Keeper) -> None:
         before = await trace(keeper)
         with pytest.raises(loader.NotADemo, match="Use an empty database"):
@@ -192,7 +192,7 @@ def test_a_database_with_other_people_is_left_alone(database: str) -> None:
     at_work(database, work)
 
 
-def test_more_players_come_in_batches(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_are_loaded_in_batches(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
 
     async def work(keeper: Keeper) -> None:
@@ -212,7 +212,7 @@ def test_more_players_come_in_batches(empty_database: str, monkeypatch: pytest.M
     at_work(empty_database, work)
 
 
-def test_more_players_are_only_as_many_as_are_missing(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_missing_players_are_loaded(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
 
     async def work(keeper: Keeper) -> None:
@@ -231,7 +231,7 @@ def test_more_players_are_only_as_many_as_are_missing(empty_database: str, monke
     at_work(empty_database, work)
 
 
-def test_the_realms_keep_their_players_online(empty_database: str) -> None:
+def test_game_servers_keep_players_online(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         before = await trace(keeper)
@@ -244,7 +244,7 @@ def test_the_realms_keep_their_players_online(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_a_character_taken_off_stays_off_until_its_realm_starts_anew(empty_database: str) -> None:
+def test_kicked_player_stays_offline_until_server_restarts(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         await game_servers.keep_online(keeper)
@@ -259,7 +259,7 @@ def test_a_character_taken_off_stays_off_until_its_realm_starts_anew(empty_datab
     at_work(empty_database, work)
 
 
-def test_a_deleted_character_does_not_keep_the_others_off(empty_database: str) -> None:
+def test_deleted_player_does_not_prevent_logins(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         aldwyn = names.stable_id("player", "Aldwyn")

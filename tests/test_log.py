@@ -61,7 +61,7 @@ def access(*ids: str, caller: str = "Ann") -> None:
         log.access(each, caller, "GET /api/v1/players", 200, time.perf_counter_ns())
 
 
-def test_access_lines_go_out_together_and_soon() -> None:
+def test_access_entries_are_batched_and_written_soon() -> None:
     async def ask() -> None:
         access("1", "2", "3")
         await asyncio.sleep(2 * log.BUFFER_SECONDS)
@@ -72,7 +72,7 @@ def test_access_lines_go_out_together_and_soon() -> None:
     assert written.ids == ["1", "2", "3", "4"]
 
 
-def test_a_problem_goes_out_at_once_after_what_was_before_it() -> None:
+def test_problem_is_written_at_once_after_earlier_entries() -> None:
     async def ask() -> None:
         access("1", "2")
         log.problem("3", "the database is away")
@@ -88,7 +88,7 @@ def test_a_problem_goes_out_at_once_after_what_was_before_it() -> None:
     assert [part.count(b"\n") for part in written.parts] == [2, 1, 1, 1, 1]
 
 
-def test_a_line_that_cannot_be_written_is_nobodys_failure() -> None:
+def test_unwritable_log_raises_no_error() -> None:
     async def ask() -> None:
         access(*map(str, range(100)))
         log.problem("101", "the database is away")
@@ -102,7 +102,7 @@ def test_a_line_that_cannot_be_written_is_nobodys_failure() -> None:
         log.flush()
 
 
-def test_pipe_that_nobody_reads_blocks_nothing_and_its_lines_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unread_pipe_blocks_nothing_and_drops_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "FLUSH_SECONDS", 0.1)
     count, before = 20_000, log.count_dropped()
     reader, writer = os.pipe()
@@ -131,7 +131,7 @@ def fill(pipe: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the database has no part in it
-def test_server_answers_while_nobody_reads_its_log(database: str) -> None:
+def test_server_answers_while_log_is_not_read(database: str) -> None:
     reader, writer = os.pipe()
     fill(writer)
     server = Server(database, access_log="true")
@@ -145,7 +145,7 @@ def test_server_answers_while_nobody_reads_its_log(database: str) -> None:
         assert server.stop() == 0
 
 
-def test_no_write_is_longer_than_a_pipe_takes_whole() -> None:
+def test_writes_are_atomic_for_a_pipe() -> None:
     async def ask() -> None:
         access(*map(str, range(200)), caller="Ä" * 100)
 
@@ -155,7 +155,7 @@ def test_no_write_is_longer_than_a_pipe_takes_whole() -> None:
     assert len(written.parts) < 40
 
 
-def test_a_line_says_who_what_and_how_it_went() -> None:
+def test_access_entry_fields() -> None:
     async def ask() -> None:
         access("1", caller='A "quoted" näme')
 
@@ -170,7 +170,7 @@ def test_a_line_says_who_what_and_how_it_went() -> None:
 @pytest.mark.parametrize(
     "name", ["a\r\nb", "\x1b[2J", "\x7f", "\x9b31m", "\u2028", "\u202e", "x" * 10_000, "\x00" * 300]
 )
-def test_nobody_writes_lines_or_escapes_of_their_own(name: str) -> None:
+def test_control_characters_are_escaped_in_log(name: str) -> None:
     async def ask() -> None:
         access("1", caller=name)
         log.access("2", "Ann", f"{name} /", 404, time.perf_counter_ns())
@@ -182,7 +182,7 @@ def test_nobody_writes_lines_or_escapes_of_their_own(name: str) -> None:
     assert all(line.isprintable() and len(line) < log.PIPE_BYTES for line in text.split("\n"))
 
 
-def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
+def test_long_text_is_cut_in_the_middle() -> None:
     async def ask() -> None:
         log.problem("1", "first " + "Ä" * 50_000 + " last")
 
@@ -208,7 +208,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_no_secret_gets_into_a_line(name: str) -> None:
+def test_secrets_are_redacted(name: str) -> None:
     said, secret = SECRETS[name]
 
     async def fail() -> None:
@@ -229,7 +229,7 @@ def test_no_secret_gets_into_a_line(name: str) -> None:
     assert json.loads(whole.splitlines()[0])["problem"] == log.redact(said)
 
 
-def test_what_is_no_secret_stays() -> None:
+def test_ordinary_text_is_not_redacted() -> None:
     said = (
         "player 0f5c2a34-1111-4222-8333-944455556666 at http://127.0.0.1:5400/x, see a@b.test; CHECK constraint failed"
     )

@@ -16,7 +16,7 @@ READERS = ("src", "scripts", "battery", "benchmarks", "examples", "tests")
 READS = re.compile(r"""environ(?:\.get\(|\[)"(GAMEKEEPER_\w+)""")
 
 
-def test_without_anything_the_defaults() -> None:
+def test_defaults() -> None:
     assert settings.load({}) == Settings()
 
 
@@ -26,12 +26,12 @@ def test_the_environment_is_read() -> None:
     assert loaded == dataclasses.replace(Settings(), port=8080, game_name="Ängen", access_log=False)
 
 
-def test_given_values_win() -> None:
+def test_arguments_override_environment() -> None:
     loaded = settings.load({"GAMEKEEPER_PORT": "8080", "GAMEKEEPER_HOST": "::1"}, port=9090, host=None)
     assert (loaded.port, loaded.host) == (9090, "::1")
 
 
-def test_a_given_value_wins_over_a_bad_one() -> None:
+def test_argument_overrides_invalid_variable() -> None:
     assert settings.load({"GAMEKEEPER_PORT": "nonsense"}, port=9090).port == 9090
 
 
@@ -69,17 +69,17 @@ def test_settings_are_frozen() -> None:
         ("name_pattern", "(?P<"),
     ],
 )
-def test_bad_values_name_the_variable(name: str, text: str) -> None:
+def test_invalid_values_name_the_variable(name: str, text: str) -> None:
     with pytest.raises(BadSetting, match=f"^{settings.variable(name)} is "):
         settings.load({settings.variable(name): text})
 
 
-def test_given_values_are_checked_too() -> None:
+def test_arguments_are_checked() -> None:
     with pytest.raises(BadSetting, match=r"^GAMEKEEPER_PORT is 0; it must be from 1 to 65535"):
         settings.load({}, port=0)
 
 
-def test_zero_where_zero_means_something() -> None:
+def test_zero_is_allowed_where_documented() -> None:
     assert settings.load({"GAMEKEEPER_REFRESH_GRACE_SECONDS": "0"}).refresh_grace_seconds == 0
 
 
@@ -107,14 +107,14 @@ def test_secrets_are_masked(url: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if re.search("password$|secret|token$|url$|^database$", each)])
-def test_no_setting_that_may_hold_a_secret_tells_it(name: str) -> None:
+def test_every_secret_setting_is_masked(name: str) -> None:
     """A link in mails holds none; a token may look like anything."""
     value = f"a://{SECRET}" if name.endswith("token") else f"smtp://me:{SECRET}@host"
     assert (SECRET in settings.show_value(settings.load({}, **{name: value}), name)) == (name == "reset_url")
     assert settings.show_value(settings.load({}, **{name: ""}), name) == ""
 
 
-def test_other_settings_are_shown_as_they_are() -> None:
+def test_other_settings_are_not_masked() -> None:
     loaded = settings.load({}, game_name="a:b@c", mail_from="game@example.test")
     assert [settings.show_value(loaded, name) for name in ("game_name", "mail_from", "port")] == [
         "a:b@c",
@@ -124,13 +124,13 @@ def test_other_settings_are_shown_as_they_are() -> None:
     assert settings.show_value(loaded, "smtp_url") == ""
 
 
-def test_the_source_of_a_value() -> None:
+def test_source_of_a_value() -> None:
     environment = {"GAMEKEEPER_PORT": "8080"}
     assert settings.find_source("port", environment) == "GAMEKEEPER_PORT"
     assert settings.find_source("host", environment) == "default"
 
 
-def test_what_looks_like_a_setting_and_is_none_is_named() -> None:
+def test_unknown_variables_are_reported() -> None:
     environment = {"GAMEKEEPER_PROT": "5400", "GAMEKEEPER_SMTP_TIME_OUT": "1", "GAMEKEEPER_XYZZY": SECRET, "PORT": "1"}
     assert settings.describe_unknown(environment | {settings.variable(name): "" for name in NAMES}) == [
         "GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?",
@@ -139,7 +139,7 @@ def test_what_looks_like_a_setting_and_is_none_is_named() -> None:
     ]
 
 
-def test_what_we_read_elsewhere_is_not_named() -> None:
+def test_variables_of_tools_are_not_reported() -> None:
     """Whatever a program, an example or a test of ours takes from the environment."""
     files = [path for folder in READERS for path in (ROOT / folder).rglob("*.py")]
     read = {name for path in files for name in READS.findall(path.read_text(encoding="utf-8"))}
@@ -151,7 +151,7 @@ def test_what_we_read_elsewhere_is_not_named() -> None:
     "url",
     ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db.example.test/game", f"postgresql:/game:{SECRET}@db/game"],
 )
-def test_a_database_of_no_known_kind_is_refused_without_its_password(url: str) -> None:
+def test_unsupported_database_is_refused_without_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"is not supported. Use sqlite:///.* or postgresql://") as caught:
         app.open_store(Settings(database=url))
     assert SECRET not in str(caught.value)

@@ -69,7 +69,7 @@ def run(kind: str, told: Callable[[Worker], None]) -> None:
 
 @pytest.mark.parametrize("told", [between, while_it_serves, twice_and_with_ctrl_c])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_word_to_stop_is_heard_once(kind: str, told: Callable[[Worker], None]) -> None:
+def test_shutdown_signal_is_forwarded_once(kind: str, told: Callable[[Worker], None]) -> None:
     worker = multiprocessing.get_context("spawn").Process(target=run, args=(kind, told))
     worker.start()
     worker.join()

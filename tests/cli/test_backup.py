@@ -28,7 +28,9 @@ def test_backup_and_restore(command: CommandLine, first_command: CommandLine, fi
     assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
 
 
-def test_for_programs(command: CommandLine, first_command: CommandLine, file: Path, world: World, engine: str) -> None:
+def test_backup_and_restore_print_json(
+    command: CommandLine, first_command: CommandLine, file: Path, world: World, engine: str
+) -> None:
     made = command.json("backup", str(file))
     assert made["ledger"] == world.ledger()[-1].seq
     assert (made["engine"], made["bytes"], made["problems"]) == (engine, file.stat().st_size, [])
@@ -47,7 +49,7 @@ def test_tokens_can_be_kept(command: CommandLine, first_command: CommandLine, fi
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")
-def test_for_its_owner_only(command: CommandLine, file: Path) -> None:
+def test_backup_file_is_readable_by_owner_only(command: CommandLine, file: Path) -> None:
     before = os.umask(0)
     try:
         command.says("backup", str(file))
@@ -58,7 +60,7 @@ def test_for_its_owner_only(command: CommandLine, file: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_restored_file_is_for_its_owner_only(command: CommandLine, first_command: CommandLine, file: Path) -> None:
+def test_restored_file_is_readable_by_owner_only(command: CommandLine, first_command: CommandLine, file: Path) -> None:
     command.says("backup", str(file))
     before = os.umask(0)
     try:
@@ -68,7 +70,7 @@ def test_a_restored_file_is_for_its_owner_only(command: CommandLine, first_comma
     assert Path(first_command.database.removeprefix("sqlite:///")).stat().st_mode & 0o777 == 0o600
 
 
-def test_it_can_be_read_without_us(command: CommandLine, file: Path) -> None:
+def test_backup_can_be_read_with_standard_tools(command: CommandLine, file: Path) -> None:
     command.says("backup", str(file))
     with zipfile.ZipFile(file) as opened:
         manifest = json.loads(opened.read("manifest.json"))
@@ -77,7 +79,7 @@ def test_it_can_be_read_without_us(command: CommandLine, file: Path) -> None:
     assert sorted(row[columns.index("name")] for row in rows) == ["Ann", "Bob", "Zoe"]
 
 
-def test_nothing_is_overwritten_unless_told(command: CommandLine, file: Path) -> None:
+def test_backup_overwrites_only_with_force(command: CommandLine, file: Path) -> None:
     file.write_text("mine")
     assert "already exists. Choose another name, or overwrite it with --force." in command.refuses("backup", str(file))
     assert file.read_text() == "mine"
@@ -89,19 +91,19 @@ def test_nothing_is_overwritten_unless_told(command: CommandLine, file: Path) ->
 @pytest.mark.parametrize(
     ("name", "problem"), [("", "is a folder. Name a file in it."), ("no/x", "cannot be written: ")]
 )
-def test_a_place_that_is_none(command: CommandLine, file: Path, name: str, problem: str) -> None:
+def test_backup_to_impossible_path_is_refused(command: CommandLine, file: Path, name: str, problem: str) -> None:
     assert problem in command.refuses("backup", str(file.parent / name))
     assert list(file.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [("backup",), ("users", "export", "Ann")])
-def test_a_device_or_a_pipe_is_never_replaced(command: CommandLine, file: Path, arguments: tuple[str, ...]) -> None:
+def test_backup_never_replaces_device_or_pipe(command: CommandLine, file: Path, arguments: tuple[str, ...]) -> None:
     os.mkfifo(file)
     assert "is a device, a pipe or a socket" in command.refuses(*arguments, str(file), "--force")
     assert file.is_fifo()
 
 
-def test_a_database_that_is_not_in_order_is_backed_up_loudly(
+def test_backup_of_damaged_database_warns(
     command: CommandLine, file: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     async def broken(_: object) -> list[str]:
@@ -113,7 +115,7 @@ def test_a_database_that_is_not_in_order_is_backed_up_loudly(
     assert zipfile.is_zipfile(file)
 
 
-def test_an_import_that_broke_off_is_backed_up_loudly(
+def test_backup_with_interrupted_import_warns(
     command: CommandLine, first_command: CommandLine, file: Path, world: World
 ) -> None:
     world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
@@ -125,7 +127,7 @@ def test_an_import_that_broke_off_is_backed_up_loudly(
     assert "doctor found no errors" in restored.stdout
 
 
-def test_a_copy_that_is_not_in_order_is_told(
+def test_restore_reports_errors_of_doctor(
     command: CommandLine, first_command: CommandLine, file: Path, world: World
 ) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
@@ -136,38 +138,36 @@ def test_a_copy_that_is_not_in_order_is_told(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_no_database(first_command: CommandLine, file: Path) -> None:
+def test_backup_of_missing_database_is_refused(first_command: CommandLine, file: Path) -> None:
     assert "does not exist. Create it with: gamekeeper migrate" in first_command.refuses("backup", str(file))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_an_empty_database(first_command: CommandLine, file: Path) -> None:
+def test_backup_of_empty_database_is_refused(first_command: CommandLine, file: Path) -> None:
     """Which is then as good as empty: having been looked at does not spoil it for a restore."""
     assert "This database is empty, so there is nothing to back up." in first_command.refuses("backup", str(file))
     assert not file.exists()
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_database_that_was_only_looked_at_is_empty(
-    command: CommandLine, first_command: CommandLine, file: Path
-) -> None:
+def test_restore_into_database_that_was_only_read(command: CommandLine, first_command: CommandLine, file: Path) -> None:
     first_command.run("doctor", code=1)
     command.says("backup", str(file))
     assert "doctor found no errors" in first_command.says("restore", str(file))
 
 
-def test_no_file(first_command: CommandLine, file: Path) -> None:
+def test_restore_of_missing_file_is_refused(first_command: CommandLine, file: Path) -> None:
     assert f"{file} cannot be read: No such file or directory." in first_command.refuses("restore", str(file))
 
 
-def test_no_backup(first_command: CommandLine, file: Path) -> None:
+def test_restore_of_other_file_is_refused(first_command: CommandLine, file: Path) -> None:
     file.write_text("something else")
     assert "is a damaged backup: File is not a zip file. Nothing was changed." in first_command.refuses(
         "restore", str(file)
     )
 
 
-def test_the_database_is_never_overwritten(command: CommandLine, file: Path) -> None:
+def test_restore_never_overwrites_a_database(command: CommandLine, file: Path) -> None:
     command.says("backup", str(file))
     assert "it was not changed. Stop the server" in command.refuses("restore", str(file))
     command.says("users", "show", "Ann")

@@ -32,7 +32,7 @@ def test_migrate(first_command: CommandLine) -> None:
     assert first_command.says("migrate") == "The schema is already up to date.\n"
 
 
-def test_doctor_finds_nothing(command: CommandLine) -> None:
+def test_doctor_of_sound_database_reports_no_errors(command: CommandLine) -> None:
     if command.database.startswith("sqlite"):
         Path(command.database.removeprefix("sqlite:///")).chmod(0o600)
     assert command.says("doctor") == f"{CLEAN}\nNo errors found.\n"
@@ -45,7 +45,7 @@ def test_doctor_notes_a_misspelt_setting(command: CommandLine) -> None:
     assert "note: settings: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n" in said
 
 
-def test_doctor_finds_something(command: CommandLine, world: World) -> None:
+def test_doctor_reports_errors_and_exits_with_1(command: CommandLine, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("doctor", code=1)
     assert (
@@ -85,7 +85,7 @@ def test_an_older_schema_is_refused(first_command: CommandLine, arguments: tuple
 
 @pytest.mark.parametrize("arguments", AFTER_MIGRATE)
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_mistyped_file_is_not_made(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
+def test_mistyped_file_is_not_created(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
     problem = first_command.refuses(*arguments, typed="moss and lanterns")
     assert "does not exist. Create it with: gamekeeper migrate" in problem
     assert f"gamekeeper migrate --database {first_command.database}" in problem
@@ -93,7 +93,7 @@ def test_a_mistyped_file_is_not_made(first_command: CommandLine, arguments: tupl
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
+def test_new_file_is_readable_by_owner_only(first_command: CommandLine) -> None:
     first_command.says("migrate")
     assert Path(first_command.database.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
 
@@ -115,7 +115,7 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
     ],
     ids=["server", "folder", "scheme", "slash", "hash", "question", "bracket", "ipv6", "root", "nothing"],
 )
-def test_out_of_reach(arguments: tuple[str, ...], database: str, problem: str) -> None:
+def test_unreachable_database_is_reported(arguments: tuple[str, ...], database: str, problem: str) -> None:
     said = CommandLine(database).refuses(*arguments, typed="moss and lanterns")
     assert problem in said
     assert "cret" not in said
@@ -123,11 +123,11 @@ def test_out_of_reach(arguments: tuple[str, ...], database: str, problem: str) -
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_no_such_database_on_the_server(first_command: CommandLine) -> None:
+def test_missing_database_on_server_is_reported(first_command: CommandLine) -> None:
     gone = urlunsplit(urlsplit(first_command.database)._replace(path="/gone"))
     assert 'database "gone" does not exist. Check --database' in CommandLine(gone).refuses("migrate")
 
 
-def test_not_a_database(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"not a database" * 1000)
     assert "file is not a database" in CommandLine(f"sqlite:///{tmp_path}/x.db").refuses("doctor")

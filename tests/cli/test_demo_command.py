@@ -72,7 +72,7 @@ def wait_for(process: subprocess.Popen[bytes], printed: Path) -> str:
     return printed.read_text("utf-8")
 
 
-def test_it_says_where_mail_waits(running: "Running") -> None:
+def test_greeting_names_the_outbox_command(running: "Running") -> None:
     [line] = [line for line in running.printed.splitlines() if "gamekeeper mail list" in line]
     command = shlex.split(line.split("(")[0])
     assert command[:4] == ["Mail", "gamekeeper", "mail", "list"]
@@ -98,14 +98,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
     assert "Traceback" not in wrong.read_text("utf-8")
 
 
-def test_the_ready_made_line_answers(running: Running) -> None:
+def test_first_printed_command_works(running: Running) -> None:
     ready = next(command for command in running.commands if "gka_" in command)
     answer = running.paste(ready)
     assert answer.status_code == 200
     assert answer.json()["Total"] == 48 + 10
 
 
-def test_every_line_answers_with_the_token_of_the_log_in(running: Running) -> None:
+def test_all_printed_commands_work_after_login(running: Running) -> None:
     words = shlex.split(next(line for line in running.commands if line.startswith("TOKEN=")).removeprefix("TOKEN=$("))
     form = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-d")
     answer = httpx.post(f"{running.address}/api/oauth/token", data=form)
@@ -116,7 +116,7 @@ def test_every_line_answers_with_the_token_of_the_log_in(running: Running) -> No
 
 
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("sed")), reason="this machine has no curl or no sed")
-def test_the_log_in_works_in_a_shell(running: Running) -> None:
+def test_printed_login_works_in_a_shell(running: Running) -> None:
     log_in, online = running.commands[1:3]
     script = f"{log_in}\n{online}\n"
     answer = subprocess.run(["/bin/sh", "-c", script], capture_output=True, check=True, timeout=START_SECONDS)
@@ -149,7 +149,7 @@ def called(*arguments: str) -> Result:
 
 
 @pytest.mark.usefixtures("greeted")
-def test_on_any_database(empty_database: str) -> None:
+def test_demo_runs_on_each_engine(empty_database: str) -> None:
     result = called("--database", empty_database, "--password", "moss", "--players", "3")
     assert result.exit_code == 0, result.output
     assert f"SHA-256   {hash_for_wire('moss')}" in result.output
@@ -160,7 +160,7 @@ def test_on_any_database(empty_database: str) -> None:
 
 
 @pytest.mark.usefixtures("greeted")
-def test_a_random_password_unless_one_is_given(tmp_path: Path) -> None:
+def test_password_is_random_by_default(tmp_path: Path) -> None:
     printed = [called("--data", str(tmp_path / "new")).output for _ in range(2)]
     passwords = [re.findall(r"Password +(\S+)", each)[0] for each in printed]
     assert passwords[0] != passwords[1]
@@ -168,14 +168,14 @@ def test_a_random_password_unless_one_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("greeted")
-def test_the_address_printed_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_address_is_reachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "require_servable", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - takes anything: listens nowhere
     result = called("--data", str(tmp_path), "--host", "0.0.0.0")  # noqa: S104 - nothing listens there
     assert "http://127.0.0.1:" in result.output
     assert "http://0.0.0.0" not in result.output
 
 
-def test_a_port_that_is_taken(tmp_path: Path) -> None:
+def test_port_in_use_is_refused(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = called("--data", str(tmp_path / "new"), "--port", str(port))
@@ -184,14 +184,14 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_a_database_with_other_people(database: str) -> None:
+def test_database_with_other_accounts_is_refused(database: str) -> None:
     result = called("--database", database)
     assert result.exit_code == 1
     assert "so nothing was changed" in result.output
 
 
 @pytest.mark.usefixtures("greeted")
-def test_a_name_to_be_loaded_that_somebody_has(empty_database: str) -> None:
+def test_load_of_used_name_is_refused(empty_database: str) -> None:
     assert called("--database", empty_database).exit_code == 0
     name, email = numbered_name(1), "stranger@example.test"
     arguments = ["users", "add", name, "--email", email, "--password-stdin"]
@@ -203,7 +203,7 @@ def test_a_name_to_be_loaded_that_somebody_has(empty_database: str) -> None:
 
 
 @pytest.mark.usefixtures("greeted")
-def test_while_another_load_is_under_way(empty_database: str) -> None:
+def test_load_beside_another_load_is_refused(empty_database: str) -> None:
     assert called("--database", empty_database).exit_code == 0
     with loading(empty_database):
         result = called("--database", empty_database, "--players", "3")
@@ -237,7 +237,7 @@ def loading(url: str) -> Generator[None]:
         holder.join(START_SECONDS)
 
 
-def test_a_place_where_no_directory_can_be(tmp_path: Path) -> None:
+def test_impossible_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = called("--data", str(tmp_path / "file" / "data"))
     assert result.exit_code == 1
@@ -252,7 +252,7 @@ def test_a_place_where_no_directory_can_be(tmp_path: Path) -> None:
         (("--port", "0"), "--port"),
     ],
 )
-def test_nonsense(arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_options_are_refused(arguments: tuple[str, ...], said: str) -> None:
     result: Any = called(*arguments)
     assert result.exit_code == 2
     assert said in result.output

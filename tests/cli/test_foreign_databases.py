@@ -84,7 +84,7 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("inside")
-def test_the_database_of_another_program_is_left_alone(foreign: CommandLine, intersect: Path) -> None:
+def test_database_of_another_program_is_refused(foreign: CommandLine, intersect: Path) -> None:
     options = ("--players", str(intersect / "playerdata.db"), "--game", str(intersect / "gamedata.db"))
     every = [*READING, *WRITING, ("serve", "--port", str(free_port())), ("import", "intersect", *options)]
     before = made(foreign.database)
@@ -95,7 +95,9 @@ def test_the_database_of_another_program_is_left_alone(foreign: CommandLine, int
         assert made(foreign.database) == before, arguments
 
 
-def test_nor_is_anything_copied_there(foreign: CommandLine, command: CommandLine, tmp_path: Path) -> None:
+def test_nothing_is_copied_into_database_of_another_program(
+    foreign: CommandLine, command: CommandLine, tmp_path: Path
+) -> None:
     before = made(foreign.database)
     command.says("backup", str(tmp_path / "x.backup"))
     for said in (
@@ -110,7 +112,7 @@ def test_nor_is_anything_copied_there(foreign: CommandLine, command: CommandLine
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 @pytest.mark.parametrize("state", ["closed", "in use", "left behind"])
-def test_whatever_state_the_file_is_in(first_command: CommandLine, mode: str, state: str) -> None:
+def test_file_of_another_program_is_refused_in_every_state(first_command: CommandLine, mode: str, state: str) -> None:
     """Left behind: its program was killed, and what it had not put into the file yet lies beside it."""
     file = Path(first_command.database.removeprefix("sqlite:///"))
     other = file.with_name(f"other-{file.name}") if state == "left behind" else file
@@ -135,7 +137,7 @@ def test_whatever_state_the_file_is_in(first_command: CommandLine, mode: str, st
 
 @pytest.mark.usefixtures("inside")
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_an_empty_database_that_is_only_read_stays_empty(first_command: CommandLine) -> None:
+def test_reading_commands_leave_empty_database_empty(first_command: CommandLine) -> None:
     for arguments in READING:
         said = first_command.run(*arguments, code=1).output
         assert "gamekeeper migrate" in said or "Check --database." in said, arguments
@@ -150,7 +152,7 @@ def latin(postgres_databases: Postgres) -> Generator[CommandLine]:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_an_encoding_that_has_no_place_for_some_names(latin: CommandLine, command: CommandLine, tmp_path: Path) -> None:
+def test_database_with_other_encoding_is_refused(latin: CommandLine, command: CommandLine, tmp_path: Path) -> None:
     """Only PostgreSQL has others than those that can write everything."""
     command.says("backup", str(tmp_path / "x.backup"))
     for arguments in (
@@ -169,7 +171,7 @@ def test_an_encoding_that_has_no_place_for_some_names(latin: CommandLine, comman
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_one_that_an_older_version_took_is_not_shut(
+def test_existing_database_with_other_encoding_still_works(
     latin: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All that is in it can be brought elsewhere."""
@@ -189,7 +191,7 @@ def test_one_that_an_older_version_took_is_not_shut(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_behind_a_link_is_the_same_file(first_command: CommandLine, tmp_path: Path) -> None:
+def test_symbolic_link_is_the_same_file(first_command: CommandLine, tmp_path: Path) -> None:
     real, link = tmp_path / "real.db", Path(first_command.database.removeprefix("sqlite:///"))
     with closing(sqlite3.connect(real, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = wal")
@@ -200,7 +202,7 @@ def test_behind_a_link_is_the_same_file(first_command: CommandLine, tmp_path: Pa
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_folder_that_cannot_be_entered(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inaccessible_folder_is_reported(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     stat = Path.stat
 
     def denied(self: Path, **more: bool) -> os.stat_result:
@@ -213,7 +215,7 @@ def test_a_folder_that_cannot_be_entered(first_command: CommandLine, monkeypatch
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_full_disk(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     connect: Callable[[Path], sqlite3.Connection] = vars(sqlite)["_connect"]
 
     def small(path: Path) -> sqlite3.Connection:
@@ -227,7 +229,7 @@ def test_a_full_disk(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_full_disk_of_a_server(command: CommandLine, world: World) -> None:
+def test_full_disk_of_database_server_is_reported(command: CommandLine, world: World) -> None:
     full = "RAISE disk_full USING MESSAGE = ''could not extend file''"
     world.sql(f"CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {full}; END'")
     world.sql("CREATE TRIGGER full_disk BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION full_disk()")

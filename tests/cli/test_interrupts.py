@@ -35,7 +35,7 @@ runpy.run_module("gamekeeper", run_name="__main__")
 """
 
 
-def test_what_is_stopped_leaves_nothing(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
+def test_interrupted_command_leaves_nothing(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
     """In the middle, and while what was written is read back, to its very end."""
     kept, good, exported = tmp_path / "kept", tmp_path / "good", tmp_path / "exported"
     kept.write_text("yesterday's")
@@ -74,7 +74,7 @@ def listening() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("listening")
-def test_what_is_done_is_not_called_stopped(command: CommandLine) -> None:
+def test_interrupt_after_commit_reports_success(command: CommandLine) -> None:
     async def work(_: Keeper) -> str:
         signal.raise_signal(signal.SIGINT)
         return "done"
@@ -86,7 +86,7 @@ def test_what_is_done_is_not_called_stopped(command: CommandLine) -> None:
     assert outcome == "done"
 
 
-def test_what_would_come_next_does_not(command: CommandLine) -> None:
+def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
     """Heard while the step before it ends: only what was the whole purpose is said to be done."""
     source = ["--database", command.database]
     erasing, serving, issuing = outcomes(
@@ -102,7 +102,7 @@ def test_what_would_come_next_does_not(command: CommandLine) -> None:
     assert json.loads(issuing.said)["id"] in command.says("tokens", "list", "Shop")
 
 
-def test_what_is_there_without_its_indexes(command: CommandLine, tmp_path: Path, databases: Any) -> None:
+def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Path, databases: Any) -> None:
     """The rows are committed, or nothing keeps them from it: it is told so, and how the rest is made."""
     backup, exported = tmp_path / "backup", tmp_path / "exported"
     command.says("backup", str(backup))
@@ -129,7 +129,7 @@ def test_what_is_there_without_its_indexes(command: CommandLine, tmp_path: Path,
 
 
 @pytest.mark.usefixtures("listening")
-def test_what_has_moved_and_is_not_open_yet(
+def test_interrupt_before_reopening_moved_database_is_reported(
     command: CommandLine, first_command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def pressed(_: Keeper) -> bool:
@@ -145,6 +145,6 @@ def test_what_has_moved_and_is_not_open_yet(
     assert first_command.json("users", "show", "Ann")["name"] == "Ann"
 
 
-def test_before_a_command_has_begun() -> None:
+def test_interrupt_before_command_starts() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORTING, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", ABORTED)

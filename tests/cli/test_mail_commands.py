@@ -7,7 +7,7 @@ from smtp_sink import Sink
 from world import World
 
 
-def test_an_empty_outbox(command: CommandLine) -> None:
+def test_list_of_empty_outbox(command: CommandLine) -> None:
     assert command.says("mail", "list").split() == ["ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST", "ERROR"]
     assert command.json("mail", "list") == []
     assert command.says("mail", "retry", "--all").startswith("0 mails are due now")
@@ -44,7 +44,7 @@ def test_list(command: CommandLine, make_world: Make) -> None:
     assert code not in command.says("mail", "list") + command.says("mail", "list", "--json")
 
 
-def test_list_says_that_it_was_cut(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mail_list_reports_that_it_is_cut(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.store.mails.LIST_LIMIT", 2)
     for name in ("Ann", "Bob", "Mona"):
         ask(world, name)
@@ -63,7 +63,7 @@ def test_show(command: CommandLine, world: World) -> None:
     assert f">{code}</p>" in html
 
 
-def test_show_when_the_code_is_gone(command: CommandLine, world: World) -> None:
+def test_show_without_valid_code(command: CommandLine, world: World) -> None:
     ask(world)
     world.sql("DELETE FROM resets")
     assert "(the code expired, was used or was replaced)" in command.says("mail", "show", only(world).id)
@@ -75,7 +75,7 @@ def test_show_with_a_bad_template(command: CommandLine, world: World) -> None:
     assert said == "Error: GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist.\n"
 
 
-def test_show_what_cannot_be_written(command: CommandLine, world: World) -> None:
+def test_show_with_invalid_address_is_refused(command: CommandLine, world: World) -> None:
     world.sql("UPDATE users SET email = '' WHERE id = $1", people.USER_IDS["Ann"])
     ask(world)
     assert "The mail address is not valid" in command.refuses("mail", "show", only(world).id)
@@ -83,7 +83,7 @@ def test_show_what_cannot_be_written(command: CommandLine, world: World) -> None
 
 @pytest.mark.parametrize("what", ["show", "retry"])
 @pytest.mark.parametrize("mail_id", [people.NOBODY_ID, "nonsense", ""])
-def test_no_such_mail(command: CommandLine, what: str, mail_id: str) -> None:
+def test_unknown_mail_is_reported(command: CommandLine, what: str, mail_id: str) -> None:
     said = command.refuses("mail", what, mail_id)
     assert said == f"Error: No mail with id '{mail_id}'. List the mails with: gamekeeper mail list\n"
 
@@ -113,14 +113,14 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
     assert retried == [(people.USER_IDS["Bob"], None), (people.USER_IDS["Ann"], None)]  # by the command line
 
 
-def test_retry_of_what_has_run_out(command: CommandLine, world: World) -> None:
+def test_retry_of_expired_mail_is_refused(command: CommandLine, world: World) -> None:
     ask(world)
     world.sql("UPDATE resets SET expires_at = 1")
     assert "its code has expired, was used or was replaced; request" in command.refuses("mail", "retry", only(world).id)
     assert command.says("mail", "retry", "--all").startswith("0 mails")
 
 
-def test_retry_leaves_what_is_under_way(command: CommandLine, world: World) -> None:
+def test_retry_of_mail_in_delivery_is_refused(command: CommandLine, world: World) -> None:
     ask(world)
     make_due(world)
     world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
@@ -129,11 +129,11 @@ def test_retry_leaves_what_is_under_way(command: CommandLine, world: World) -> N
 
 
 @pytest.mark.parametrize("arguments", [[], [people.NOBODY_ID, "--all"]])
-def test_retry_what(command: CommandLine, arguments: list[str]) -> None:
+def test_retry_needs_id_or_all(command: CommandLine, arguments: list[str]) -> None:
     assert "Give either the ID of a mail or --all." in command.refuses("mail", "retry", *arguments, code=2)
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_serve_says_what_mail_needs(command: CommandLine) -> None:
+def test_serve_reports_missing_mail_settings(command: CommandLine) -> None:
     said = command.refuses("serve", GAMEKEEPER_SMTP_URL="smtp://mail.test")
     assert said.startswith("Error: GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to the sender")

@@ -26,7 +26,7 @@ def test_ban_and_unban(command: CommandLine, world: World) -> None:
     assert "Shop is not banned." in command.refuses("users", "unban", "Shop")
 
 
-def test_mute_and_unmute_even_of_the_mightiest(command: CommandLine, world: World) -> None:
+def test_mute_and_unmute_account_with_all_permissions(command: CommandLine, world: World) -> None:
     assert command.says("users", "mute", "Root", "--days", "1") == "Muted Root for 1 day.\n"
     assert world.get("/api/v1/users/Root").json["IsMuted"] is True
     assert command.says("users", "unmute", "Root") == "Unmuted Root.\n"
@@ -34,7 +34,7 @@ def test_mute_and_unmute_even_of_the_mightiest(command: CommandLine, world: Worl
 
 
 @pytest.mark.parametrize(("act", "state"), [("ban", "banned"), ("mute", "muted")])
-def test_an_account_shows_it_without_a_reason_too(command: CommandLine, world: World, act: str, state: str) -> None:
+def test_show_has_penalty_without_reason(command: CommandLine, world: World, act: str, state: str) -> None:
     def shown() -> tuple[str, str]:
         """For programs and for people."""
         lines = command.says("users", "show", "Bob").splitlines()
@@ -53,7 +53,7 @@ def test_an_account_shows_it_without_a_reason_too(command: CommandLine, world: W
 
 
 @pytest.mark.parametrize("act", ["ban", "mute"])
-def test_a_reason_that_cannot_be_kept(command: CommandLine, act: str) -> None:
+def test_invalid_reason_is_refused(command: CommandLine, act: str) -> None:
     """The same that the API takes."""
     for reason in ("a\nb", "\x9b31m", "\udc80"):
         assert "cannot be stored" in command.refuses("users", act, "Ann", "--reason", reason)
@@ -61,6 +61,6 @@ def test_a_reason_that_cannot_be_kept(command: CommandLine, act: str) -> None:
     command.says("users", act, "Ann", "--reason", "x" * 255)
 
 
-def test_used_wrongly(command: CommandLine) -> None:
+def test_invalid_arguments_are_refused(command: CommandLine) -> None:
     assert "--days" in command.refuses("users", "ban", "Ann", "--days", "-1", code=2)
     assert "List the accounts with: gamekeeper users list" in command.refuses("users", "mute", "Nobody")

@@ -26,7 +26,7 @@ def test_move(command: CommandLine, target: str) -> None:
     assert "Ann" in command.says("users", "list")
 
 
-def test_move_for_programs(command: CommandLine, first_command: CommandLine, world: World) -> None:
+def test_move_prints_json(command: CommandLine, first_command: CommandLine, world: World) -> None:
     moved = command.json("move", "--to", first_command.database)
     assert moved["problems"] == []
     assert moved["tables"]["players"]["rows"] == 3
@@ -35,14 +35,14 @@ def test_move_for_programs(command: CommandLine, first_command: CommandLine, wor
     assert moved["tables"]["ledger"]["rows"] == len(world.ledger())
 
 
-def test_a_move_that_takes_an_error_along(command: CommandLine, target: str, world: World) -> None:
+def test_move_reports_errors_of_doctor(command: CommandLine, target: str, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("move", "--to", target, code=1)
     assert "; doctor found 2 errors." in said
     assert "error: ledger: The slots hold 1251 of item Gold Coin" in said
 
 
-def test_where_to(command: CommandLine) -> None:
+def test_move_needs_another_database(command: CommandLine) -> None:
     """Also by another spelling of the same place."""
     assert "Source and target are the same database." in command.refuses("move", "--to", command.database)
     other = command.database.replace("///", "////") if command.database.startswith("sqlite") else command.database
@@ -53,34 +53,34 @@ def test_where_to(command: CommandLine) -> None:
     assert "Ann" in command.says("users", "list")
 
 
-def test_nothing_is_overwritten(command: CommandLine, first_command: CommandLine) -> None:
+def test_move_never_overwrites_a_database(command: CommandLine, first_command: CommandLine) -> None:
     first_command.says("migrate")
     assert "it was not changed." in command.refuses("move", "--to", first_command.database)
     assert "Ann" in command.says("users", "list")
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_nowhere_to_move_from(first_command: CommandLine, tmp_path: Path) -> None:
+def test_move_of_missing_database_is_refused(first_command: CommandLine, tmp_path: Path) -> None:
     assert "does not exist. Create it with: gamekeeper migrate" in first_command.refuses(
         "move", "--to", f"sqlite:///{tmp_path / 'x.db'}"
     )
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_to_reopen(first_command: CommandLine) -> None:
+def test_reopen_of_unused_database_is_refused(first_command: CommandLine) -> None:
     if first_command.database.startswith("sqlite"):
         Path(first_command.database.removeprefix("sqlite:///")).touch()
     problem = "Gamekeeper has never used this database. Check --database."
     assert first_command.refuses("move", "--reopen") == f"Error: {problem}\n"
 
 
-def test_a_target_out_of_reach(command: CommandLine) -> None:
+def test_move_to_unreachable_database_is_refused(command: CommandLine) -> None:
     assert "Cannot reach the database" in command.refuses("move", "--to", "postgresql://nobody@127.0.0.1:1/x")
     assert "Ann" in command.says("users", "list")
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_user_who_may_not_make_tables(
+def test_move_without_create_permission_is_refused(
     command: CommandLine, first_command: CommandLine, opened: Callable[[str], World]
 ) -> None:
     target = first_command.database
@@ -93,7 +93,7 @@ def test_a_user_who_may_not_make_tables(
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("table", ["slots", "ledger"])
-def test_a_damaged_file(command: CommandLine, tmp_path: Path, table: str) -> None:
+def test_move_of_damaged_file_is_refused(command: CommandLine, tmp_path: Path, table: str) -> None:
     """Also where it is seen when it is opened, by the newest moment in it."""
     file = Path(command.database.removeprefix("sqlite:///"))
     with contextlib.closing(sqlite3.connect(file)) as db:
@@ -127,7 +127,7 @@ def test_export_and_import(command: CommandLine, first_command: CommandLine, tmp
     assert "already exists." in command.refuses("export", str(folder))
 
 
-def test_export_and_import_for_programs(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
+def test_export_and_import_print_json(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
     folder = tmp_path / "game"
     made = command.json("export", str(folder))
     assert made["files"]["players.jsonl"]["lines"] == 3
@@ -138,6 +138,6 @@ def test_export_and_import_for_programs(command: CommandLine, first_command: Com
     assert back["tables"]["players"]["rows"] == 3
 
 
-def test_no_export(first_command: CommandLine, tmp_path: Path) -> None:
+def test_import_of_other_folder_is_refused(first_command: CommandLine, tmp_path: Path) -> None:
     problem = first_command.refuses("import", "gamekeeper", str(tmp_path))
     assert f"{tmp_path} is no export: manifest.json cannot be read: No such file or directory." in problem

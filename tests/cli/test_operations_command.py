@@ -14,7 +14,7 @@ def test_operations_are_listed_as_json() -> None:
     assert {each["permissions"] for each in listed} >= {"no token", "users.manage, users.query", "game.link"}
 
 
-def test_operations_are_listed_for_people() -> None:
+def test_operations_are_listed_as_table() -> None:
     heading, *rows = COMMAND.run("operations").stdout.splitlines()
     assert heading.split() == ["NUMBER", "METHOD", "PATH", "NAME", "ACCESS", "PERMISSIONS", "SUMMARY"]
     assert len(rows) == len(ROUTES)

@@ -43,7 +43,7 @@ def test_delete(command: CommandLine, world: World) -> None:
     assert "zoe" not in rest
 
 
-def test_delete_before_anything_was_ever_served(first_command: CommandLine) -> None:
+def test_delete_on_database_that_was_never_served(first_command: CommandLine) -> None:
     """The lists were never counted, and there is nothing to say about that."""
     first_command.says(
         "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
@@ -52,7 +52,7 @@ def test_delete_before_anything_was_ever_served(first_command: CommandLine) -> N
     assert [line.split()[-2:] for line in result.stderr.splitlines()] == [["audit", "log."], ["person's", "data."]]
 
 
-def test_delete_by_id_of_somebody_without_characters(command: CommandLine) -> None:
+def test_delete_by_id_of_account_without_players(command: CommandLine) -> None:
     said = command.says("users", "delete", people.USER_IDS["Mona"], "--yes")
     assert said.startswith(f"Erased Mona ({people.USER_IDS['Mona']}), 0 players and the names in 2 changes")
 
@@ -72,13 +72,13 @@ def test_delete_refused(command: CommandLine, world: World) -> None:
     assert "Ann" in names(command)
 
 
-def test_delete_asks(command: CommandLine) -> None:
+def test_delete_without_terminal_needs_yes(command: CommandLine) -> None:
     problem = command.refuses(*DELETE, code=2, typed="y\n")
     assert "Cannot ask for confirmation without a terminal. Use --yes, or check first with --dry-run." in problem
     assert "Ann" in names(command)
 
 
-def test_a_terminal_is_asked(command: CommandLine) -> None:
+def test_delete_asks_for_confirmation_on_a_terminal(command: CommandLine) -> None:
     for answer, code in (("n\n", 1), ("y\n", 0)):
         ours, theirs = pty.openpty()
         os.write(ours, answer.encode())
@@ -129,9 +129,7 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     assert next(each["reason"] for each in found["changes"] if each["kind"] == "player_deleted") == "asked for"
 
 
-def test_export_has_nothing_of_a_character_that_another_deleted(
-    command: CommandLine, world: World, tmp_path: Path
-) -> None:
+def test_export_omits_player_that_moved_to_another_account(command: CommandLine, world: World, tmp_path: Path) -> None:
     assert put_player(world, ZOE.id, {"UserId": people.USER_IDS["Bob"]}).status == 200
     assert world.post("/api/v1/players/Zoe/name", {"name": "Bobbin"}, headers={"X-Reason": "Bob asked"}).status == 200
     assert world.call("DELETE", "/api/v1/players/Bobbin").status == 200
@@ -152,7 +150,7 @@ def test_export_has_no_secrets(command: CommandLine, world: World, tmp_path: Pat
     assert not [each for row in secrets for each in row if each and each in text]
 
 
-def test_export_overwrites_nothing_unless_told(command: CommandLine, tmp_path: Path) -> None:
+def test_export_overwrites_only_with_force(command: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
     path.write_text("mine")
     assert "already exists" in command.refuses("users", "export", "Ann", str(path))
@@ -162,14 +160,14 @@ def test_export_overwrites_nothing_unless_told(command: CommandLine, tmp_path: P
         assert problem in command.refuses("users", "export", "Ann", str(place))
 
 
-def test_an_export_that_fails_leaves_nothing(command: CommandLine, world: World, tmp_path: Path) -> None:
+def test_failed_export_leaves_no_file(command: CommandLine, world: World, tmp_path: Path) -> None:
     assert "No user with name 'Nobody'." in command.refuses("users", "export", "Nobody", str(tmp_path / "nobody.json"))
     world.sql("UPDATE players SET document = CAST('{}' AS {document}) WHERE id = $1", ZOE.id)  # found half-way
     command.run("users", "export", "Ann", str(tmp_path / "ann.json"), code=1)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_room(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_to_full_disk_is_reported(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the disk of the file: the database is in reach."""
 
     def full(_value: object) -> bytes:
@@ -181,7 +179,7 @@ def test_no_room(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_long_history_takes_no_more_memory(world: World, tmp_path: Path) -> None:
+def test_export_memory_does_not_grow_with_history(world: World, tmp_path: Path) -> None:
     """What is held at a time is a page, however many rows there are."""
     many = """INSERT INTO ledger (at, kind, over_link, player_id, request_id, after)
               WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $2)

@@ -12,7 +12,7 @@ ADD = ["users", "add"]
 
 
 @pytest.mark.parametrize("page", ["docs/link.md", "examples/README.md"])
-def test_a_game_server_gets_its_account_and_its_token(first_command: CommandLine, page: str) -> None:
+def test_documented_commands_create_account_and_token(first_command: CommandLine, page: str) -> None:
     add, issue = parse_commands((ROOT / page).read_text(encoding="utf-8"))
     assert add[:2] == ADD
     first_command.says(*add, "--password-stdin", typed="moss and lanterns")

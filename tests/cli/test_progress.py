@@ -5,7 +5,7 @@ import pytest
 from gamekeeper.cli import progress
 
 
-def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_lines_without_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PRINT_SECONDS", 0.0)
     with progress.load_progress(3000) as advance:
         advance(1000)
@@ -17,13 +17,13 @@ def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str], mo
     assert last.startswith("Loaded 3,000 players, ")
 
 
-def test_lines_come_seldom(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_lines_are_rate_limited(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.load_progress(3000) as advance:
         advance(1000)
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     with progress.load_progress(3000) as advance:
@@ -35,7 +35,9 @@ def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert "players/s" in shown
 
 
-def test_nothing_to_load_shows_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_progress_without_players_to_load(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     with progress.load_progress(0):
         pass

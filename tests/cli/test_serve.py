@@ -85,7 +85,7 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_ready_answering_and_stopping(serves: SERVES, database: str, known_tokens: Mapping[str, str]) -> None:
+def test_serve_starts_answers_and_shuts_down(serves: SERVES, database: str, known_tokens: Mapping[str, str]) -> None:
     server = serves(database)
     assert server.first_line == f"Gamekeeper is ready: {server.url} (stop with Ctrl-C)"
     with httpx.Client(headers={"Authorization": f"Bearer {known_tokens['Root']}"}) as kept_alive:
@@ -96,7 +96,7 @@ def test_ready_answering_and_stopping(serves: SERVES, database: str, known_token
     assert '"route":"GET /api/v1/players/[lookupKey]"' in server.errors[0]
 
 
-def test_the_first_start_says_how_to_make_an_account(serves: SERVES, empty_database: str) -> None:
+def test_first_start_prints_how_to_create_an_account(serves: SERVES, empty_database: str) -> None:
     server = serves(empty_database)
     assert "is ready" in server.first_line
     assert server.errors[0] == "No account has API access yet. Create the first one with:"
@@ -109,7 +109,7 @@ def test_the_first_start_says_how_to_make_an_account(serves: SERVES, empty_datab
 
 
 @ON_SQLITE
-def test_ctrl_c_reaches_everybody(serves: SERVES, database: str) -> None:
+def test_ctrl_c_to_process_group_shuts_down(serves: SERVES, database: str) -> None:
     server = serves(database)
     os.killpg(server.process.pid, signal.SIGINT)
     assert server.process.wait(timeout=SECONDS) == 0
@@ -117,7 +117,7 @@ def test_ctrl_c_reaches_everybody(serves: SERVES, database: str) -> None:
 
 
 @ON_SQLITE
-def test_two_words_at_once(serves: SERVES, database: str) -> None:
+def test_two_signals_at_once_shut_down(serves: SERVES, database: str) -> None:
     for _ in range(3):  # one time in two or three it is not heard, if nobody sees to it
         server = serves(database)
         server.process.terminate()
@@ -136,7 +136,7 @@ def at_hang_up(does: signal.Handlers) -> Generator[None]:
 
 
 @ON_SQLITE
-def test_a_closed_terminal(serves: SERVES, database: str) -> None:
+def test_sighup_shuts_down(serves: SERVES, database: str) -> None:
     with at_hang_up(signal.SIG_DFL):
         server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
@@ -145,7 +145,7 @@ def test_a_closed_terminal(serves: SERVES, database: str) -> None:
 
 
 @ON_SQLITE
-def test_under_nohup_a_closed_terminal_is_nothing(serves: SERVES, database: str) -> None:
+def test_sighup_under_nohup_is_ignored(serves: SERVES, database: str) -> None:
     with at_hang_up(signal.SIG_IGN):  # which is all that nohup does
         server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
@@ -165,7 +165,7 @@ def test_workers_end_with_their_parent(serves: SERVES, database: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_several_workers(serves: SERVES, database: str, known_tokens: Mapping[str, str]) -> None:
+def test_several_workers_on_postgres(serves: SERVES, database: str, known_tokens: Mapping[str, str]) -> None:
     server = serves(database, "--workers", "2")
     for _ in range(10):
         headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
@@ -182,7 +182,7 @@ def test_several_workers_on_sqlite_are_refused(command: CommandLine) -> None:
     )
 
 
-def test_a_port_in_use(command: CommandLine) -> None:
+def test_port_in_use_is_refused(command: CommandLine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         said = command.refuses("serve", "--port", port)
@@ -197,20 +197,20 @@ def test_same_port_for_health_and_api_is_refused(command: CommandLine, monkeypat
 
 
 @ON_SQLITE
-def test_a_port_in_use_by_another_gamekeeper(serves: SERVES, database: str, command: CommandLine) -> None:
+def test_port_in_use_by_another_gamekeeper_is_refused(serves: SERVES, database: str, command: CommandLine) -> None:
     server = serves(database)
     assert "Address already in use" in command.refuses("serve", "--port", str(server.port))
     assert server.stop() == (0, "")
 
 
-def test_an_address_that_is_not_ours(command: CommandLine) -> None:
+def test_address_of_another_machine_is_refused(command: CommandLine) -> None:
     assert "Cannot listen on 203.0.113.1 port" in command.refuses("serve", "--host", "203.0.113.1")
 
 
 @pytest.mark.parametrize(
     ("port", "cure"), [("443", "Ports below 1024 need the capability CAP_NET_BIND_SERVICE"), ("5443", "Choose another")]
 )
-def test_a_port_that_we_may_not_have(
+def test_privileged_port_is_refused_with_hint(
     command: CommandLine, monkeypatch: pytest.MonkeyPatch, port: str, cure: str
 ) -> None:
     def refused(*_: object) -> None:
@@ -222,13 +222,11 @@ def test_a_port_that_we_may_not_have(
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
-def test_odd_ports(command: CommandLine, port: str) -> None:
+def test_invalid_ports_are_refused(command: CommandLine, port: str) -> None:
     command.refuses("serve", "--port", port, code=2)
 
 
-def test_listening_to_everybody_is_said_loudly_and_so_is_half_an_import(
-    serves: SERVES, database: str, world: World
-) -> None:
+def test_serve_warns_of_plain_http_and_interrupted_import(serves: SERVES, database: str, world: World) -> None:
     world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
     server = serves(database, "--host", "0.0.0.0")  # noqa: S104 - what is being tested
     assert server.stop() == (0, "")
@@ -247,7 +245,7 @@ def test_serve_warns_of_weak_synchronous_commit(serves: SERVES, database: str, w
     world.sql(f'ALTER DATABASE "{name}" RESET synchronous_commit')
 
 
-def test_a_misspelt_setting_is_said_loudly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_warns_of_misspelt_setting(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
     serve.require_servable(Settings(port=free_port()))
     assert capsys.readouterr().err == (
@@ -262,13 +260,13 @@ class Full(io.StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_what_nobody_can_read_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_error_does_not_stop_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
     with contextlib.redirect_stderr(Full()):
         serve.require_servable(Settings(port=free_port(), host="0.0.0.0"))  # noqa: S104 - it is warned of
 
 
-def test_a_newer_schema(serves: SERVES, database: str, world: World) -> None:
+def test_newer_schema_is_refused(serves: SERVES, database: str, world: World) -> None:
     world.sql("INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)")
     server = serves(database)
     assert server.first_line == ""
@@ -279,7 +277,7 @@ def test_a_newer_schema(serves: SERVES, database: str, world: World) -> None:
 
 @ON_SQLITE
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX systems limit open files")
-def test_a_low_limit_on_open_files_is_warned_of_and_never_reached(serves: SERVES, database: str) -> None:
+def test_low_file_limit_is_warned_of_and_never_reached(serves: SERVES, database: str) -> None:
     """At the limit granian would retry to accept a connection without a pause, at the cost of a whole core."""
     files = 200
     serving = serves(database, files=files)

@@ -22,18 +22,18 @@ def test_every_setting_with_value_source_and_meaning() -> None:
     assert shown["database"]["source"] == "GAMEKEEPER_DATABASE"
 
 
-def test_the_option_wins() -> None:
+def test_option_overrides_environment() -> None:
     shown = COMMAND.json("settings", "--database", "sqlite:///other.db")
     assert (shown[0]["value"], shown[0]["source"]) == ("sqlite:///other.db", "--database")
 
 
-def test_for_people() -> None:
+def test_settings_are_printed_as_table() -> None:
     lines = COMMAND.says("settings").splitlines()
     assert lines[0].split() == ["SETTING", "VALUE", "SOURCE", "MEANING"]
     assert lines[2].split() == ["host", "127.0.0.1", "default", "Address", "to", "listen", "on."]
 
 
-def test_a_misspelt_one_is_named() -> None:
+def test_misspelt_setting_is_reported() -> None:
     for more in ([], ["--json"]):
         result = COMMAND.run("settings", *more, GAMEKEEPER_PROT="hush")
         assert (
@@ -71,6 +71,6 @@ def test_secrets_are_masked(url: str, shown: str) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["settings", "serve", "migrate", "doctor"])
-def test_bad_values(command: str, variable: str, value: str, problem: str) -> None:
+def test_invalid_values_are_refused(command: str, variable: str, value: str, problem: str) -> None:
     environment: dict[str, Any] = {variable: value}
     assert COMMAND.refuses(command, **environment) == f"Error: {problem}\n"

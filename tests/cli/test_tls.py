@@ -77,7 +77,7 @@ def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_https_from_the_first_line_to_the_last(port: int, pair: Pair) -> None:
+def test_serve_answers_https(port: int, pair: Pair) -> None:
     with httpx.Client(verify=trusting(pair), base_url=f"https://127.0.0.1:{port}") as client:
         answer = client.get("/health/ready")
         assert (answer.status_code, answer.headers["strict-transport-security"]) == (200, "max-age=31536000")
@@ -126,7 +126,7 @@ SAID = {
 
 @pytest.mark.parametrize("case", SAID)
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_what_cannot_be_served_is_said_at_the_start(command: CommandLine, odd: dict[str, Pair], case: str) -> None:
+def test_invalid_certificate_is_refused_at_start(command: CommandLine, odd: dict[str, Pair], case: str) -> None:
     said = command.refuses("serve", "--port", str(free_port()), *odd[case].options)
     assert said.startswith("Error: ")
     assert SAID[case] in said
@@ -136,7 +136,7 @@ def test_what_cannot_be_served_is_said_at_the_start(command: CommandLine, odd: d
     ("setting", "value"), [("TRUSTED_PROXIES", "proxy.example.com"), ("CORS_ORIGINS", "*"), ("RECEIVE_SECONDS", "0")]
 )
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_guard_that_is_set_wrongly_is_said_at_the_start(command: CommandLine, setting: str, value: str) -> None:
+def test_invalid_proxies_and_origins_are_refused_at_start(command: CommandLine, setting: str, value: str) -> None:
     environment: dict[str, Any] = {f"GAMEKEEPER_{setting}": value}
     said = command.refuses("serve", "--port", str(free_port()), **environment)
     assert said.startswith(f"Error: GAMEKEEPER_{setting} ")

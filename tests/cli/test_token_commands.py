@@ -29,7 +29,7 @@ def test_issue_refused(command: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "1.5", "many", "876001", "9" * 30])
-def test_odd_hours(command: CommandLine, hours: str) -> None:
+def test_invalid_hours_are_refused(command: CommandLine, hours: str) -> None:
     command.refuses("tokens", "issue", "Root", "--hours", hours, code=2)
 
 
@@ -43,7 +43,7 @@ def test_list(command: CommandLine) -> None:
     assert command.json("tokens", "list", "Ann") == []
 
 
-def test_list_says_that_it_was_cut(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_list_reports_that_it_is_cut(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.store.tokens.LIST_LIMIT", 2)
     result = command.run("tokens", "list")
     assert len(result.stdout.splitlines()) == 3
@@ -67,6 +67,6 @@ def test_revoke_all(command: CommandLine, world: World) -> None:
 
 
 @pytest.mark.parametrize("token_id", [people.NOBODY_ID, "not-an-id", ""])
-def test_revoke_what_is_not_there(command: CommandLine, world: World, token_id: str) -> None:
+def test_revoke_of_unknown_token_is_refused(command: CommandLine, world: World, token_id: str) -> None:
     assert f"User 'Shop' has no token '{token_id}'." in command.refuses("tokens", "revoke", "Shop", token_id)
     assert world.get("/api/v1/players", by="Shop").status == 200

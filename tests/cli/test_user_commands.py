@@ -30,14 +30,14 @@ def test_add(command: CommandLine, world: World) -> None:
     assert (entry.kind, entry.actor_id, entry.request_id[:4]) == ("user_registered", None, "cli-")
 
 
-def test_add_without_anything(command: CommandLine, world: World) -> None:
+def test_add_without_permissions(command: CommandLine, world: World) -> None:
     assert command.says(*NEW, typed=people.PASSWORD) == "Added Nina. Permissions: none.\n"
     shown = command.json("users", "show", "NINA")
     assert (shown["api"], shown["roles"], shown["powers"]) == (False, [], [])
     assert not logs_in(world, "nina")
 
 
-def test_add_is_the_first_to_touch_an_empty_database(first_command: CommandLine) -> None:
+def test_add_migrates_an_empty_database(first_command: CommandLine) -> None:
     first_command.says(*NEW, "--api", typed="moss and lanterns")
     assert [user["name"] for user in first_command.json("users", "list")] == ["Nina"]
     assert first_command.says("migrate") == "The schema is already up to date.\n"
@@ -74,17 +74,19 @@ def test_add_refused(command: CommandLine, changed: dict[str, str], problem: str
         (("--generate-password",), "secret", "Give either --password-stdin or --generate-password."),
     ],
 )
-def test_add_used_wrongly(command: CommandLine, more: tuple[str, ...], typed: str, problem: str) -> None:
+def test_add_with_invalid_arguments_is_refused(
+    command: CommandLine, more: tuple[str, ...], typed: str, problem: str
+) -> None:
     assert problem in command.refuses(*NEW, *more, typed=typed, code=2)
 
 
-def test_no_terminal_to_ask_on(command: CommandLine) -> None:
+def test_add_without_terminal_needs_password_option(command: CommandLine) -> None:
     problem = command.refuses(*NEW[:-1], typed="secret\nsecret\n", code=2)
     assert "Cannot ask for the password without a terminal. Use --password-stdin or --generate-password." in problem
 
 
 @pytest.mark.parametrize(("again", "code"), [("tippity toppity", 0), ("toppity tippity", 1)])
-def test_a_terminal_is_asked_twice(command: CommandLine, again: str, code: int) -> None:
+def test_add_prompts_twice_on_a_terminal(command: CommandLine, again: str, code: int) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "GAMEKEEPER_DATABASE": command.database}
     child = subprocess.Popen(
@@ -198,12 +200,12 @@ def test_list(command: CommandLine) -> None:
     assert lines[4].split()[2:4] == ["api,", "users.query,"]
 
 
-def test_list_goes_through_every_page(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_reads_all_pages(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.cli.users.PAGE_SIZE", 2)
     assert len(command.json("users", "list")) == len(people.ACCOUNTS)
 
 
-def test_list_has_names_that_clash_once(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_has_clashing_names_once(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a page ends with one."""
     bob = people.USER_IDS["Bob"]
     world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, make_clashing_fold("ANN", bob))
@@ -211,7 +213,7 @@ def test_list_has_names_that_clash_once(command: CommandLine, world: World, monk
     assert [user["name"] for user in command.json("users", "list")][:3] == ["Ann", "ANN", "Clerk"]
 
 
-def test_imported_texts_move_no_cursor(command: CommandLine, world: World) -> None:
+def test_control_characters_are_escaped(command: CommandLine, world: World) -> None:
     world.sql("UPDATE users SET email = $2 WHERE id = $1", people.USER_IDS["Ann"], "\x1b[2Ja@b.test\x9b")
     for words in (("list",), ("show", "Ann")):
         said = command.says("users", *words)
@@ -219,7 +221,7 @@ def test_imported_texts_move_no_cursor(command: CommandLine, world: World) -> No
         assert not {"\x1b", "\x9b"} & set(said)
 
 
-def test_list_of_nobody(first_command: CommandLine) -> None:
+def test_list_without_accounts(first_command: CommandLine) -> None:
     first_command.says("migrate")
     assert first_command.json("users", "list") == []
     assert first_command.says("users", "list") == ""
@@ -244,12 +246,12 @@ def test_show(command: CommandLine) -> None:
         ("tokens", "revoke", "Nobody"),
     ],
 )
-def test_nobody(command: CommandLine, arguments: tuple[str, ...]) -> None:
+def test_unknown_account_is_reported(command: CommandLine, arguments: tuple[str, ...]) -> None:
     problem = command.refuses(*arguments, typed="moss and lanterns")
     assert problem == "Error: No user with name 'Nobody'. List the accounts with: gamekeeper users list\n"
 
 
-def test_roles(command: CommandLine, world: World) -> None:
+def test_grant_and_revoke_roles(command: CommandLine, world: World) -> None:
     assert (
         command.says("users", "grant", "shop", "usermanage") == "Permissions of Shop: api, users.query, users.manage.\n"
     )
@@ -261,7 +263,7 @@ def test_roles(command: CommandLine, world: World) -> None:
     assert not command.says("users", "revoke", "shop", "ban").endswith(", Ban.\n")
 
 
-def test_granting_what_is_held_changes_nothing(command: CommandLine, world: World) -> None:
+def test_grant_of_existing_permission_changes_nothing(command: CommandLine, world: World) -> None:
     before = len(world.ledger())
     assert command.says("users", "grant", "Clerk", "users.query") == "Permissions of Clerk: api, users.query.\n"
     assert len(world.ledger()) == before
@@ -289,7 +291,7 @@ def options(of: click.Command) -> list[click.Parameter]:
     return of.params + inside
 
 
-def test_no_argument_takes_a_password() -> None:
+def test_no_option_takes_a_password() -> None:
     commands = [each for name, each in gamekeeper.commands.items() if name != "demo"]
     named = [option for each in commands for option in options(each) if "password" in "".join(option.opts)]
     assert len(named) == 4
@@ -313,7 +315,7 @@ def run_shell(database: str, arguments: tuple[str, ...], output: str) -> subproc
 
 
 @pytest.mark.parametrize("arguments", SECRETS, ids=" ".join)
-def test_no_secret_is_made_when_standard_output_is_closed(
+def test_no_secret_is_created_without_standard_output(
     command: CommandLine, world: World, arguments: tuple[str, ...]
 ) -> None:
     secrets = "SELECT access_hash FROM tokens UNION ALL SELECT password FROM users"
@@ -324,7 +326,7 @@ def test_no_secret_is_made_when_standard_output_is_closed(
 
 
 @pytest.mark.parametrize("arguments", [*SECRETS, ("users", "list")], ids=" ".join)
-def test_a_full_standard_output_is_said_in_words(command: CommandLine, arguments: tuple[str, ...]) -> None:
+def test_full_standard_output_is_reported(command: CommandLine, arguments: tuple[str, ...]) -> None:
     done = run_shell(command.database, arguments, ">/dev/full")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert "cannot write to standard output: No space left on device" in done.stderr

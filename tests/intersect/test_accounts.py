@@ -27,7 +27,7 @@ def read(**changed: Any) -> tuple[accounts.ImportedUser, list[str]]:
     return accounts.read_user(tuple(row.values()), PATTERN, notes.append), notes
 
 
-def test_nothing_odd() -> None:
+def test_ordinary_account_has_no_notes() -> None:
     found, notes = read(registered="1970-01-01 00:00:01")
     assert notes == []
     assert (found.user.name, found.fold, found.email_fold) == ("Ann", "ann", "ann@example.test")
@@ -37,7 +37,7 @@ def test_nothing_odd() -> None:
 @pytest.mark.parametrize(
     "changed", [{"salt": " "}, {"salt": None}, {"salt": "a\x00b"}, {"password": "short"}, {"password": None}]
 )
-def test_a_password_that_nobody_has(changed: Any) -> None:
+def test_invalid_password_prevents_login(changed: Any) -> None:
     found, notes = read(**changed)
     assert found.user.password == "!"
     assert notes == [accounts.BAD_HASH]
@@ -78,25 +78,25 @@ def test_powers(power: str | None, expected: Powers, listed: int) -> None:
         ("Ä", True),
     ],
 )
-def test_odd_names_are_kept_and_listed(name: Any, *, kept: bool) -> None:
+def test_unusual_names_are_kept_and_listed(name: Any, *, kept: bool) -> None:
     found, notes = read(name=name)
     assert found.user.name == (name if kept else ID)
     assert len(notes) == 1
 
 
 @pytest.mark.parametrize("email", ["", "nobody", "a@b", "a b@example.test"])
-def test_no_address(email: str) -> None:
+def test_invalid_email_has_no_fold(email: str) -> None:
     found, _ = read(email=email)
     assert (found.user.email, found.email_fold) == (email, None)
 
 
 @pytest.mark.parametrize("email", ["Ann+game@Example.TEST", "ä@example.test", '"odd one"@example.test'])
-def test_addresses_of_every_kind(email: str) -> None:
+def test_email_fold_of_generated_addresses(email: str) -> None:
     found, _ = read(email=email)
     assert found.email_fold in (None, fold(email))
 
 
-def test_a_ban_without_an_end() -> None:
+def test_permanent_ban() -> None:
     row = (ID, b"", "1970-01-01 00:00:01", "9999-12-31 23:59:59", "cheating", None)
     assert accounts.read_penalty([row]) == (ID, "cheating", "", 1000, None)
 
@@ -105,5 +105,5 @@ def test_a_ban_without_an_end() -> None:
     ("ends", "expected"),
     [("0001-01-01 00:00:00", (ID, "", "", 0, 0)), ("1969-12-31", (ID, "", "", 0, 0)), ("later", None), (None, None)],
 )
-def test_a_ban_is_for_good_only_when_it_says_so(ends: str | None, expected: object) -> None:
+def test_end_of_ban(ends: str | None, expected: object) -> None:
     assert accounts.read_penalty([(ID, b"", None, ends, None, None)]) == expected

@@ -87,7 +87,7 @@ def cut_off(files: IntersectFiles) -> IntersectFiles:
         (cut_off, "is damaged"),
     ],
 )
-def test_nothing_is_begun(spoil: Spoil, said: str, files: Make, command: CommandLine) -> None:
+def test_invalid_source_is_refused(spoil: Spoil, said: str, files: Make, command: CommandLine) -> None:
     spoilt = spoil(files())
     told = command.refuses("import", "intersect", *spoilt.options)
     assert said in told
@@ -98,7 +98,7 @@ def test_nothing_is_begun(spoil: Spoil, said: str, files: Make, command: Command
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_locked_file(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_file_is_refused(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.intersect.sqlite_source.LOCK_SECONDS", 0.1)
     made = files()
     with closing(sqlite3.connect(made.players, isolation_level=None)) as db:
@@ -109,7 +109,7 @@ def test_a_locked_file(files: Make, command: CommandLine, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_what_is_still_in_the_wal_is_read(files: Make, command: CommandLine) -> None:
+def test_rows_in_the_wal_are_imported(files: Make, command: CommandLine) -> None:
     made = files()
     with closing(sqlite3.connect(made.players)) as db:
         db.execute("PRAGMA journal_mode = WAL")
@@ -120,14 +120,14 @@ def test_what_is_still_in_the_wal_is_read(files: Make, command: CommandLine) -> 
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_another_scheme(files: Make, command: CommandLine) -> None:
+def test_unsupported_url_scheme_is_refused(files: Make, command: CommandLine) -> None:
     made = files()
     told = command.refuses("import", "intersect", "--players", "postgresql://x/y", "--game", str(made.game))
     assert "postgresql:// is not supported" in told
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_report_that_cannot_be_written(files: Make, command: CommandLine, tmp_path: Path) -> None:
+def test_unwritable_report_is_refused(files: Make, command: CommandLine, tmp_path: Path) -> None:
     made = files()._replace(report=tmp_path / "no" / "folder.jsonl")
     told = command.refuses("import", "intersect", *made.options)
     assert "Cannot write" in told
@@ -139,7 +139,7 @@ def _denied(path: Path, _: int) -> bool:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_folder_that_cannot_be_written(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_in_read_only_folder(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read as it is, unless some of it is in a WAL, which needs a file beside it."""
     monkeypatch.setattr("gamekeeper.intersect.sqlite_source.os.access", _denied)
     made = files()

@@ -11,22 +11,22 @@ ID = "00000000-0000-4000-8000-000000000001"
     ("kind", "flag", "stacks"),
     [(0, 1, True), (0, 0, False), (3, 0, True), (1, 1, False), (6, 1, False), (2, 1, True), (2, b"\x00", False)],
 )
-def test_what_is_stackable(kind: int, flag: object, *, stacks: bool) -> None:
+def test_item_type_decides_stacking(kind: int, flag: object, *, stacks: bool) -> None:
     found = catalogue.read_item((ID, "Thing", kind, flag, "thing.png", 8, 500, None, None))
     assert found == CatalogueItem(ID, "Thing", stacks, 500 if stacks else None, 8 if kind == 6 else 0, "thing.png")
 
 
-def test_before_there_were_caps_and_icons() -> None:
+def test_item_of_old_version_without_cap_and_icon() -> None:
     assert catalogue.read_item((ID, None, 0, 1, None, None, None, None, None)) == CatalogueItem(
         ID, "", True, None, 0, None
     )
 
 
-def test_a_bag_has_a_slot_at_least() -> None:
+def test_bag_has_at_least_one_slot() -> None:
     assert catalogue.read_item((ID, "Sack", 6, 0, None, 0, None, None, None)).bag_slots == 1
 
 
-def test_a_bag_without_measure_is_cut_and_noted() -> None:
+def test_too_large_bag_is_limited_and_listed() -> None:
     game = GameData()
     game.add("items", "Items", [(ID, "Sack", 6, 0, None, 2**31 - 1, None, None, None)])
     assert game.entries["items"] == {ID: CatalogueItem(ID, "Sack", False, None, 1000, None)}
@@ -36,12 +36,12 @@ def test_a_bag_without_measure_is_cut_and_noted() -> None:
 
 
 @pytest.mark.parametrize("level", ["²", "9" * 5000, "-1", ""])
-def test_overrides_that_are_none(level: str) -> None:
+def test_invalid_experience_overrides_are_ignored(level: str) -> None:
     row = (ID, "Warrior", "[1,1]", "[1,1]", 0, 1, 1, f'{{"{level}": 5, "2": {2**70}, "3": 7}}')
     assert catalogue.read_class(row).overrides == {3: 7}
 
 
-def test_variables_of_other_types_are_listed() -> None:
+def test_variables_of_unsupported_types_are_listed() -> None:
     game = GameData()
     rows = [(ID[:-1] + str(number), f"v{number}", kind) for number, kind in enumerate((1, 2, 3, 4, None))]
     game.add("known_variables", "PlayerVariables", rows)
@@ -50,7 +50,7 @@ def test_variables_of_other_types_are_listed() -> None:
     assert [line.id[-1] for line in game.report_entries] == ["2", "3"]
 
 
-def test_an_id_that_is_none_or_there_twice_is_listed() -> None:
+def test_invalid_and_duplicate_ids_are_listed() -> None:
     game = GameData()
     game.add("known_spells", "Spells", [(ID, "Strike"), (ID, "Strike"), (None, "Heal")])
     assert game.entries["known_spells"] == {ID: NamedEntry(ID, "Strike")}

@@ -41,7 +41,7 @@ def reasons(read: PlayerReader) -> list[tuple[str, bool]]:
     return [(line.reason, line.taken) for line in read.entries]
 
 
-def test_every_field() -> None:
+def test_all_fields_of_a_player() -> None:
     read = reader()
     raw = RawPlayer(
         PLAYER, [slot(0, HELMET)], spells=[(ME, "s", 2, STRIKE)], variables=[(ME, "v", COIN, '{"Type":2,"Value":9}')]
@@ -78,7 +78,7 @@ def test_every_field() -> None:
         (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is missing: imported without it", True),
     ],
 )
-def test_odd_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
+def test_invalid_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
     read = reader()
     _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET), row]), PATTERN)
     assert world.slots.get(("inventory", row[2]) if row[2] != 0 else ("inventory", -9)) == kept
@@ -102,7 +102,7 @@ def test_bags_in_bags() -> None:
 
 
 @pytest.mark.parametrize(("said", "size"), [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
-def test_a_bag_of_no_size_that_we_have(said: Any, size: int) -> None:
+def test_invalid_bag_sizes_are_changed_and_listed(said: Any, size: int) -> None:
     read = reader(**{BAGS[0]: RawBag(said, [slot(0), slot(1000)])})
     _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
     assert world.bags == {BAGS[0]: size}
@@ -111,14 +111,14 @@ def test_a_bag_of_no_size_that_we_have(said: Any, size: int) -> None:
     assert read.counts["bag_slots"].left == 1
 
 
-def test_as_many_slots_as_the_settings_have() -> None:
+def test_slots_up_to_the_settings_are_kept() -> None:
     read = replace(reader(), settings=Settings(bank_slots=2000))
     _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], [slot(1500)]), PATTERN)
     assert world.slots["bank", 1500] == Stack(COIN, 1)
     assert read.entries == []
 
 
-def test_a_bag_in_itself_ends() -> None:
+def test_bag_inside_itself_is_read_once() -> None:
     read = reader(
         **{BAGS[0]: RawBag(8, [slot(0, SACK, bag=BAGS[1])]), BAGS[1]: RawBag(8, [slot(0, SACK, bag=BAGS[0])])}
     )
@@ -127,7 +127,7 @@ def test_a_bag_in_itself_ends() -> None:
     assert "is in another slot or in itself" in reasons(read)[0][0]
 
 
-def test_one_bag_in_two_slots() -> None:
+def test_bag_in_two_slots_is_imported_once() -> None:
     read = reader(**{BAGS[0]: RawBag(8, [])})
     _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0]), slot(1, SACK, bag=BAGS[0])]), PATTERN)
     assert [stack.bag_id for stack in world.slots.values()] == [BAGS[0], None]
@@ -148,7 +148,7 @@ def test_one_bag_in_two_slots() -> None:
         (2, "", "replaced by the id"),
     ],
 )
-def test_odd_records_are_listed(place: int, value: Any, said: str) -> None:
+def test_invalid_player_fields_are_listed(place: int, value: Any, said: str) -> None:
     read = reader()
     player, _ = read.read(RawPlayer((*PLAYER[:place], value, *PLAYER[place + 1 :]), [slot(0, HELMET)]), PATTERN)
     ((reason, taken),) = reasons(read)
@@ -157,7 +157,7 @@ def test_odd_records_are_listed(place: int, value: Any, said: str) -> None:
     assert replace(player, level=1).level == 1
 
 
-def test_odd_spells_are_listed() -> None:
+def test_invalid_spells_are_listed() -> None:
     read = reader()
     rows = [(ME, "1", 0, STRIKE), (ME, "2", 0, STRIKE), (ME, "3", -1, STRIKE), (ME, "4", 99, COIN)]
     rows.append((ME, "5", 1000, STRIKE))
@@ -179,7 +179,7 @@ def test_odd_spells_are_listed() -> None:
         (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
     ],
 )
-def test_odd_variables_are_listed(variable: str, raw: Any, kept: int | None, said: str) -> None:
+def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None, said: str) -> None:
     read = reader()
     _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], variables=[(ME, "v", variable, raw)]), PATTERN)
     assert world.variables.get(variable) == kept
@@ -211,7 +211,7 @@ def test_values_of_variables(raw: Any, expected: Any) -> None:
     assert isinstance(found, bool) == isinstance(expected, bool)
 
 
-def test_the_usual_slot_has_the_usual_buffs() -> None:
+def test_cached_stacks_keep_their_own_buffs() -> None:
     read = reader()
     _, world = read.read(
         RawPlayer(PLAYER, [slot(0, HELMET), slot(1, properties='{"StatModifiers":[0,0,3,0,0]}')]), PATTERN

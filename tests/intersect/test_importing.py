@@ -52,7 +52,7 @@ gamekeeper()
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
-def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_import_of_each_version(era: str, files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files(era)
     before = made.players.read_bytes(), made.game.read_bytes()
     told = run(command, made)
@@ -81,7 +81,7 @@ def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable
     assert values == [("Boolean", 1), ("Integer", 6)]
 
 
-def test_log_in_bans_and_powers(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_imported_login_bans_and_permissions(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     run(command, files())
     world = opened(command.database)
 
@@ -103,7 +103,7 @@ def test_log_in_bans_and_powers(files: Make, command: CommandLine, opened: Calla
     ]
 
 
-def test_the_second_run_changes_nothing(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_second_import_changes_nothing(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files()
     first = run(command, made)
     world = opened(command.database)
@@ -117,7 +117,7 @@ def test_the_second_run_changes_nothing(files: Make, command: CommandLine, opene
     assert "nothing was changed" in said
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing(
+def test_dry_run_reports_the_same_and_writes_nothing(
     files: Make, command: CommandLine, opened: Callable[[str], World], engine: str
 ) -> None:
     made = files()
@@ -135,7 +135,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(
     assert again["tables"] == done["tables"]
 
 
-def test_a_dry_run_on_what_is_there(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_dry_run_on_imported_database(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     run(command, files())
     before = state.fingerprint(opened(command.database))
     more = files("0.8", 5)
@@ -158,7 +158,7 @@ TAKEN = {
 }
 
 
-def test_a_deleted_character_does_not_come_back(
+def test_deleted_player_is_not_imported_again(
     files: Make, command: CommandLine, opened: Callable[[str], World]
 ) -> None:
     made = files()
@@ -176,7 +176,7 @@ def test_a_deleted_character_does_not_come_back(
     assert world.run(players.count(world.keeper.store)) == 2
 
 
-def test_nor_out_of_a_newer_copy_of_the_same_game(
+def test_deleted_player_is_not_imported_from_newer_copy(
     files: Make, command: CommandLine, opened: Callable[[str], World]
 ) -> None:
     made = files()
@@ -198,7 +198,7 @@ def test_nor_out_of_a_newer_copy_of_the_same_game(
 
 
 @pytest.mark.parametrize("point", ["before_commit:6", "after_commit:5"])
-def test_killed_in_the_middle(
+def test_killed_import_is_resumed(
     point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
 ) -> None:
     """Migrated first: then the write path is passed once for the catalogue, three times for the accounts, …"""
@@ -237,9 +237,7 @@ async def _nothing(_: Keeper) -> None:
     """It is migrated: that is all."""
 
 
-def test_names_that_clash_and_addresses_that_are_none(
-    files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
+def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files("0.8", 6)
     change(
         made.players,
@@ -269,7 +267,9 @@ def test_names_that_clash_and_addresses_that_are_none(
     assert sum(taken for table, taken in lines if table == "Users") == 5  # a clash, two without, a double, reserved
 
 
-def test_a_clashing_character_can_be_changed(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_player_with_clashing_name_can_be_changed(
+    files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
     """Its name is stored beside another's: a change of its record leaves that as it is, and a new name ends it."""
     made = files()
     change(made.players, "UPDATE Players SET Name = 'KNIGHT0' WHERE Name = 'Knight1'")
@@ -290,9 +290,7 @@ def _token(world: World) -> str:
     return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
 
 
-def test_rows_that_cannot_be_taken_are_listed(
-    files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
+def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files("0.8", 5)
     spoil(made)
     told = run(command, made)
@@ -306,7 +304,7 @@ def test_rows_that_cannot_be_taken_are_listed(
     assert run(command, made, "--dry-run")["tables"] == told["tables"]
 
 
-def test_spellings_of_guids_in_one_file(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     """A game that was about to change them leaves some of each."""
     made = files("0.7.1", 4)
     with closing(sqlite3.connect(made.players)) as db, db:
@@ -325,7 +323,7 @@ def test_spellings_of_guids_in_one_file(files: Make, command: CommandLine, opene
     assert errors(opened(command.database)) == []
 
 
-def test_beside_who_is_there(files: Make, database: str, opened: Callable[[str], World]) -> None:
+def test_import_beside_existing_accounts(files: Make, database: str, opened: Callable[[str], World]) -> None:
     """Into a database in use: names that are taken there are theirs."""
     made = files()
     change(made.players, "UPDATE Players SET Name = 'ann' WHERE Name = 'Knight0'")
@@ -339,7 +337,7 @@ def test_beside_who_is_there(files: Make, database: str, opened: Callable[[str],
     assert errors(world) == []
 
 
-def test_for_people(files: Make, command: CommandLine) -> None:
+def test_import_prints_a_table(files: Make, command: CommandLine) -> None:
     made = files("0.7.0")
     said = command.says("import", "intersect", *made.options).splitlines()
     assert said[0] == "Intersect 0.7.0."

@@ -93,7 +93,7 @@ def both(port: int, name: str, made: IntersectFiles) -> tuple[str, str]:
     return players, copied(port, f"{name}_game", made.game, make_intersect.game_tables(era))
 
 
-def test_the_same_comes_out_of_it(
+def test_mysql_import_equals_sqlite_import(
     server: int, files: Make, command: CommandLine, databases: Any, engine: str, loop: asyncio.AbstractEventLoop
 ) -> None:
     made = files("0.8", 6)
@@ -112,7 +112,7 @@ def test_the_same_comes_out_of_it(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_rows_that_cannot_be_taken_are_listed(
+def test_skipped_rows_of_mysql_are_listed(
     server: int, files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when they are a whole batch of their own."""
@@ -130,7 +130,7 @@ def test_rows_that_cannot_be_taken_are_listed(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_server_that_says_no(server: int, files: Make, command: CommandLine) -> None:
+def test_refused_mysql_connection_is_reported(server: int, files: Make, command: CommandLine) -> None:
     made = files()
     for url in (f"mysql://reader:wrong@127.0.0.1:{server}/x", "mysql://reader@127.0.0.1:1/x", "mysql://u:p[x@h/db"):
         told = command.refuses("import", "intersect", "--players", url, "--game", str(made.game))

@@ -17,7 +17,7 @@ from world import World
 SPOILT_ID = "no UTF-8: \ufffd"
 
 
-def test_text_that_is_not_utf_8(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_invalid_utf8_is_replaced_and_listed(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files("0.8", 5)
     spoilt = "CAST(x'4b6eff69676874' AS TEXT)"
     bad_id = "CAST(x'6e6f205554462d383a20ff' AS TEXT)"
@@ -46,7 +46,7 @@ def test_text_that_is_not_utf_8(files: Make, command: CommandLine, opened: Calla
     assert errors(world) == []
 
 
-def test_every_row_comes_once_whatever_its_text_is(files: Make) -> None:
+def test_rows_with_invalid_text_are_read_once(files: Make) -> None:
     made = files()
     change(made.game, "UPDATE Items SET Name = CAST(x'48ff' AS TEXT) WHERE Name = 'Sack'")
     with closing(SqliteSource(made.game)) as source:
@@ -59,7 +59,7 @@ async def _broken(*_: object) -> None:
 
 
 @pytest.mark.parametrize("before", [[], ["0.7.1"]])
-def test_indexes_are_dropped_only_when_nobody_is_there(
+def test_indexes_are_dropped_only_on_empty_database(
     before: list[str],
     files: Make,
     command: CommandLine,

@@ -28,7 +28,9 @@ def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 @pytest.mark.parametrize("victim", ["playerdata.db", "gamedata.db", "diary.txt", "lines.jsonl", "other.jsonl"])
-def test_what_is_no_report_of_it_is_left_alone(victim: str, more: list[str], files: Make, command: CommandLine) -> None:
+def test_other_file_is_not_overwritten_by_report(
+    victim: str, more: list[str], files: Make, command: CommandLine
+) -> None:
     made = files()
     path = made.report.with_name(victim)
     path.with_name("diary.txt").write_text("Dear diary")
@@ -42,7 +44,7 @@ def test_what_is_no_report_of_it_is_left_alone(victim: str, more: list[str], fil
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_an_empty_file_may_be_filled_and_a_device_may_not(files: Make, command: CommandLine) -> None:
+def test_report_to_empty_file_but_not_to_device(files: Make, command: CommandLine) -> None:
     made = files()
     assert "is not a regular file" in command.refuses(
         "import", "intersect", *made._replace(report=Path("/dev/null")).options
@@ -53,7 +55,7 @@ def test_an_empty_file_may_be_filled_and_a_device_may_not(files: Make, command: 
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_every_source_has_a_report_of_its_own(
+def test_each_source_has_its_own_report(
     files: Make, command: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -66,9 +68,7 @@ def test_every_source_has_a_report_of_its_own(
     assert all(len(each.read_text().splitlines()) > 1 for each in reports)
 
 
-def test_going_on_needs_the_report_that_was_begun(
-    files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resume_needs_the_same_report(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     made = files()
     begun = break_off(command, made, monkeypatch)
     other = made.report.with_name("other.jsonl")
@@ -85,7 +85,7 @@ def test_going_on_needs_the_report_that_was_begun(
     assert made.report.read_bytes().startswith(begun)
 
 
-def test_afterwards_it_may_be_anywhere(files: Make, command: CommandLine) -> None:
+def test_completed_import_accepts_any_report(files: Make, command: CommandLine) -> None:
     made = files()
     first = run(command, made)
     made.report.rename(made.report.with_name("kept.jsonl"))

@@ -9,16 +9,16 @@ ID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
 
 
 @pytest.mark.parametrize("raw", [ID.bytes_le, str(ID), str(ID).upper(), f" {ID} ", "{" + str(ID) + "}", ID.hex.upper()])
-def test_a_guid_in_any_spelling(raw: object) -> None:
+def test_guid_spellings(raw: object) -> None:
     assert values.parse_guid(raw) == str(ID)
 
 
 @pytest.mark.parametrize("raw", [None, 7, "", "no guid", b"", b"short", ID.bytes_le + b"x"])
-def test_no_guid(raw: object) -> None:
+def test_invalid_guids(raw: object) -> None:
     assert values.parse_guid(raw) is None
 
 
-def test_back_to_bytes_in_dot_nets_order() -> None:
+def test_guid_is_encoded_in_dot_net_order() -> None:
     assert values.encode_guid(str(ID)) == ID.bytes_le
 
 
@@ -35,18 +35,18 @@ def test_back_to_bytes_in_dot_nets_order() -> None:
         (5, None),
     ],
 )
-def test_moments(raw: object, expected: int | None) -> None:
+def test_times(raw: object, expected: int | None) -> None:
     assert values.parse_time(raw) == expected
 
 
-def test_the_last_of_all_years_is_no_end() -> None:
+def test_year_9999_means_permanent() -> None:
     assert values.parse_end("9999-12-31 23:59:59.9999999") is None
     assert values.parse_end("9999-12-31 23:59:59-05:00") is None
     assert values.parse_end("9998-12-31 23:59:59") is not None
     assert values.parse_end("2024-02-01 00:00:00") == 1_706_745_600_000
 
 
-def test_an_end_before_1970_is_long_over() -> None:
+def test_end_before_1970_becomes_0() -> None:
     assert values.parse_end("0001-01-01 00:00:00") == 0
     with pytest.raises(ValueError, match="not a valid time"):
         values.parse_end("soon")
@@ -83,11 +83,11 @@ def test_lists_of_numbers(raw: str | None, expected: object) -> None:
         ("7", None),
     ],
 )
-def test_buffs_of_every_era(raw: str | None, expected: object) -> None:
+def test_buffs_of_each_version(raw: str | None, expected: object) -> None:
     assert values.parse_buffs(raw) == expected
 
 
-def test_text_that_every_database_keeps() -> None:
+def test_text_is_cleaned_for_every_database() -> None:
     assert values.clean_text("a\x00b\udc80") == "ab?"
     assert values.clean_text(None) == ""
     assert values.clean_text(b"\xffa") == "\ufffda"

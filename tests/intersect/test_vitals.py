@@ -7,16 +7,16 @@ VITALS = Vitals(
 )
 
 
-def test_they_grow_by_level() -> None:
+def test_vitals_grow_by_level() -> None:
     assert VITALS.compute_max("w", 1, []) == (100, 20)
     assert VITALS.compute_max("w", 5, []) == (140, 28)
 
 
-def test_they_grow_by_percent() -> None:
+def test_vitals_grow_by_percent() -> None:
     assert VITALS.compute_max("m", 3, []) == (55, 96)  # 50 * 1.05², 80 * 1.1²
 
 
-def test_levels_beyond_all_measure() -> None:
+def test_vitals_of_extreme_levels_are_limited() -> None:
     most = 2**31 - 1
     giant = ClassGrowth((10, -10), (50, 50), by_percent=True, first_exp=1, exp_increase=50)
     there = Vitals({"g": giant, "w": WARRIOR}, {"helmet": ItemBonus((10, 2), (10, 0))}, most)
@@ -25,18 +25,18 @@ def test_levels_beyond_all_measure() -> None:
     assert there.exp_to_next("g", 2_000_000) == 2**63 - 1
 
 
-def test_what_is_worn_counts() -> None:
+def test_equipment_adds_to_vitals() -> None:
     assert VITALS.compute_max("w", 5, ["helmet", "unknown"]) == (140 + 10 + 14, 28 + 2)
 
 
-def test_never_below_the_least() -> None:
+def test_vitals_have_a_minimum() -> None:
     assert VITALS.compute_max("w", 1, ["curse"]) == (1, 0)
 
 
-def test_of_a_class_that_is_gone() -> None:
+def test_vitals_of_deleted_class() -> None:
     assert VITALS.compute_max("?", 50, []) == (20, 20)
 
 
-def test_the_way_to_the_next_level() -> None:
+def test_experience_to_next_level() -> None:
     assert [VITALS.exp_to_next("w", level) for level in (1, 2, 3, 100)] == [100, 150, 777, -1]
     assert VITALS.exp_to_next("?", 1) == 0

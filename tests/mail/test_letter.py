@@ -28,7 +28,7 @@ def part(message: EmailMessage, kind: str) -> str:
     return body.get_content()
 
 
-def test_the_letter() -> None:
+def test_reset_mail_has_headers_and_both_parts() -> None:
     message = letters().build_reset(ANN)
     assert {name: str(message[name]) for name in ("Subject", "From", "To", "Date", "Message-ID", "Auto-Submitted")} == {
         "Subject": "Reset your Ängen password",
@@ -48,7 +48,7 @@ def test_the_letter() -> None:
     assert "\n\n\n" not in part(message, "plain")
 
 
-def test_with_a_link() -> None:
+def test_reset_mail_with_link() -> None:
     message = letters(reset_url="https://example.org/reset?user={name}&code={code}").build_reset(
         ANN._replace(name="Ann & Bob", code="a+b")
     )
@@ -57,7 +57,7 @@ def test_with_a_link() -> None:
     assert f'<a href="{link.replace("&", "&amp;")}">' in part(message, "html")
 
 
-def test_nothing_in_a_name_gets_out_of_its_place() -> None:
+def test_special_characters_in_names_are_escaped() -> None:
     """Imported accounts, and the game itself, can be called anything."""
     message = letters(game_name=EVIL).build_reset(ANN._replace(name=EVIL))
     flat = message.as_bytes(policy=policy.SMTP)
@@ -81,12 +81,12 @@ def test_nothing_in_a_name_gets_out_of_its_place() -> None:
         ("änn@example.test", "änn@example.test"),
     ],
 )
-def test_addresses(address: str, envelope: str) -> None:
+def test_valid_addresses(address: str, envelope: str) -> None:
     assert letters().build_reset(ANN._replace(address=address))["To"].addresses[0].addr_spec == envelope
 
 
 @pytest.mark.parametrize("address", ["", "ann", "ann@", "a@b.test\nBcc: c@d.test", "<ann@b.test>", "a@b.test,c@d.test"])
-def test_what_is_no_address(address: str) -> None:
+def test_invalid_addresses_are_refused(address: str) -> None:
     with pytest.raises(BadAddress, match=r"^The mail address is not valid"):
         letters().build_reset(ANN._replace(address=address))
 
@@ -99,20 +99,20 @@ def test_a_sender_with_a_name(sender: str) -> None:
 @pytest.mark.parametrize(
     "url", ["example.org/{code}", "https://example.org/", "https://x.org/{kode}", "https://x.org/ {code}", "{code}"]
 )
-def test_a_bad_link(url: str) -> None:
+def test_invalid_reset_url_is_refused(url: str) -> None:
     with pytest.raises(BadSetting, match=r"^GAMEKEEPER_RESET_URL is "):
         letters(reset_url=url)
 
 
 @pytest.mark.parametrize("url", ["https://x.org/{code}", "mygame://reset/{name}/{code}"])
-def test_a_good_link(url: str) -> None:
+def test_valid_reset_url(url: str) -> None:
     assert ANN.code in part(letters(reset_url=url).build_reset(ANN), "html").split("link: ")[1]
 
 
 # --- templates of one's own ----------------------------------------------------------------------------------------
 
 
-def test_templates_replaced(tmp_path: Path, make_world: Make) -> None:
+def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
     (tmp_path / messages.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
     (tmp_path / messages.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
     with Sink().running() as sink:
@@ -137,19 +137,19 @@ def test_templates_replaced(tmp_path: Path, make_world: Make) -> None:
         (messages.SUBJECT, b" \n", "is empty"),
     ],
 )
-def test_bad_templates(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
+def test_invalid_templates_are_refused(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
     (tmp_path / name).write_bytes(text)
     with pytest.raises(BadSetting, match=f"^The mail template {tmp_path / name} {problem}"):
         letters(mail_templates=str(tmp_path))
 
 
-def test_a_folder_in_a_templates_place(tmp_path: Path) -> None:
+def test_folder_instead_of_template_is_refused(tmp_path: Path) -> None:
     (tmp_path / messages.TEXT).mkdir()
     with pytest.raises(BadSetting, match="cannot be read"):
         letters(mail_templates=str(tmp_path))
 
 
-def test_a_template_spoilt_later_stops_no_mail(tmp_path: Path) -> None:
+def test_template_changed_later_has_no_effect(tmp_path: Path) -> None:
     own = tmp_path / messages.TEXT
     own.write_text("$code")
     desk = letters(mail_templates=str(tmp_path))

@@ -44,7 +44,7 @@ def now(world: World) -> int:
 # --- taking --------------------------------------------------------------------------------------------------------
 
 
-def test_a_mail_is_in_one_hand_at_a_time(world: World) -> None:
+def test_mail_is_leased_by_one_sender(world: World) -> None:
     code = ask(world)
     taken = take(world)
     assert taken
@@ -55,7 +55,7 @@ def test_a_mail_is_in_one_hand_at_a_time(world: World) -> None:
     assert not world.run(mails.has_due(world.keeper.store))
 
 
-def test_a_sender_that_died_is_succeeded_when_its_lease_ends(world: World) -> None:
+def test_mail_of_dead_sender_is_sent_after_lease(world: World) -> None:
     ask(world)
     first = take(world, lease_ms=1)
     time.sleep(0.01)
@@ -72,7 +72,7 @@ def test_a_sender_that_died_is_succeeded_when_its_lease_ends(world: World) -> No
     assert (only(world).state, only(world).last_error) == ("sending", None)
 
 
-def test_the_one_that_waits_longest_goes_first(world: World) -> None:
+def test_mail_due_longest_is_sent_first(world: World) -> None:
     for name in ("Ann", "Bob", "Mona"):
         ask(world, name)
     world.sql("UPDATE mails SET next_try_at = 1 WHERE user_id = $1", people.USER_IDS["Bob"])
@@ -103,7 +103,7 @@ def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
 # --- trying again --------------------------------------------------------------------------------------------------
 
 
-def test_back_off(make_world: Make) -> None:
+def test_failed_mail_is_retried_with_backoff(make_world: Make) -> None:
     world = sending_to(make_world, free_port())
     ask(world)
     for tries, wait in enumerate((1_000, 5_000, 30_000, 120_000, 300_000, 300_000, 300_000), 1):
@@ -117,7 +117,7 @@ def test_back_off(make_world: Make) -> None:
         make_due(world)
 
 
-def test_every_try_sends_the_same_message(make_world: Make) -> None:
+def test_every_attempt_sends_the_same_message(make_world: Make) -> None:
     with Rude({"dot": "cut"}).running() as rude:
         world = sending_to(make_world, rude.port)
         ask(world)
@@ -132,7 +132,7 @@ def test_every_try_sends_the_same_message(make_world: Make) -> None:
 
 
 @ON_SQLITE
-def test_one_that_hangs_holds_up_nobody(make_world: Make) -> None:
+def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
     """Requests are answered and other mails leave while a conversation hangs."""
     with Rude({"RCPT": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port)
@@ -158,7 +158,7 @@ def test_one_that_hangs_holds_up_nobody(make_world: Make) -> None:
     assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sent"]
 
 
-def test_a_stop_puts_back_what_hangs(make_world: Make) -> None:
+def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
     with Rude({"EHLO": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
@@ -179,7 +179,7 @@ def test_a_stop_puts_back_what_hangs(make_world: Make) -> None:
 
 @ON_SQLITE
 @pytest.mark.parametrize("turns", [1, 3, 10, 100])
-def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At whatever turn of the loop it comes: also when the mail is taken and we have not heard of it yet."""
     monkeypatch.setattr(outbox, "SHUTDOWN_SECONDS", 30)
     with Sink().running() as sink:
@@ -198,7 +198,7 @@ def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int, mon
         assert (len(sink.received), only(world).state) == (1, "sent")
 
 
-def test_a_note_waits_for_a_database_that_is_away(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcome_is_recorded_after_database_returns(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server has taken the mail: only the note keeps it from being sent again."""
     monkeypatch.setattr(outbox, "POLL_SECONDS", 0.01)
     with Sink().running() as sink:
@@ -243,7 +243,7 @@ def change_password(world: World, _: str) -> None:
 
 
 @pytest.mark.parametrize("end", [redeem, guess_wrong, run_out, change_email, change_password])
-def test_none_is_sent_once_its_code_is_worth_nothing(make_world: Make, end: Callable[[World, str], None]) -> None:
+def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[World, str], None]) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         end(world, ask(world))
@@ -266,7 +266,7 @@ def test_only_the_newest_code_is_sent(make_world: Make) -> None:
     assert sorted((mail.state, mail.tries) for mail in list_mails(world)) == [("expired", 0), ("sent", 1)]
 
 
-def test_a_code_that_ends_while_the_server_dawdles(make_world: Make) -> None:
+def test_code_that_expires_during_delivery_is_not_sent(make_world: Make) -> None:
     """Taken while it lived, asked about again before the message is handed over."""
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -279,7 +279,7 @@ def test_a_code_that_ends_while_the_server_dawdles(make_world: Make) -> None:
     assert only(world).state == "expired"
 
 
-def test_conversations_end_with_the_code(make_world: Make) -> None:
+def test_delivery_ends_when_code_expires(make_world: Make) -> None:
     with Rude({"dot": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
@@ -290,7 +290,7 @@ def test_conversations_end_with_the_code(make_world: Make) -> None:
     assert only(world).state == "expired"
 
 
-def test_sent_mails_are_kept_for_a_week(make_world: Make) -> None:
+def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world)
@@ -307,7 +307,7 @@ def test_sent_mails_are_kept_for_a_week(make_world: Make) -> None:
 @pytest.mark.parametrize(
     "address", ["", "ann", "ann@example.test\r\nBcc: eve@example.test", "ann@example.test, eve@x.y"]
 )
-def test_an_address_that_is_none_is_refused_for_good(make_world: Make, address: str) -> None:
+def test_invalid_address_fails_permanently(make_world: Make, address: str) -> None:
     """Imported accounts can have any."""
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -361,7 +361,7 @@ def test_kill_9_between_queueing_and_sending(
 
 
 @ON_POSTGRES
-def test_kill_9_in_the_middle_of_a_conversation(database: str, make_world: Make) -> None:
+def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
     world = make_world()
     with Rude({"DATA": "hang"}).running() as rude:
         server = Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM)
@@ -381,7 +381,7 @@ def test_kill_9_in_the_middle_of_a_conversation(database: str, make_world: Make)
 
 
 @ON_SQLITE
-def test_a_hanging_smtp_server_does_not_delay_the_stop(database: str, make_world: Make) -> None:
+def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: Make) -> None:
     with (
         Rude({"EHLO": "hang"}).running() as rude,
         Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM, smtp_timeout=60) as server,
@@ -408,7 +408,7 @@ def test_a_hanging_smtp_server_does_not_delay_the_stop(database: str, make_world
     ],
 )
 @ON_SQLITE
-def test_bad_settings_are_said_at_once(make_world: Make, given: dict[str, str], problem: str) -> None:
+def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dict[str, str], problem: str) -> None:
     with pytest.raises(BadSetting, match=problem):
         make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
 
@@ -417,7 +417,7 @@ def told(world: World) -> list[Finding]:
     return findings(world, "mail")
 
 
-def test_the_doctor_says_how_many_wait_and_why(make_world: Make) -> None:
+def test_doctor_reports_waiting_mails(make_world: Make) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         assert told(world) == []
@@ -435,7 +435,7 @@ def test_the_doctor_says_how_many_wait_and_why(make_world: Make) -> None:
 
 
 @ON_SQLITE
-def test_the_doctor_names_a_bad_setting(world: World) -> None:
+def test_doctor_reports_invalid_mail_setting(world: World) -> None:
     settings = world.keeper.settings
     object.__setattr__(settings, "smtp_url", "smtp://mail.test")
     assert [each.level for each in findings(world) if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]

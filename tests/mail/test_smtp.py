@@ -20,7 +20,7 @@ ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # abou
 LOG_IN = f"smtp://{quote(USER, safe='')}:{quote(PASSWORD, safe='')}@127.0.0.1"
 
 
-def test_plain(make_world: Make) -> None:
+def test_delivery_without_tls(make_world: Make) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         code = ask(world)
@@ -35,7 +35,7 @@ def test_plain(make_world: Make) -> None:
 
 @ON_SQLITE
 @pytest.mark.parametrize("query", ["", "&starttls=offered", "&starttls=required"])
-def test_starttls(make_world: Make, certificate: Certificate, query: str) -> None:
+def test_delivery_with_starttls(make_world: Make, certificate: Certificate, query: str) -> None:
     with Sink(starttls=True).running(certificate) as sink:
         world = sending_to(make_world, sink.port, query=f"?ca={certificate.file}{query}")
         ask(world)
@@ -44,7 +44,7 @@ def test_starttls(make_world: Make, certificate: Certificate, query: str) -> Non
 
 
 @ON_SQLITE
-def test_smtps(make_world: Make, certificate: Certificate) -> None:
+def test_delivery_with_smtps(make_world: Make, certificate: Certificate) -> None:
     with Sink(smtps=True).running(certificate) as sink:
         world = sending_to(make_world, sink.port, "smtps", f"?ca={certificate.file}")
         ask(world)
@@ -54,7 +54,7 @@ def test_smtps(make_world: Make, certificate: Certificate) -> None:
 
 @ON_SQLITE
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-def test_a_certificate_nobody_vouches_for(make_world: Make, certificate: Certificate, scheme: str) -> None:
+def test_untrusted_certificate_fails(make_world: Make, certificate: Certificate, scheme: str) -> None:
     with Sink(starttls=scheme == "smtp", smtps=scheme == "smtps").running(certificate) as sink:
         world = sending_to(make_world, sink.port, scheme)
         ask(world)
@@ -87,7 +87,7 @@ def test_starttls_never(make_world: Make, certificate: Certificate) -> None:
 
 
 @ON_SQLITE
-def test_logging_in(make_world: Make) -> None:
+def test_delivery_with_login(make_world: Make) -> None:
     with Sink(auth=True).running() as sink:
         world = make_world(smtp_url=f"{LOG_IN}:{sink.port}", mail_from=FROM, smtp_timeout=30)
         ask(world)
@@ -96,7 +96,7 @@ def test_logging_in(make_world: Make) -> None:
 
 
 @ON_SQLITE
-def test_a_wrong_password_is_the_operators_to_mend(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_smtp_password_is_retried(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
     with Sink(auth=True).running() as sink:
         wrong = f"smtp://somebody:{SECRET}@127.0.0.1:{sink.port}"
         world = make_world(smtp_url=wrong, mail_from=FROM, smtp_timeout=30)
@@ -115,7 +115,9 @@ def test_a_wrong_password_is_the_operators_to_mend(make_world: Make, capsys: pyt
 @pytest.mark.parametrize(
     ("refusal", "state"), [("450 4.2.1 try later", "queued"), ("550 5.1.1 <ann@example.test> unknown", "failed")]
 )
-def test_a_recipient_refused(make_world: Make, capsys: pytest.CaptureFixture[str], refusal: str, state: str) -> None:
+def test_rejected_recipient_fails_or_is_retried(
+    make_world: Make, capsys: pytest.CaptureFixture[str], refusal: str, state: str
+) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         sink.handler.refusal = refusal
@@ -135,7 +137,7 @@ def test_a_recipient_refused(make_world: Make, capsys: pytest.CaptureFixture[str
 @ON_SQLITE
 @pytest.mark.parametrize("manner", ["hang", "cut", "451 not now", "gibberish"])
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_rude_server_loses_no_mail(make_world: Make, phase: str, manner: str) -> None:
+def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: str) -> None:
     with Rude({phase: manner, "HELO": manner} if phase == "EHLO" else {phase: manner}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=1)
         code = ask(world)
@@ -169,7 +171,7 @@ def test_a_rude_server_loses_no_mail(make_world: Make, phase: str, manner: str) 
         ({"greeting": "554 go away"}, "queued"),
     ],
 )
-def test_what_a_servers_answer_means(make_world: Make, manners: dict[str, str], state: str) -> None:
+def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=4 if "RSET" in manners else 30)  # which hangs
         ask(world)
@@ -179,7 +181,7 @@ def test_what_a_servers_answer_means(make_world: Make, manners: dict[str, str], 
 
 
 @ON_SQLITE
-def test_a_server_that_quotes_the_message_back(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quoted_code_is_masked_in_error(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
     with Rude({}).running() as rude:
         world = sending_to(make_world, rude.port)
         code = ask(world)
@@ -196,7 +198,7 @@ def test_a_server_that_quotes_the_message_back(make_world: Make, capsys: pytest.
 @pytest.mark.parametrize(
     ("address", "envelope"), [("änn@example.test", "änn@example.test"), ("ann@büro.test", "ann@xn--bro-hoa.test")]
 )
-def test_an_address_beyond_ascii(make_world: Make, address: str, envelope: str) -> None:
+def test_non_ascii_address(make_world: Make, address: str, envelope: str) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         world.sql("UPDATE users SET email = $1 WHERE id = $2", address, people.USER_IDS["Ann"])
@@ -206,7 +208,7 @@ def test_an_address_beyond_ascii(make_world: Make, address: str, envelope: str) 
 
 
 @ON_SQLITE
-def test_nobody_listens(make_world: Make) -> None:
+def test_closed_port_is_retried(make_world: Make) -> None:
     world = sending_to(make_world, free_port())
     ask(world)
     send(world)
@@ -214,7 +216,7 @@ def test_nobody_listens(make_world: Make) -> None:
 
 
 @ON_SQLITE
-def test_a_listener_that_never_accepts(make_world: Make) -> None:
+def test_server_that_never_accepts_times_out(make_world: Make) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
         world = sending_to(make_world, listener.getsockname()[1], smtp_timeout=1)
         ask(world)
@@ -244,7 +246,7 @@ def server(url: str) -> smtp.SmtpServer:
         ("smtp://mail.test?starttls=required", ("mail.test", 25, None, None, False, True)),
     ],
 )
-def test_the_url(url: str, expected: tuple[object, ...]) -> None:
+def test_smtp_url_is_parsed(url: str, expected: tuple[object, ...]) -> None:
     found = server(url)
     assert (found.host, found.port, found.username, found.password, found.tls, found.starttls) == expected
 
@@ -264,7 +266,7 @@ def test_the_url(url: str, expected: tuple[object, ...]) -> None:
         f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
     ],
 )
-def test_a_bad_url_is_named_without_its_password(url: str) -> None:
+def test_invalid_url_is_reported_without_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"^GAMEKEEPER_SMTP_URL is '") as caught:
         server(url)
     assert SECRET not in str(caught.value)
