@@ -40,7 +40,7 @@ MEANT = {
     "item_given": "did you mean items_given",
     "ITEMS_GIVEN": "did you mean items_given",
     "user_delete": "did you mean user_deleted",
-    "zzz": "there are items_given, items_taken, ",
+    "zzz": "the kinds are items_given, items_taken, ",
 }
 
 

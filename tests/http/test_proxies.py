@@ -52,7 +52,7 @@ def test_no_proxy_is_trusted_by_default() -> None:
 
 @pytest.mark.parametrize("value", ["proxy.example.com", "10.0.0.1/8", "10.0.0.1;10.0.0.2", "10.0.0.1,", "*", "10.0.0"])
 def test_malformed_proxy_setting_is_refused(value: str) -> None:
-    with pytest.raises(BadSetting, match="GAMEKEEPER_TRUSTED_PROXIES is not right; it must be addresses or networks"):
+    with pytest.raises(BadSetting, match="GAMEKEEPER_TRUSTED_PROXIES is not valid; it must be addresses or networks"):
         address("10.0.0.1", trusted=value)
 
 

@@ -164,7 +164,7 @@ def test_query_is_decoded(query: Mapping[str, str], found: Struct) -> None:
         (HistoryQuery, {"from": "\t"}, "'from' must be a time such as 2026-11-15T12:00:00Z."),
         (HistoryQuery, {"player": " "}, "'player' must be an id."),
         (HistoryQuery, {"kind": "a\tb"}, "'kind' must have no control characters."),
-        (MailsQuery, {"before": "5"}, "'before' must be as the page before gives it."),
+        (MailsQuery, {"before": "5"}, "'before' must be the Next of the previous page."),
         (ThenQuery, {"at": "9" * 19}, "'at' must be the number of a change."),
     ],
 )

@@ -386,7 +386,7 @@ _SPECIAL_READERS: Mapping[str, ReadValue] = {
     "guid": _read_guid,
     "password": _read_password,
     "secret": _make_text_reader(Meta(max_length=255)),
-    "told": _make_text_reader(Meta(max_length=255), texts.require_game_text),
+    "game_text": _make_text_reader(Meta(max_length=255), texts.require_game_text),
     "instant": _read_instant,
     "value": _read_variable_value,
 }

@@ -245,13 +245,13 @@ def make_mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
     return wire.mails.Mail(each.id, each.user_id, each.name, each.kind, each.address, *delivery, may)
 
 
-def encode_undo(taken: undo.UndoResult) -> bytes:
-    changes = [_make_done_change(each) for each in taken.changes]
-    return encode(wire.history.Undone(taken.change.seq, taken.change.kind, changes))
+def encode_undo(result: undo.UndoResult) -> bytes:
+    changes = [_make_done_change(each) for each in result.changes]
+    return encode(wire.history.Undone(result.change.seq, result.change.kind, changes))
 
 
 def encode_side(side: ChangeSide) -> str:
-    """One side of a ledger row, in the words of the records."""
+    """Encode one side of a change for the audit log, with the wire's field names."""
     named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
     named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
     fields = {name: _write_value(name, value) for name, value in named.items()}
@@ -337,7 +337,7 @@ def _to_attributes(fields: Mapping[str, object], names: Mapping[str, str]) -> di
 def _require_unique(field: str, keys: Sequence[object]) -> None:
     """Reject a report that has the same slot, bag, spell or variable twice."""
     if len(set(keys)) < len(keys):
-        raise BadField(field=field, problem="says the same slot, bag or variable twice")
+        raise BadField(field=field, problem="has the same slot, bag or variable twice")
 
 
 def _make_feed_change(change: feed.FeedRow) -> wire.feed.FeedChange:

@@ -38,5 +38,5 @@ def reject_in_body(body: object) -> None:
 
 def _reject_misplaced(name: str) -> None:
     if _DECORATION.sub("", name.lower()) == "dryrun":
-        problem = "asks for no dry run here, and the change would be made. Put dryRun=true into the query"
+        problem = "does not start a dry run. Put dryRun=true into the query"
         raise BadField(field=hints.shorten(name), problem=problem)

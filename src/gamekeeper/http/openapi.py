@@ -139,12 +139,14 @@ def _describe_operation(operation: Operation, schemas: Schemas) -> Schema:
 def _describe_needs(operation: Operation) -> str:
     needed = operation.permissions
     if needed is None:
-        who = "Needs no token."
+        needs = "Needs no token."
     elif needed:
-        who = f"Needs {' and '.join(_list_needs(needed - POWERS, 'role') + _list_needs(needed & POWERS, 'power'))}."
+        needs = (
+            f"Needs {' and '.join(_list_needs(needed - POWERS, 'role') + _list_needs(needed & POWERS, 'permission'))}."
+        )
     else:
-        who = "Needs an active token, with any permissions."
-    parts = [who]
+        needs = "Needs an active token, with any permissions."
+    parts = [needs]
     if operation.permissions is not None:
         parts.append(
             "Read-only tokens are rejected." if operation.access is WRITE else "Read-only tokens are accepted."

@@ -49,7 +49,7 @@ def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         return ipaddress.ip_network(text)
     except ValueError as error:
         problem = f"it must be addresses or networks with commas between them, like 10.0.0.7, 192.168.4.0/24: {error}"
-        raise BadSetting(f"{variable('trusted_proxies')} is not right; {problem}.") from None
+        raise BadSetting(f"{variable('trusted_proxies')} is not valid; {problem}.") from None
 
 
 def _parse_address(text: str) -> Address | None:

@@ -118,15 +118,15 @@ def read_kind(text: str, name: str) -> str:
     if text in KINDS:
         return text
     near = difflib.get_close_matches(text.lower(), KINDS)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(KINDS)}"
-    raise BadField(field=name, problem=f"names no kind of change: {meant}")
+    meant = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(KINDS)}"
+    raise BadField(field=name, problem=f"is not a kind of change: {meant}")
 
 
 def read_mail_cursor(text: str, name: str) -> MailCursor:
     at, _, last = text.partition("-")
     found = lookup.parse_guid(last)
     if not _CHANGE_NUMBER.fullmatch(at) or found is None:
-        raise BadField(field=name, problem="must be as the page before gives it")
+        raise BadField(field=name, problem="must be the Next of the previous page")
     return MailCursor(int(at), found)
 
 

@@ -11,7 +11,9 @@ PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
 Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # of a query parameter
 Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # written by people
-GameText = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # reported by a game
+GameText = Annotated[
+    str, Meta(max_length=255, extra={"is": "game_text"}, extra_json_schema=STORABLE)
+]  # reported by a game
 Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # a new name; its pattern is a setting
 Email = Annotated[str, Meta(extra_json_schema={"format": "email"})]
 HIDDEN_SCHEMA = {"format": "password"}  # in the OpenAPI document: forms hide the typed value
