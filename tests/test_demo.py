@@ -1,4 +1,4 @@
-"""The demo world: complete, the same every time, and no less consistent than what the API writes."""
+"""The demo's data: complete, deterministic, and consistent like data written by the API."""
 
 import asyncio
 import math
@@ -38,7 +38,7 @@ async def filled(keeper: Keeper) -> loader.DemoAccess:
 
 
 async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
-    """Everything that ever changed, but for the moment it did."""
+    """Return all changes without their times."""
     rows = await ledger.read_after(keeper.store, 0, 10_000)
     return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
 

@@ -1,4 +1,4 @@
-"""The log: access lines go out together and soon, everything else at once and in order."""
+"""The log: access entries are batched for a short time; other entries are written at once and in order."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ REQUESTS = 500
 
 
 class Written(io.BytesIO):
-    """Standard error that knows each write for itself."""
+    """Standard error that records each write separately."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,14 +37,14 @@ class Written(io.BytesIO):
 
 
 class Full(io.BytesIO):
-    """Standard error on a disk that is full."""
+    """Standard error on a full disk."""
 
     def write(self, _: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def during(work: Coroutine[Any, Any, None]) -> Written:
-    """What was written meanwhile and after it."""
+    """Return what was written during and after the block."""
     written = Written()
     with contextlib.redirect_stderr(io.TextIOWrapper(written, line_buffering=True)):
         asyncio.run(work)
@@ -130,7 +130,7 @@ def fill(pipe: int) -> None:
     os.set_blocking(pipe, True)
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the database has no part in it
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # does not depend on the database
 def test_server_answers_while_log_is_not_read(database: str) -> None:
     reader, writer = os.pipe()
     fill(writer)

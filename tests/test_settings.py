@@ -1,4 +1,4 @@
-"""Settings: from the environment, given ones first, bad ones named, secrets masked."""
+"""Settings: environment variables, overrides, error messages and masked secrets."""
 
 import dataclasses
 import re
@@ -108,7 +108,7 @@ def test_secrets_are_masked(url: str, expected: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if re.search("password$|secret|token$|url$|^database$", each)])
 def test_every_secret_setting_is_masked(name: str) -> None:
-    """A link in mails holds none; a token may look like anything."""
+    """Settings that may contain a secret are masked; reset_url contains none."""
     value = f"a://{SECRET}" if name.endswith("token") else f"smtp://me:{SECRET}@host"
     assert (SECRET in settings.show_value(settings.load({}, **{name: value}), name)) == (name == "reset_url")
     assert settings.show_value(settings.load({}, **{name: ""}), name) == ""
@@ -140,7 +140,7 @@ def test_unknown_variables_are_reported() -> None:
 
 
 def test_variables_of_tools_are_not_reported() -> None:
-    """Whatever a program, an example or a test of ours takes from the environment."""
+    """Variables that our programs, examples and tests read are known, so no warning names them."""
     files = [path for folder in READERS for path in (ROOT / folder).rglob("*.py")]
     read = {name for path in files for name in READS.findall(path.read_text(encoding="utf-8"))}
     assert {f"GAMEKEEPER_{name}" for name in settings.OTHER_VARIABLES} == {crash.VARIABLE, *read}

@@ -1,4 +1,4 @@
-"""A worker's signals, in a process of its own whose loop runs twice, as granian's does."""
+"""Signals of a worker, tested in a process whose event loop is started twice, as granian does."""
 
 import asyncio
 import multiprocessing
@@ -12,12 +12,12 @@ import uvloop
 from gamekeeper import signals
 
 SECONDS = 30
-MOMENT = 0.3  # in which a second word would come
+MOMENT = 0.3  # wait in seconds, in which a second signal would arrive
 KINDS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
 
 
 class Worker:
-    """What granian does with a loop; `words` are what it and what we were told, in that order."""
+    """Run the event loop as granian does; `words` lists the signals that granian and the worker received, in order."""
 
     def __init__(self, kind: str) -> None:
         self.words: list[str] = []

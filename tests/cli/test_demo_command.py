@@ -1,4 +1,4 @@
-"""`gamekeeper demo`: what it prints works when it is pasted."""
+"""`gamekeeper demo`: the printed commands work."""
 
 import contextlib
 import os
@@ -34,14 +34,14 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from server import free_port
 
-START_SECONDS = 180  # it hashes a password for everybody first, which gives way to all that a busy machine does
+START_SECONDS = 180  # start-up hashes a password for every account, with low priority
 LAST_LINE = "/password/validate"
 PASTED = re.compile(r"^  ((?:curl|TOKEN=).*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Running:
-    """A demo in a process of its own."""
+    """A demo in its own process."""
 
     printed: str
     address: str
@@ -51,7 +51,7 @@ class Running:
         return PASTED.findall(self.printed)
 
     def paste(self, command: str, token: str = "") -> httpx.Response:
-        """What curl would do with a line; only -H and -d are ever in one."""
+        """Send the request of a printed curl command, which uses only -H and -d."""
         words = shlex.split(command.replace("$TOKEN", token))[1:]
         options = list(zip(words[:-1:2], words[1:-1:2], strict=True))
         headers = dict(value.split(": ", 1) for option, value in options if option == "-H")
@@ -135,7 +135,7 @@ def test_players_stay_online_for_longer_than_a_lease(running: Running) -> None:
 
 @pytest.fixture
 def greeted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Greets as if it served."""
+    """Replace serving: only print the greeting."""
 
     def run(_: Settings, build: object, greeting: str) -> None:
         assert build is game_servers.build
@@ -215,7 +215,7 @@ def test_load_beside_another_load_is_refused(empty_database: str) -> None:
 
 @contextlib.contextmanager
 def loading(url: str) -> Generator[None]:
-    """What a bulk load holds while one of its batches is written."""
+    """Hold the locks that a bulk load holds while it writes a batch."""
     begun = Statement("begun", {"": "UPDATE lists SET loads = loads + 1"})
     held, ended = threading.Event(), threading.Event()
 

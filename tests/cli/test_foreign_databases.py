@@ -1,4 +1,4 @@
-"""Databases that are not for us, and what is only looked at: nothing is written into them, and a sentence says why."""
+"""Databases of other programs are refused with a message, and nothing is written to them."""
 
 import asyncio
 import errno
@@ -51,7 +51,7 @@ def ask(url: str, text: str) -> list[Any]:
 
 
 def made(url: str) -> object:
-    """All that there is, to the byte where it is files."""
+    """Return the whole content: the files' bytes (SQLite) or the tables (PostgreSQL)."""
     if not url.startswith("sqlite"):
         return sorted(ask(url, TABLES))
     file = Path(url.removeprefix("sqlite:///"))
@@ -67,7 +67,7 @@ def intersect(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def foreign(first_command: CommandLine, intersect: Path, engine: str) -> CommandLine:
-    """The database of a game, which somebody names by mistake; in SQLite one that its game has closed."""
+    """Create the database of a game, named by mistake; on SQLite its game has closed it."""
     if engine == "sqlite":
         file = Path(first_command.database.removeprefix("sqlite:///"))
         shutil.copyfile(intersect / "playerdata.db", file)
@@ -113,7 +113,7 @@ def test_nothing_is_copied_into_database_of_another_program(
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 @pytest.mark.parametrize("state", ["closed", "in use", "left behind"])
 def test_file_of_another_program_is_refused_in_every_state(first_command: CommandLine, mode: str, state: str) -> None:
-    """Left behind: its program was killed, and what it had not put into the file yet lies beside it."""
+    """Leave a file with its journal, as after its program was killed."""
     file = Path(first_command.database.removeprefix("sqlite:///"))
     other = file.with_name(f"other-{file.name}") if state == "left behind" else file
     with closing(sqlite3.connect(other, isolation_level=None)) as db:
@@ -130,7 +130,9 @@ def test_file_of_another_program_is_refused_in_every_state(first_command: Comman
         before, files = file.read_bytes(), made(first_command.database)
         assert "did not make (Players): name an empty one." in first_command.refuses("doctor")
         assert file.read_bytes() == before
-        assert state != "closed" or made(first_command.database) == files  # else what shares the reading may be new
+        assert (
+            state != "closed" or made(first_command.database) == files
+        )  # otherwise SQLite may have created the -shm file
     for each in file.parent.glob(f"other-{file.name}*"):
         each.unlink()
 
@@ -153,7 +155,7 @@ def latin(postgres_databases: Postgres) -> Generator[CommandLine]:
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_database_with_other_encoding_is_refused(latin: CommandLine, command: CommandLine, tmp_path: Path) -> None:
-    """Only PostgreSQL has others than those that can write everything."""
+    """PostgreSQL only: SQLite has only Unicode encodings."""
     command.says("backup", str(tmp_path / "x.backup"))
     for arguments in (
         *WRITING,
@@ -166,7 +168,7 @@ def test_database_with_other_encoding_is_refused(latin: CommandLine, command: Co
     assert "encoding is LATIN1" in command.refuses("move", "--to", latin.database)
     assert "error: schema: This database's encoding is LATIN1" in latin.says("doctor", code=1)
     assert made(latin.database) == []
-    command.says("users", "grant", "Ann", "users.query")  # what was to be moved is still in use
+    command.says("users", "grant", "Ann", "users.query")  # the source of the failed move still works
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -174,7 +176,7 @@ def test_database_with_other_encoding_is_refused(latin: CommandLine, command: Co
 def test_existing_database_with_other_encoding_still_works(
     latin: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All that is in it can be brought elsewhere."""
+    """A database created by an older version in LATIN1 can still be backed up and exported."""
 
     async def take(_: object) -> None:
         pass
@@ -195,7 +197,7 @@ def test_symbolic_link_is_the_same_file(first_command: CommandLine, tmp_path: Pa
     real, link = tmp_path / "real.db", Path(first_command.database.removeprefix("sqlite:///"))
     with closing(sqlite3.connect(real, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = wal")
-        db.execute("CREATE TABLE Players (Name TEXT)")  # it is in the log alone
+        db.execute("CREATE TABLE Players (Name TEXT)")  # only in the WAL, not in the main file
         link.symlink_to(real)
         assert "did not make (Players): name an empty one." in first_command.refuses("migrate")
     link.unlink()
@@ -211,7 +213,7 @@ def test_inaccessible_folder_is_reported(first_command: CommandLine, monkeypatch
         return stat(self, **more)
 
     monkeypatch.setattr(Path, "stat", denied)
-    first_command.says("migrate")  # the file itself can be opened here: what cannot be looked at is no reason to break
+    first_command.says("migrate")  # the file can be opened; an unreadable folder is no reason to fail
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

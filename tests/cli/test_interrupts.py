@@ -1,4 +1,4 @@
-"""Ctrl-C: what was stopped left nothing, and what is said to be stopped was."""
+"""Ctrl-C: an interrupted command changes nothing, and a completed one reports success."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
 from server import free_port
 
 ABORTED = "\nAborted!\n"
-# presses Ctrl-C when the program has come to importing that module
+# sends SIGINT when the program imports that module
 IMPORTING = """
 import os, runpy, signal, sys
 
@@ -36,7 +36,7 @@ runpy.run_module("gamekeeper", run_name="__main__")
 
 
 def test_interrupted_command_leaves_nothing(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
-    """In the middle, and while what was written is read back, to its very end."""
+    """Interrupt while data is written, and while it is read back, up to the last step."""
     kept, good, exported = tmp_path / "kept", tmp_path / "good", tmp_path / "exported"
     kept.write_text("yesterday's")
     command.says("export", str(exported))
@@ -57,7 +57,7 @@ def test_interrupted_command_leaves_nothing(command: CommandLine, first_command:
     ]
     assert sorted(tmp_path.iterdir()) == before
     assert kept.read_text() == "yesterday's"
-    # into a database that was still empty; once it is there, only the look at it can be stopped
+    # after the data is committed, only doctor can be interrupted
     assert looked_at.code == 1
     assert looked_at.said.startswith("Restored ")
     assert "; doctor found 1 errors.\nerror: doctor: Interrupted before all checks were done." in looked_at.said
@@ -67,7 +67,7 @@ def test_interrupted_command_leaves_nothing(command: CommandLine, first_command:
 
 @pytest.fixture
 def listening() -> Iterator[None]:
-    """For Ctrl-C also where the tests were started in the background, whose children do not hear it."""
+    """Enable SIGINT for child processes, also if the tests run in the background, where it is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -87,7 +87,7 @@ def test_interrupt_after_commit_reports_success(command: CommandLine) -> None:
 
 
 def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
-    """Heard while the step before it ends: only what was the whole purpose is said to be done."""
+    """Ctrl-C while a keeper closes: the next step does not start, but a committed change is reported."""
     source = ["--database", command.database]
     erasing, serving, issuing = outcomes(
         [
@@ -103,7 +103,7 @@ def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
 
 
 def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Path, databases: Any) -> None:
-    """The rows are committed, or nothing keeps them from it: it is told so, and how the rest is made."""
+    """Ctrl-C after the rows are committed: the command says how to build the indexes."""
     backup, exported = tmp_path / "backup", tmp_path / "exported"
     command.says("backup", str(backup))
     command.says("export", str(exported))
@@ -117,7 +117,7 @@ def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Pa
     told = outcomes(commands)
     verbs = ["Restored", "Restored", "Imported", "Moved"]
     assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
-    assert [each.went_through[-1] for each in told] == [point for point, _ in commands]  # doctor did not begin
+    assert [each.went_through[-1] for each in told] == [point for point, _ in commands]  # doctor did not start
     assert "This database was moved to" in command.refuses("migrate")
     for each, target in zip(told, targets, strict=True):
         assert "error: indexes: Interrupted before the indexes and lists were built." in each.said

@@ -43,7 +43,7 @@ def test_move_reports_errors_of_doctor(command: CommandLine, target: str, world:
 
 
 def test_move_needs_another_database(command: CommandLine) -> None:
-    """Also by another spelling of the same place."""
+    """Another spelling of the same path is detected too."""
     assert "Source and target are the same database." in command.refuses("move", "--to", command.database)
     other = command.database.replace("///", "////") if command.database.startswith("sqlite") else command.database
     assert "name an empty one" in command.refuses("move", "--to", other)
@@ -84,7 +84,9 @@ def test_move_without_create_permission_is_refused(
     command: CommandLine, first_command: CommandLine, opened: Callable[[str], World]
 ) -> None:
     target = first_command.database
-    opened(target).sql(f'ALTER DATABASE "{urlsplit(target).path[1:]}" SET role = pg_monitor')  # who may only look
+    opened(target).sql(
+        f'ALTER DATABASE "{urlsplit(target).path[1:]}" SET role = pg_monitor'
+    )  # a role without write access
     for problem in (command.refuses("move", "--to", target), first_command.refuses("migrate")):
         assert problem.startswith("Error: The database does not allow it: permission denied for schema public. ")
         assert problem.count("\n") == 1
@@ -94,7 +96,7 @@ def test_move_without_create_permission_is_refused(
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("table", ["slots", "ledger"])
 def test_move_of_damaged_file_is_refused(command: CommandLine, tmp_path: Path, table: str) -> None:
-    """Also where it is seen when it is opened, by the newest moment in it."""
+    """Damage that is found while opening, in the newest timestamp, is reported too."""
     file = Path(command.database.removeprefix("sqlite:///"))
     with contextlib.closing(sqlite3.connect(file)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()

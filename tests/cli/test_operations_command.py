@@ -1,4 +1,4 @@
-"""`gamekeeper operations`: the whole API on one screen."""
+"""`gamekeeper operations`: list the operations of the API."""
 
 from command_line import CommandLine
 from gamekeeper.http.routes import ROUTES

@@ -1,4 +1,4 @@
-"""How far a bulk load is, on a terminal and elsewhere."""
+"""Progress of a bulk load, with and without a terminal."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`serve` as a real process: ready, answering, stopping, and what it says when it cannot."""
+"""`serve` in a real process: start, answers, shutdown and error messages."""
 
 import contextlib
 import errno
@@ -25,7 +25,7 @@ from world import World
 
 SECONDS = 60
 SERVES = Callable[..., "Serving"]
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the database has no part in it
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # does not depend on the database
 
 
 class Serving:
@@ -40,7 +40,10 @@ class Serving:
         with self._said.open("wb") as standard_error:
             self.process = subprocess.Popen(
                 [*command, *options],
-                env={**os.environ, "GAMEKEEPER_STOP_SECONDS": str(10 * SECONDS)},  # a stop that is not heard is seen
+                env={
+                    **os.environ,
+                    "GAMEKEEPER_STOP_SECONDS": str(10 * SECONDS),
+                },  # long, so that a lost signal makes the test fail
                 stdout=subprocess.PIPE,
                 stderr=standard_error,
                 text=True,
@@ -55,7 +58,7 @@ class Serving:
         return self._said.read_text(encoding="utf-8").splitlines()
 
     def stop(self, sent: int = signal.SIGTERM) -> tuple[int, str]:
-        """Its exit code, and what it said after it was ready."""
+        """Return its exit code and its output after it was ready."""
         self.process.send_signal(sent)
         code = self.process.wait(timeout=SECONDS)
         return code, self._output.read()
@@ -118,7 +121,7 @@ def test_ctrl_c_to_process_group_shuts_down(serves: SERVES, database: str) -> No
 
 @ON_SQLITE
 def test_two_signals_at_once_shut_down(serves: SERVES, database: str) -> None:
-    for _ in range(3):  # one time in two or three it is not heard, if nobody sees to it
+    for _ in range(3):  # without the fix, a signal was lost in about half of the runs
         server = serves(database)
         server.process.terminate()
         assert server.stop(signal.SIGINT) == (0, "")
@@ -127,7 +130,7 @@ def test_two_signals_at_once_shut_down(serves: SERVES, database: str) -> None:
 
 @contextlib.contextmanager
 def at_hang_up(does: signal.Handlers) -> Generator[None]:
-    """Whoever is started meanwhile has it too, however the tests themselves were started."""
+    """Set the SIGHUP handling that child processes inherit."""
     before = signal.signal(signal.SIGHUP, does)
     try:
         yield
@@ -146,7 +149,7 @@ def test_sighup_shuts_down(serves: SERVES, database: str) -> None:
 
 @ON_SQLITE
 def test_sighup_under_nohup_is_ignored(serves: SERVES, database: str) -> None:
-    with at_hang_up(signal.SIG_IGN):  # which is all that nohup does
+    with at_hang_up(signal.SIG_IGN):  # the same as nohup
         server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
     time.sleep(1)
@@ -216,7 +219,7 @@ def test_privileged_port_is_refused_with_hint(
     def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("socket.socket.bind", refused)  # root may, and so whoever runs this may be allowed to
+    monkeypatch.setattr("socket.socket.bind", refused)  # simulated: root could bind the port
     said = command.refuses("serve", "--port", port)
     assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Permission denied. {cure}")
 
@@ -254,7 +257,7 @@ def test_serve_warns_of_misspelt_setting(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 class Full(io.StringIO):
-    """Standard error on a disk that is full."""
+    """Standard error is on a full disk."""
 
     def write(self, _: str) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -295,7 +298,7 @@ def test_low_file_limit_is_warned_of_and_never_reached(serves: SERVES, database:
         while worker.num_fds() < before + fit:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        for _ in range(20):  # it stays there, however many more wait
+        for _ in range(20):  # the number of open files stays constant while more clients wait
             assert worker.num_fds() < files
             time.sleep(0.05)
     assert httpx.get(f"{serving.url}/health/ready", timeout=SECONDS).status_code == 200

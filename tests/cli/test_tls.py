@@ -1,4 +1,4 @@
-"""HTTPS with a real certificate, and what is said when it cannot be."""
+"""HTTPS with a real certificate, and error messages for invalid ones."""
 
 import shutil
 import socket
@@ -52,7 +52,7 @@ def pair(folder: Path) -> Pair:
 
 @pytest.fixture
 def port(database: str, pair: Pair) -> Generator[int]:
-    """Of a server that speaks TLS, on every address: it must not warn."""
+    """Return the URL of an HTTPS server that listens on all addresses; it must not warn."""
     port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
     command += ["--host", "0.0.0.0", *pair.options]  # noqa: S104 - what is being tested
@@ -70,8 +70,8 @@ def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext
     context = ssl.create_default_context(cafile=pair.cert)
     if newest is not None:
         context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-        context.set_ciphers("ALL:@SECLEVEL=0")  # what is refused should be refused by them, not by us
-        with warnings.catch_warnings(action="ignore"):  # Python warns of old versions
+        context.set_ciphers("ALL:@SECLEVEL=0")  # the server must refuse it, not this client
+        with warnings.catch_warnings(action="ignore"):  # Python warns of old TLS versions
             context.maximum_version = newest
     return context
 

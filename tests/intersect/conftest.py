@@ -25,7 +25,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]
 
 @pytest.fixture
 def files(kept: Callable[[str, int], Path], tmp_path: Path) -> Make:
-    """Databases of an era with some characters: copies of one's own."""
+    """Make copies of test databases of one Intersect version, with some players."""
 
     def copied(era: str = "0.8", players: int = PLAYERS) -> IntersectFiles:
         folder = tmp_path / f"{era}-{players}"

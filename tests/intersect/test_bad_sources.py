@@ -1,4 +1,4 @@
-"""What cannot be imported is said in a sentence, before anything is begun."""
+"""Sources that cannot be imported are refused with a message before the import starts."""
 
 import sqlite3
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def no_column(files: IntersectFiles) -> IntersectFiles:
 
 
 def corrupt(files: IntersectFiles) -> IntersectFiles:
-    """A page that is read late."""
+    """Damage a page that is read late."""
     with closing(sqlite3.connect(files.players)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'Player_Spells'").fetchone()
     raw = bytearray(files.players.read_bytes())
@@ -140,7 +140,7 @@ def _denied(path: Path, _: int) -> bool:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_source_in_read_only_folder(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read as it is, unless some of it is in a WAL, which needs a file beside it."""
+    """A file in a read-only folder is imported, unless it has a WAL, which needs a writable folder."""
     monkeypatch.setattr("gamekeeper.intersect.sqlite_source.os.access", _denied)
     made = files()
     with closing(sqlite3.connect(made.players)) as db:

@@ -1,4 +1,4 @@
-"""Whole imports, on both engines: what comes in, what is listed, and what happens when it is done twice or killed."""
+"""Complete imports on both engines: imported and listed rows, repeated and killed imports."""
 
 import asyncio
 import json
@@ -70,7 +70,7 @@ def test_import_of_each_version(era: str, files: Make, command: CommandLine, ope
         assert user
         sent = hash_for_wire(make_intersect.password(number))
         assert world.run(world.keeper.passwords.is_right(sent, user.password))
-        if number == 0:  # one of them is enough: it takes its time
+        if number == 0:  # one version is enough: this is slow
             assert not world.run(world.keeper.passwords.is_right(hash_for_wire("another"), user.password))
     record = world.run(players.find_record_by_fold(world.keeper.store, "knight2"))
     assert record
@@ -93,7 +93,7 @@ def test_imported_login_bans_and_permissions(files: Make, command: CommandLine, 
     assert first.status == 200
     record = world.get("/api/v1/users/Hero0", token=first.json["access_token"])
     assert record.json["Email"] == "hero0@example.test"
-    assert log_in("Hero1", 1).status != 200  # banned for good
+    assert log_in("Hero1", 1).status != 200  # banned permanently
     assert log_in("Hero2", 2).status == 200  # the ban has ended
     muted = world.run(users.find_by_id(world.keeper.store, own("user", 1)))
     assert muted
@@ -201,10 +201,10 @@ def test_deleted_player_is_not_imported_from_newer_copy(
 def test_killed_import_is_resumed(
     point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
 ) -> None:
-    """Migrated first: then the write path is passed once for the catalogue, three times for the accounts, …"""
+    """Migrate first: then the crash point is reached once for the catalogue, three times for the accounts, …"""
     monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
     made = files("0.7.1", 6)
-    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that every batch lists something
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that every batch has report entries
     asyncio.run(worlds.at_work(command.database, _nothing))
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, "import", "intersect", *made.options, "--database", command.database],
@@ -234,7 +234,7 @@ def test_killed_import_is_resumed(
 
 
 async def _nothing(_: Keeper) -> None:
-    """It is migrated: that is all."""
+    """The import migrated the database and changed nothing else."""
 
 
 def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
@@ -270,7 +270,7 @@ def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, op
 def test_player_with_clashing_name_can_be_changed(
     files: Make, command: CommandLine, opened: Callable[[str], World]
 ) -> None:
-    """Its name is stored beside another's: a change of its record leaves that as it is, and a new name ends it."""
+    """Changing the record of a player with a clashing name keeps the clash; a new name ends it."""
     made = files()
     change(made.players, "UPDATE Players SET Name = 'KNIGHT0' WHERE Name = 'Knight1'")
     run(command, made)
@@ -298,14 +298,14 @@ def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Call
     left = read_left_rows(made)
     assert left >= SPOILT
     assert told["tables"]["Players"]["left"] == 1
-    assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4  # and what we do not keep
+    assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4  # plus rows of unsupported tables
     world = opened(command.database)
     assert errors(world) == []
     assert run(command, made, "--dry-run")["tables"] == told["tables"]
 
 
 def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
-    """A game that was about to change them leaves some of each."""
+    """A file can mix spellings of guids after an interrupted update of the game."""
     made = files("0.7.1", 4)
     with closing(sqlite3.connect(made.players)) as db, db:
         for number, form in ((1, str.upper), (2, str.lower)):
@@ -317,14 +317,14 @@ def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, ope
     told = run(command, made)
     assert find_unaccounted(told) == []
     assert (told["tables"]["Players"]["taken"], told["tables"]["Player_Items"]["taken"]) == (4, 12)
-    assert told["tables"]["Player_Spells"]["taken"] == 8  # their owners are spelt as before
+    assert told["tables"]["Player_Spells"]["taken"] == 8  # their owners' ids have the old spelling
     doubled = [line["id"] for line in read_report(made) if line["table"] == "Players"]
     assert doubled == [own("player", 3)]
     assert errors(opened(command.database)) == []
 
 
 def test_import_beside_existing_accounts(files: Make, database: str, opened: Callable[[str], World]) -> None:
-    """Into a database in use: names that are taken there are theirs."""
+    """Import into a database with accounts: their names stay theirs."""
     made = files()
     change(made.players, "UPDATE Players SET Name = 'ann' WHERE Name = 'Knight0'")
     told = run(CommandLine(database), made)

@@ -1,4 +1,4 @@
-"""An import out of a real MariaDB, where there is one: the same databases, copied into it."""
+"""Import from a real MariaDB server, if installed, with copies of the same databases."""
 
 import asyncio
 import shutil
@@ -30,7 +30,7 @@ DRIVER: Any = pymysql
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[int]:
-    """The port of a server that is gone when the tests are."""
+    """Start a server for the tests and return its port."""
     folder = tmp_path_factory.mktemp("mariadb")
     data, account = folder / "data", ["--user=root"]
     install = ["--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={data}", *account]
@@ -62,7 +62,7 @@ def prepare(port: int) -> None:
 
 
 def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
-    """The database's URL. As Intersect has it there: guids are char(36), moments datetime(6)."""
+    """Copy a database and return its URL. As in Intersect, guids are char(36) and times datetime(6)."""
     with (
         closing(sqlite3.connect(path)) as source,
         DRIVER.connect(host="127.0.0.1", port=port, user="root", autocommit=True) as db,
@@ -83,7 +83,7 @@ def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
 
 
 def _cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Moments have six digits there."""
+    """Return the value as MySQL stores it: times have six decimal places."""
     return tuple(each[:26] if isinstance(each, str) and each.startswith(("20", "9999-")) else each for each in row)
 
 
@@ -115,7 +115,7 @@ def test_mysql_import_equals_sqlite_import(
 def test_skipped_rows_of_mysql_are_listed(
     server: int, files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also when they are a whole batch of their own."""
+    """Skipped rows are listed, also if they fill a whole batch."""
     monkeypatch.setattr("gamekeeper.intersect.import_run.BATCH_SIZE", 1)
     made = files("0.8", 5)
     spoil(made)

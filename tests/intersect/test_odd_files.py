@@ -1,4 +1,4 @@
-"""Files with something in them that stops whoever does not expect it: all else comes in, and it is listed."""
+"""Files with invalid text: all other data is imported, and the rows are listed."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -42,7 +42,9 @@ def test_invalid_utf8_is_replaced_and_listed(files: Make, command: CommandLine, 
     assert ("Users", SPOILT_ID, False) in [(line["table"], line["id"], line["taken"]) for line in read_report(made)]
     world = opened(command.database)
     assert world.sql("SELECT reason FROM bans") == [("Kn\ufffdight",)] * 2
-    assert world.sql("SELECT name FROM players WHERE id = $1", own("player", 3)) == [(own("player", 3),)]  # no name
+    assert world.sql("SELECT name FROM players WHERE id = $1", own("player", 3)) == [
+        (own("player", 3),)
+    ]  # the id replaces an invalid name
     assert errors(world) == []
 
 

@@ -1,4 +1,4 @@
-"""The file of the listed rows: it never takes the place of another file, and lasts as long as its import."""
+"""The report file: never overwrites another file, and is needed until the import is complete."""
 
 import json
 from pathlib import Path
@@ -17,8 +17,8 @@ async def _broken(*_: object) -> None:
 
 
 def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.MonkeyPatch) -> bytes:
-    """All but the last stages are done. Returns the report so far."""
-    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that something is listed
+    """Run the import up to its last stages, and return the report so far."""
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that the report has entries
     with monkeypatch.context() as patched:
         patched.setattr(importer, "_report_unused_bags", _broken)
         assert "it broke off" in command.refuses("import", "intersect", *made.options)

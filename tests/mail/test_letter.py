@@ -1,4 +1,4 @@
-"""What is in a mail, in its text and its HTML part; templates of one's own, good and bad."""
+"""Content of the mails (text and HTML), and the operator's own templates."""
 
 from email import policy
 from email.message import EmailMessage
@@ -58,7 +58,7 @@ def test_reset_mail_with_link() -> None:
 
 
 def test_special_characters_in_names_are_escaped() -> None:
-    """Imported accounts, and the game itself, can be called anything."""
+    """Names of imported accounts and of the game can contain any character."""
     message = letters(game_name=EVIL).build_reset(ANN._replace(name=EVIL))
     flat = message.as_bytes(policy=policy.SMTP)
     head = flat.partition(b"\r\n\r\n")[0]
@@ -109,7 +109,7 @@ def test_valid_reset_url(url: str) -> None:
     assert ANN.code in part(letters(reset_url=url).build_reset(ANN), "html").split("link: ")[1]
 
 
-# --- templates of one's own ----------------------------------------------------------------------------------------
+# --- the operator's own templates -----------------------------------------------------------------------------------
 
 
 def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
@@ -122,7 +122,7 @@ def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
         [mail] = sink.received
     assert mail.message["Subject"] == "Ängen ruft"
     assert part(mail.message, "plain") == f"Für Ann: {code}, $5, 30\r\n"
-    assert "If you did not request this" in part(mail.message, "html")  # the one that is missing is ours
+    assert "If you did not request this" in part(mail.message, "html")  # missing in the folder, so the default is used
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The outbox: sent once by whoever comes first, tried again with back-off, never after the code is worth nothing."""
+"""The outbox: each mail is sent once, retried with backoff, and never sent after its code expired."""
 
 import asyncio
 import contextlib
@@ -111,9 +111,9 @@ def test_failed_mail_is_retried_with_backoff(make_world: Make) -> None:
         send(world)
         assert (only(world).state, only(world).tries) == ("queued", tries)
         assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
-        world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")  # however long we take from here on
+        world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")  # so that a slow test machine does not matter
         send(world)
-        assert only(world).tries == tries  # not before its time
+        assert only(world).tries == tries  # not due yet
         make_due(world)
 
 
@@ -133,7 +133,7 @@ def test_every_attempt_sends_the_same_message(make_world: Make) -> None:
 
 @ON_SQLITE
 def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
-    """Requests are answered and other mails leave while a conversation hangs."""
+    """Requests are answered and other mails are sent while one delivery hangs."""
     with Rude({"RCPT": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port)
         ask(world)
@@ -154,7 +154,7 @@ def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
             return [answered, sent]
 
         answered, sent = world.run(meanwhile())
-    assert max(answered, sent) < 15  # half of what it takes to give up on the one that hangs
+    assert max(answered, sent) < 15  # half of the timeout of the hanging delivery
     assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sent"]
 
 
@@ -180,7 +180,7 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
 @ON_SQLITE
 @pytest.mark.parametrize("turns", [1, 3, 10, 100])
 def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At whatever turn of the loop it comes: also when the mail is taken and we have not heard of it yet."""
+    """Cancel after each number of event loop turns, also when the server has accepted the mail unnoticed."""
     monkeypatch.setattr(outbox, "SHUTDOWN_SECONDS", 30)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -191,7 +191,7 @@ def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch
             for _ in range(turns):
                 await asyncio.sleep(0)
             sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError):  # after many turns it may be done already
+            with contextlib.suppress(asyncio.CancelledError):  # may have completed before
                 await sending
 
         world.run(stopped())
@@ -199,7 +199,7 @@ def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch
 
 
 def test_outcome_is_recorded_after_database_returns(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server has taken the mail: only the note keeps it from being sent again."""
+    """The SMTP server accepted the mail: only the recorded outcome prevents a second delivery."""
     monkeypatch.setattr(outbox, "POLL_SECONDS", 0.01)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -267,7 +267,7 @@ def test_only_the_newest_code_is_sent(make_world: Make) -> None:
 
 
 def test_code_that_expires_during_delivery_is_not_sent(make_world: Make) -> None:
-    """Taken while it lived, asked about again before the message is handed over."""
+    """The code is valid when the mail is leased and expires before the message is sent."""
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         code = ask(world)
@@ -308,7 +308,7 @@ def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
     "address", ["", "ann", "ann@example.test\r\nBcc: eve@example.test", "ann@example.test, eve@x.y"]
 )
 def test_invalid_address_fails_permanently(make_world: Make, address: str) -> None:
-    """Imported accounts can have any."""
+    """Imported accounts can have any text as their address."""
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         world.sql("UPDATE users SET email = $1 WHERE id = $2", address, people.USER_IDS["Ann"])
@@ -337,7 +337,7 @@ def ask_server(server: Server, token: str) -> int:
 def test_kill_9_between_queueing_and_sending(
     database: str, make_world: Make, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The SMTP server is away at first and back after the restart: the mail arrives, once."""
+    """The SMTP server is down at first and up after the restart: the mail arrives once."""
     sink, world = Sink(), make_world()
     server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=30)
     server.start()
@@ -373,7 +373,7 @@ def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
         with Sink().running() as sink:
             successor = sending_to(make_world, sink.port)
             send(successor)
-            assert sink.received == []  # its lease lives
+            assert sink.received == []  # its lease has not expired
             make_due(successor)
             send(successor)
             assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
@@ -390,7 +390,7 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
         assert rude.asked.wait(60)
         started = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - started < 15  # of which the conversation gets one
+        assert time.monotonic() - started < 15  # the delivery gets one second of it
 
 
 # --- the settings, and what the doctor says -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Real SMTP conversations: plain, STARTTLS, SMTPS, logging in; and servers that refuse, hang, cut and lie."""
+"""Real SMTP sessions: plain, STARTTLS, SMTPS and log-in; servers that reject, hang or disconnect."""
 
 import json
 import socket
@@ -16,7 +16,9 @@ from server import free_port
 from smtp_sink import PASSWORD, PHASES, USER, Certificate, Rude, Sink
 
 SECRET = "hunter2"
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # about the wire; the outbox is on both
+ON_SQLITE = pytest.mark.parametrize(
+    "engine", ["sqlite"], indirect=True
+)  # tests SMTP only; the outbox is tested on both engines
 LOG_IN = f"smtp://{quote(USER, safe='')}:{quote(PASSWORD, safe='')}@127.0.0.1"
 
 
@@ -77,7 +79,7 @@ def test_starttls_required_and_not_offered(make_world: Make) -> None:
 
 @ON_SQLITE
 def test_starttls_never(make_world: Make, certificate: Certificate) -> None:
-    """Asked for in the clear; a server that insists on TLS then says no."""
+    """TLS is switched off in the URL; a server that requires TLS then rejects the mail."""
     with Sink(starttls=True).running(certificate) as sink:
         world = sending_to(make_world, sink.port, query="?starttls=never")
         ask(world)
@@ -143,7 +145,7 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
         code = ask(world)
         started = time.monotonic()
         send(world)
-        assert time.monotonic() - started < 30  # it would hang for a minute
+        assert time.monotonic() - started < 30  # without a timeout it would hang for a minute
         mail = only(world)
         assert (mail.state, mail.tries) == ("queued", 1)
         assert mail.last_error
@@ -159,21 +161,21 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
 @pytest.mark.parametrize(
     ("manners", "state"),
     [
-        ({"dot": "250 OK, cut"}, "sent"),  # it said that it has it
+        ({"dot": "250 OK, cut"}, "sent"),  # the server confirmed the mail
         ({"QUIT": "hang"}, "sent"),
         ({"QUIT": "500 what?"}, "sent"),
         ({"dot": "554 looks like spam"}, "failed"),
         ({"DATA": "554 no"}, "failed"),
-        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # refused, and rude after it
+        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # rejected, then hangs
         ({"RCPT": "550 unknown, cut"}, "failed"),
-        ({"MAIL": "550 you may not send"}, "queued"),  # about us, not about them
+        ({"MAIL": "550 you may not send"}, "queued"),  # rejects the sender, not the recipient
         ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old server
         ({"greeting": "554 go away"}, "queued"),
     ],
 )
 def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
-        world = sending_to(make_world, rude.port, smtp_timeout=4 if "RSET" in manners else 30)  # which hangs
+        world = sending_to(make_world, rude.port, smtp_timeout=4 if "RSET" in manners else 30)  # RSET hangs
         ask(world)
         send(world)
         assert only(world).state == state
@@ -237,7 +239,7 @@ def server(url: str) -> smtp.SmtpServer:
         ("smtp://mail.test", ("mail.test", 25, None, None, False, None)),
         ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
         ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
-        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),  # no password in the clear
+        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),  # STARTTLS required: a password is sent
         ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
         ("smtp://a:b@mail.test?starttls=offered", ("mail.test", 25, "a", "b", False, None)),
         ("smtp://a:b@localhost", ("localhost", 25, "a", "b", False, None)),
