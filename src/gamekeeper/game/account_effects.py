@@ -74,9 +74,9 @@ class UserRenamed(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class UserDeleted(_UserChange):
-    """The deletion of an account. Its audit log entry has only the id; each player is deleted by an own change before.
+    """The deletion of an account. Its audit log entry has only the id; each player is deleted by its own change before.
 
-    Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasures.py`).
+    Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasure_jobs.py`).
     """
 
     upto: int  # number of the last change before this one
