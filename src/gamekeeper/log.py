@@ -45,7 +45,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._chunks: deque[bytes] = deque()  # the first one stays until it is written
+        self._chunks: deque[bytes] = deque()  # queue; the first chunk stays in it until it is written
         self._size = 0
         self._thread: threading.Thread | None = None
         self.dropped = 0  # number of log entries

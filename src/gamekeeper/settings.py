@@ -10,7 +10,7 @@ from typing import Any
 PREFIX = "GAMEKEEPER_"
 LIST_HINT = "List all settings with: gamekeeper settings"
 MAX_INT = 2**31 - 1
-MAX_DIGITS = 20  # of a number in the environment; int() of a very long one would be slow
+MAX_DIGITS = 20  # longer numbers are out of range for every setting
 MASK = "…"
 # variables with the prefix that are no settings: used by the examples, the battery and the tests
 OTHER_VARIABLES = frozenset(

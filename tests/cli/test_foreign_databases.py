@@ -213,7 +213,7 @@ def test_inaccessible_folder_is_reported(first_command: CommandLine, monkeypatch
         return stat(self, **more)
 
     monkeypatch.setattr(Path, "stat", denied)
-    first_command.says("migrate")  # the file can be opened; an unreadable folder is no reason to fail
+    first_command.says("migrate")  # an unreadable -wal file is no reason to fail
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

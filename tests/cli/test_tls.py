@@ -52,7 +52,7 @@ def pair(folder: Path) -> Pair:
 
 @pytest.fixture
 def port(database: str, pair: Pair) -> Generator[int]:
-    """Return the URL of an HTTPS server that listens on all addresses; it must not warn."""
+    """Start an HTTPS server on all addresses and yield its port; the server must not warn."""
     port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
     command += ["--host", "0.0.0.0", *pair.options]  # noqa: S104 - what is being tested

@@ -234,7 +234,7 @@ def test_killed_import_is_resumed(
 
 
 async def _nothing(_: Keeper) -> None:
-    """The import migrated the database and changed nothing else."""
+    """Do nothing: opening the database has already migrated it."""
 
 
 def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:

@@ -83,7 +83,7 @@ def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
 
 
 def _cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the value as MySQL stores it: times have six decimal places."""
+    """Cut times to six decimal places, as MySQL stores them."""
     return tuple(each[:26] if isinstance(each, str) and each.startswith(("20", "9999-")) else each for each in row)
 
 

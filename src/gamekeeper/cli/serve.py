@@ -193,7 +193,9 @@ def _limit_connections(settings: Settings) -> int:
     import resource  # noqa: PLC0415 - POSIX only
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    fit = max(1, files - MIN_OTHER_FILES - 2 * settings.connections)  # the console's doctor has as many once more
+    fit = max(
+        1, files - MIN_OTHER_FILES - 2 * settings.connections
+    )  # twice: the console's doctor opens as many connections again
     if files == resource.RLIM_INFINITY or fit >= wanted:
         return wanted
     terminal.warn(FEW_FILES.format(files=files, fit=fit, wanted=wanted))

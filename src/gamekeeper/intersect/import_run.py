@@ -60,7 +60,7 @@ class ImportRun:
     bags_counted: KeySet = field(default_factory=KeySet)  # bags of players that existed before the import
     not_utf8: list[ReportEntry] = field(
         default_factory=list[ReportEntry]
-    )  # rows of the next step with text that is not UTF-8
+    )  # report entries for rows of the next batch with invalid UTF-8
 
     async def resume(self) -> bool:
         """Load the position of an earlier run; False if that run completed the import."""

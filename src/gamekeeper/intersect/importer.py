@@ -191,7 +191,9 @@ def _read_penalties(
 
 async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> None:
     vitals = Vitals(game.classes, game.bonuses, run.settings.max_level)
-    first = [DROP_INDEXES] if fresh else []  # an empty database needs no index during the import
+    first = (
+        [DROP_INDEXES] if fresh else []
+    )  # drop indexes only in an empty database: searches of existing players need them
     items, spells, types = game.ids("items"), game.ids("known_spells"), game.variable_types()
     usual = dict[tuple[object, object, object], Stack]()
 
@@ -265,7 +267,7 @@ def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own
     reader.counts[reader.tables["players"]].there += 1
     rows = [(noun, row) for noun in OWNED_TABLES for row in read[noun].get(own_id, ())]
     walked: set[str] = set()
-    for noun, row in rows:  # the list grows while bags are found
+    for noun, row in rows:  # the loop appends rows of nested bags
         reader.counts[reader.tables[noun]].there += 1
         bag_id = values.parse_guid(row[5]) if noun in SLOT_TABLES else None
         if bag_id and bag_id in reader.bags and bag_id not in walked:

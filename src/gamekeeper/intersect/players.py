@@ -35,7 +35,7 @@ FullPlayer = tuple[Player, PlayerState]
 
 
 class RawBag(NamedTuple):
-    size: object  # as stored, may be invalid
+    size: object  # number of slots as stored in the source; may be invalid
     rows: Sequence[Row]
 
 
@@ -63,7 +63,7 @@ class PlayerReader:
     types: Mapping[str, str]  # types of the catalogue's variables
     bags: Mapping[str, RawBag]
     stack_cache: dict[tuple[object, object, object], Stack] = (
-        field(  # what slots held before, by item, quantity and stats
+        field(  # stacks of ordinary rows, by item, quantity and stats
             default_factory=dict[tuple[object, object, object], Stack]
         )
     )
@@ -78,11 +78,11 @@ class PlayerReader:
         waiting: list[str] = []
         self._read_slots(slots, INVENTORY, "inventory", raw.inventory, waiting)
         self._read_slots(slots, BANK, "bank", raw.bank, waiting)
-        for bag_id in waiting:  # the list grows while bags are found in bags
-            said, rows = self.bags[bag_id]
-            size = values.clamp_bag_size(said)
-            if size != said:
-                self.note("bags", bag_id, f"its size is {said!r}: changed to {size}")
+        for bag_id in waiting:  # the loop appends bags found inside bags
+            raw_size, rows = self.bags[bag_id]
+            size = values.clamp_bag_size(raw_size)
+            if size != raw_size:
+                self.note("bags", bag_id, f"its size is {raw_size!r}: changed to {size}")
             self._read_slots(slots, bag_id, "bag_slots", rows, waiting)
             sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
             self._count("bags").taken += 1
@@ -150,7 +150,7 @@ class PlayerReader:
             self.note(noun, row_id, "its stats cannot be read: imported without them")
         stack = Stack(item_id, count or 1, self._read_bag_id(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
         if bag is None and len(self.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
-            self.stack_cache[item, quantity, properties] = stack  # an ordinary row
+            self.stack_cache[item, quantity, properties] = stack  # an ordinary row: cache its stack
         return stack
 
     def _read_bag_id(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
