@@ -98,7 +98,7 @@ def test_add_prompts_twice_on_a_terminal(command: CommandLine, again: str, code:
         start_new_session=True,
     )
     shown = b""
-    for prompt, line in ((b"Password:", "tippity toppity"), (b"The same again:", again)):
+    for prompt, line in ((b"Password:", "tippity toppity"), (b"Repeat the password:", again)):
         while prompt not in shown:
             shown += os.read(ours, 1024)
         os.write(ours, f"{line}\n".encode())
@@ -154,10 +154,10 @@ def test_weak_password_on_a_terminal_is_asked_for_again(command: CommandLine) ->
     shown = b""
     for prompt, line in (
         (b"Password:", "password123"),
-        (b"The same again:", "password123"),
+        (b"Repeat the password:", "password123"),
         (b"easy to guess", ""),
         (b"Password:", "tippity toppity"),
-        (b"The same again:", "tippity toppity"),
+        (b"Repeat the password:", "tippity toppity"),
     ):
         while prompt not in shown:
             shown += os.read(ours, 1024)
@@ -258,7 +258,7 @@ def test_grant_and_revoke_roles(command: CommandLine, world: World) -> None:
     assert world.get("/api/v1/users", by="Shop").status == 200
     assert world.ledger()[-1].kind == "powers_changed"
     assert command.says("users", "revoke", "shop", "Users.Query") == "Permissions of Shop: api.\n"
-    assert "'king' is not a right" in command.refuses("users", "grant", "shop", "king", code=2)
+    assert "'king' is not a permission" in command.refuses("users", "grant", "shop", "king", code=2)
     assert command.says("users", "grant", "shop", "Ban").endswith(", Ban.\n")
     assert not command.says("users", "revoke", "shop", "ban").endswith(", Ban.\n")
 

@@ -103,16 +103,16 @@ async def _import_catalogue(run: ImportRun, game: GameData) -> None:
         counts, changes = CountsByTable(), list[Change]()
         for noun, entries in game.entries.items():
             kind, count = catalogue.KINDS[noun], counts[run.data.names[noun]]
-            there = await run.existing.find_entries(tx, kind, entries)
-            new = [entry for each, entry in entries.items() if each not in there]
+            existing = await run.existing.find_entries(tx, kind, entries)
+            new = [entry for each, entry in entries.items() if each not in existing]
             count.taken, count.there = len(new), len(entries) - len(new)
             changes += [CataloguePut(kind, [], new)] if new else []
         for line in game.report_entries:
             counts[line.table].left += not line.taken
         known = set(run.data.names.values())
-        unkept = [name for name, count in run.counts.tables.items() if name not in known and count.rows]
+        unsupported = [name for name, count in run.counts.tables.items() if name not in known and count.rows]
         return Batch(
-            changes, counts, [*game.report_entries, *(ReportEntry(name, "", UNSUPPORTED_TABLE) for name in unkept)]
+            changes, counts, [*game.report_entries, *(ReportEntry(name, "", UNSUPPORTED_TABLE) for name in unsupported)]
         )
 
     await run.commit_batch(ZERO_GUID, turn)
@@ -132,12 +132,12 @@ async def _import_users(run: ImportRun) -> None:
 
 
 async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: RowsByTable, tx: Reading | None) -> Batch:
-    names, there, counts, lines = run.data.names, run.existing, CountsByTable(), list[ReportEntry]()
-    known = await there.find(tx, USER, read["users"])
-    gone = await there.find(tx, DELETED_USER, read["users"].keys() - known)
+    names, existing, counts, lines = run.data.names, run.existing, CountsByTable(), list[ReportEntry]()
+    known = await existing.find(tx, USER, read["users"])
+    deleted = await existing.find(tx, DELETED_USER, read["users"].keys() - known)
     new: list[accounts.ImportedUser] = []
     for own_id, rows in read["users"].items():
-        if own_id in gone:
+        if own_id in deleted:
             _skip_rows(counts, lines, names["users"], [(own_id, DELETED_HERE)])
         elif own_id not in known:
             new.append(accounts.read_user(rows[0], pattern, partial(_add_note, lines, names["users"], own_id)))
@@ -149,8 +149,10 @@ async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: Rows
     unaddressed |= await _find_clashes(run, tx, EMAIL, addressed)
     lines += [ReportEntry(names["users"], each, NAME_CLASH, taken=True) for each in sorted(clashing)]
     lines += [ReportEntry(names["users"], each, UNUSABLE_EMAIL, taken=True) for each in sorted(unaddressed)]
-    bans, mutes = (_read_penalties(names[noun], read[noun], known, gone, counts, lines) for noun in ("bans", "mutes"))
-    there.note(USER, [each.user.id for each in new])
+    bans, mutes = (
+        _read_penalties(names[noun], read[noun], known, deleted, counts, lines) for noun in ("bans", "mutes")
+    )
+    existing.note(USER, [each.user.id for each in new])
     loaded = UsersLoaded([each.user for each in new], clashing, unaddressed, bans, mutes)
     return Batch([PAUSE_LISTS, loaded, RESUME_LISTS] if new else [], counts, lines)
 
@@ -171,16 +173,18 @@ def _read_penalties(
     table: str,
     read: Mapping[str, list[Row]],
     known: set[str],
-    gone: set[str],
+    deleted: set[str],
     counts: CountsByTable,
     lines: list[ReportEntry],
 ) -> list[ImposedPenalty]:
-    new = [rows for own_id, rows in read.items() if own_id not in known | gone]
+    new = [rows for own_id, rows in read.items() if own_id not in known | deleted]
     found = [(rows[0], accounts.read_penalty(rows)) for rows in new]
     taken = [each for _, each in found if each]
     counts[table].taken, counts[table].there = len(taken), len(read.keys() & known)
     _skip_rows(counts, lines, table, [(values.show_id(row[1]), NO_END) for row, each in found if not each])
-    _skip_rows(counts, lines, table, [(values.show_id(read[each][0][1]), NO_ACCOUNT) for each in read if each in gone])
+    _skip_rows(
+        counts, lines, table, [(values.show_id(read[each][0][1]), NO_ACCOUNT) for each in read if each in deleted]
+    )
     for rows in read.values():
         _skip_rows(counts, lines, table, [(values.show_id(row[1]), "its account has another one") for row in rows[1:]])
     return taken
@@ -195,14 +199,14 @@ async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> Non
         [DROP_INDEXES] if fresh else []
     )  # drop indexes only in an empty database: searches of existing players need them
     items, spells, types = game.ids("items"), game.ids("known_spells"), game.variable_types()
-    usual = dict[tuple[object, object, object], Stack]()
+    stack_cache = dict[tuple[object, object, object], Stack]()
 
     async def work(ids: list[str]) -> None:
         read = {noun: run.read_rows(noun, ids) for noun in ("players", *OWNED_TABLES)}
         bags = _read_bags(run, read)
 
         async def turn(tx: Reading | None) -> Batch:
-            reader = PlayerReader(run.data.names, run.settings, vitals, items, spells, types, bags, usual)
+            reader = PlayerReader(run.data.names, run.settings, vitals, items, spells, types, bags, stack_cache)
             return await _build_player_batch(run, reader, read, tx, first)
 
         await run.commit_batch(ids[-1], turn)
@@ -237,27 +241,27 @@ async def _build_player_batch(
     tx: Reading | None,
     first: Sequence[Unlogged],
 ) -> Batch:
-    there, names, counts, lines = run.existing, run.data.names, reader.counts, reader.entries
-    known = await there.find(tx, PLAYER, read["players"])
-    gone = await there.find(tx, DELETED_PLAYER, read["players"].keys() - known)
+    existing, names, counts, lines = run.existing, run.data.names, reader.counts, reader.entries
+    known = await existing.find(tx, PLAYER, read["players"])
+    deleted = await existing.find(tx, DELETED_PLAYER, read["players"].keys() - known)
     owners = {own_id: values.parse_guid(rows[0][1]) for own_id, rows in read["players"].items()}
-    accounts_there = await there.find(tx, USER, {each for each in owners.values() if each})
-    reader.used_bags |= await there.find(tx, BAG, reader.bags)
+    owner_accounts = await existing.find(tx, USER, {each for each in owners.values() if each})
+    reader.used_bags |= await existing.find(tx, BAG, reader.bags)
     pattern = re.compile(run.settings.name_pattern)
     new: list[FullPlayer] = []
     for own_id, rows in read["players"].items():
         _skip_rows(counts, lines, names["players"], [(own_id, DUPLICATE_ID) for _ in rows[1:]])
         if own_id in known:
             _count_existing(run, reader, read, own_id)
-        elif own_id in gone or owners[own_id] not in accounts_there:
-            reader.skip("players", own_id, DELETED_HERE if own_id in gone else NO_ACCOUNT)
+        elif own_id in deleted or owners[own_id] not in owner_accounts:
+            reader.skip("players", own_id, DELETED_HERE if own_id in deleted else NO_ACCOUNT)
             _skip_items(reader, read, own_id)
         else:
             new.append(reader.read(RawPlayer(rows[0], *(read[noun].get(own_id, ()) for noun in OWNED_TABLES)), pattern))
     clashing = await _find_clashes(run, tx, PLAYER_NAME, [(player.id, fold(player.name)) for player, _ in new])
     lines += [ReportEntry(names["players"], each, NAME_CLASH, taken=True) for each in sorted(clashing)]
-    there.note(PLAYER, [player.id for player, _ in new])
-    there.note(BAG, reader.used_bags)
+    existing.note(PLAYER, [player.id for player, _ in new])
+    existing.note(BAG, reader.used_bags)
     loaded = [PAUSE_LISTS, *first, PlayersLoaded(new, clashing), RESUME_LISTS] if new else []
     return Batch(loaded, counts, lines)
 
@@ -266,15 +270,15 @@ def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own
     """Count an existing player's rows and bags, so that its bags are not reported as unused."""
     reader.counts[reader.tables["players"]].there += 1
     rows = [(noun, row) for noun in OWNED_TABLES for row in read[noun].get(own_id, ())]
-    walked: set[str] = set()
+    bag_ids: set[str] = set()
     for noun, row in rows:  # the loop appends rows of nested bags
         reader.counts[reader.tables[noun]].there += 1
         bag_id = values.parse_guid(row[5]) if noun in SLOT_TABLES else None
-        if bag_id and bag_id in reader.bags and bag_id not in walked:
-            walked.add(bag_id)
+        if bag_id and bag_id in reader.bags and bag_id not in bag_ids:
+            bag_ids.add(bag_id)
             reader.counts[reader.tables["bags"]].there += 1
             rows += [("bag_slots", each) for each in reader.bags[bag_id].rows]
-    run.bags_counted.add(BAG, walked)
+    run.bags_counted.add(BAG, bag_ids)
 
 
 def _skip_items(reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
