@@ -36,7 +36,7 @@ def remove(world: World, numbers: Iterable[int]) -> Any:
 
 def largest(world: World) -> int:
     view = getattr(world.keeper.lists, VIEW)
-    return max(max(block.counts) for block in view.orders["rank"].blocks) if view else -1
+    return max(max(block.counts) for block in view.indexes["rank"].blocks) if view else -1
 
 
 def test_split_buckets_stay_split_during_reads(world: World) -> None:
