@@ -399,11 +399,11 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set and GAMEKEEPER_MAIL_FROM is not; set it to"),
+        ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to"),
         ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
         ({"mail_from": "a@b.test\nBcc: c@d.test"}, "^GAMEKEEPER_MAIL_FROM is"),
         ({"smtp_url": "http://x"}, "^GAMEKEEPER_SMTP_URL is 'http://x'; it must be smtp://"),
-        ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; there is no such folder"),
+        ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist"),
         ({"reset_url": "https://x.test/reset"}, "^GAMEKEEPER_RESET_URL is 'https://x.test/reset'; it must be"),
     ],
 )
