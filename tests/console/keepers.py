@@ -90,7 +90,7 @@ class Keeper:
         return {**cookie, **(given or {})}
 
 
-def signed_in(world: World, name: str) -> Keeper:
+def open_session(world: World, name: str) -> Keeper:
     """Open a session without a password, because hashing passwords is slow."""
     access = tokens.ACCESS_PREFIX + new_guid()
     row = stored.NewToken(
@@ -112,7 +112,7 @@ def signed_in(world: World, name: str) -> Keeper:
     return Keeper(world, access)
 
 
-def break_off(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:
+def fail_writes(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:
     """Make every later write fail with `failure`; `done`: after it was committed."""
     store = type(world.keeper.store)
     write: Any = store.write
@@ -125,6 +125,6 @@ def break_off(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception,
     monkeypatch.setattr(store, "write", broken)
 
 
-def filled(route: Route) -> str:
+def fill_path(route: Route) -> str:
     """Return a page's path with Ann's id in place of its parameters."""
     return "/".join(people.ANN.id if step.startswith("[") else step for step in route.path.split("/"))

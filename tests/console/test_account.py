@@ -19,11 +19,11 @@ POWERS = f"/api/keeper/v1/users/{ANN}/powers"
 MANAGING = ("Rename", "Change email", "Set a new password", "Send a reset mail", "Erase the account", "Change powers")
 
 
-def buttons(page: Page) -> set[str]:
+def list_buttons(page: Page) -> set[str]:
     return {each for form in page.forms for each in form.buttons}
 
 
-def manages(world: World, name: str) -> None:
+def grant_manage(world: World, name: str) -> None:
     """Grant users.manage to an account."""
     assert world.post(f"/api/keeper/v1/users/{name}/powers", {"users.manage": True}).status == 200
 
@@ -61,15 +61,15 @@ def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
 def test_permission_decides_what_the_page_shows(world: World, keeper: Callable[[str], Keeper]) -> None:
     assert keeper("Shop").get(HOME).status == 403
     page = keeper("Clerk").page(HOME)
-    assert buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all"})
+    assert list_buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all"})
     assert "Tokens" not in page.text
-    manages(world, "Clerk")
+    grant_manage(world, "Clerk")
     page = keeper("Clerk").page(HOME)
-    assert set(MANAGING) <= buttons(page)
-    assert buttons(page).isdisjoint({"Ban", "Mute"})
+    assert set(MANAGING) <= list_buttons(page)
+    assert list_buttons(page).isdisjoint({"Ban", "Mute"})
     ours = keeper("Clerk").page(f"/console/accounts/{people.USER_IDS['Root']}")
     assert "This account has more powers than yours" in ours.text
-    assert buttons(ours).isdisjoint({"Ban", "Change powers"})
+    assert list_buttons(ours).isdisjoint({"Ban", "Change powers"})
 
 
 def test_own_account_page_offers_tokens_but_no_moderation(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
@@ -78,15 +78,15 @@ def test_own_account_page_offers_tokens_but_no_moderation(root: Keeper, keeper: 
     page = root.page(own)
     assert "Nobody changes their own." in page.text
     assert "this session" in page.text
-    assert buttons(page).isdisjoint({"Ban", "Mute", "Change powers", "Erase the account"})
+    assert list_buttons(page).isdisjoint({"Ban", "Mute", "Change powers", "Erase the account"})
     assert "Tokens" in keeper("Clerk").page(f"/console/accounts/{CLERK}").text
     page = keeper("Shop").page("/console/me")
     assert "My tokens" in page.text
     assert "this session" in page.text
-    assert {"Revoke", "Revoke all of them"} <= buttons(page)
+    assert {"Revoke", "Revoke all of them"} <= list_buttons(page)
 
 
-def sent(page: Page) -> dict[str, str]:
+def read_permission_fields(page: Page) -> dict[str, str]:
     """Return the fields that the form of permissions would send unchanged."""
     fields = page.form(ACT, "Change powers").fields
     return {name: value for name, value in fields.items() if name.startswith("body.")}
@@ -94,18 +94,18 @@ def sent(page: Page) -> dict[str, str]:
 
 def test_form_grants_and_revokes_permissions(world: World, root: Keeper) -> None:
     page = root.page(HOME)
-    assert sent(page) == {}
+    assert read_permission_fields(page) == {}
     shown = press(root, page, "Change powers", **{"body.ban": "true", "body.users.manage": "true"})
     assert "Permission: ban no yes" in shown
     assert "Permission: users.query no yes" in shown  # users.manage includes it
     page = root.page(HOME)
-    assert sent(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
+    assert read_permission_fields(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
     hidden = [each for tag, each in page.tags if tag == "input" and each.get("name") == "body.ban"]
     assert [(each["type"], each["value"]) for each in hidden] == [("hidden", "false"), ("checkbox", "true")]
     press(root, page, "Change powers", **{"body.ban": "false"})
-    assert sent(root.page(HOME)) == {"body.users.query": "true", "body.users.manage": "true"}
+    assert read_permission_fields(root.page(HOME)) == {"body.users.query": "true", "body.users.manage": "true"}
     assert [row.kind for row in world.ledger()[-2:]] == ["powers_changed"] * 2
-    assert f"Undo change {world.ledger()[-1].seq}" in buttons(root.page(HOME))
+    assert f"Undo change {world.ledger()[-1].seq}" in list_buttons(root.page(HOME))
 
 
 def test_meaning_of_users_manage_is_explained(root: Keeper) -> None:
@@ -113,7 +113,7 @@ def test_meaning_of_users_manage_is_explained(root: Keeper) -> None:
 
 
 def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: Callable[[str], Keeper]) -> None:
-    manages(world, "Clerk")
+    grant_manage(world, "Clerk")
     assert (
         world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200
     )  # has more permissions than an editor
@@ -129,7 +129,7 @@ def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper
     }
     assert "checked" in boxes["body.editor"]
     assert "not yours to give" in page.text
-    assert sent(page)["body.api"] == "true"
+    assert read_permission_fields(page)["body.api"] == "true"
     press(clerk, page, "Change powers", **{"body.editor": "", "body.users.query": "true"})
     forged = clerk.preview("POST", POWERS, {"ban": "true"})
     assert (forged.status, "You do not have the permission" in forged.raw.decode()) == (403, True)
@@ -140,7 +140,7 @@ def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: st
     press(root, root.page(HOME), what, **{"body.duration": "3", "body.reason": "selling gold"})
     page = root.page(HOME)
     assert f"{said} because of selling gold By Root Until 20" in page.text
-    assert what not in buttons(page)
+    assert what not in list_buttons(page)
     press(root, page, f"End the {what.lower()}")
     assert "Neither banned nor muted." in root.page(HOME).text
     press(root, root.page(HOME), what, **{"body.duration": "0"})
@@ -164,7 +164,7 @@ def test_page_links_to_changes_of_and_by_the_account(root: Keeper) -> None:
 
 
 def test_kick_is_offered_only_for_online_accounts(world: World, root: Keeper) -> None:
-    assert "Kick out of the game" not in buttons(root.page(HOME))
+    assert "Kick out of the game" not in list_buttons(root.page(HOME))
     world.call("PUT", f"{LINK}/servers/s1", body={"Lease": 600})
     world.post(f"{LINK}/servers/s1/joined", {"Players": [people.ANN.id]})
     page = root.page(HOME)

@@ -17,7 +17,7 @@ BANNED, MUTED, POWERS = (f"{PAGE}?state={state}" for state in ("banned", "muted"
 FAR = 4_102_444_800_000  # the year 2100
 
 
-def imposed(world: World, table: str, ends: Mapping[str, int | None]) -> None:
+def impose(world: World, table: str, ends: Mapping[str, int | None]) -> None:
     """Ban or mute these accounts one after the other, each until its time."""
     names = "user_id, reason, moderator, started_at, ends_at"
     for number, (name, ends_at) in enumerate(ends.items()):
@@ -25,7 +25,7 @@ def imposed(world: World, table: str, ends: Mapping[str, int | None]) -> None:
         world.sql(f"INSERT INTO {table} ({names}) VALUES ($1, $2, $3, $4, $5)", *values)  # noqa: S608 - the test chooses the name
 
 
-def listed(root: Keeper, path: str) -> list[str]:
+def list_names(root: Keeper, path: str) -> list[str]:
     """List the names in the order of the page."""
     return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
@@ -64,9 +64,9 @@ def test_penalties_are_listed_newest_first_with_end_and_reason(
     world: World, root: Keeper, table: str, state: str
 ) -> None:
     world.sql("DELETE FROM mutes")
-    imposed(world, table, {"Ann": FAR, "Clerk": None, "Bob": 1, "Shop": FAR + 1})
+    impose(world, table, {"Ann": FAR, "Clerk": None, "Bob": 1, "Shop": FAR + 1})
     page = root.page(state)
-    assert listed(root, state) == ["Shop", "Clerk", "Ann"]
+    assert list_names(root, state) == ["Shop", "Clerk", "Ann"]
     assert "Ann <b>Ann</b> cheats 2100-01-01 00:00:00 UTC 1970-01-01 00:00:00 UTC Root ann@example.test" in page.text
     assert "Clerk <b>Clerk</b> cheats for good 1970-01-01 00:00:01 UTC Root clerk@example.test" in page.text
     assert "1 to 3 of 3 accounts" in page.text
@@ -74,24 +74,24 @@ def test_penalties_are_listed_newest_first_with_end_and_reason(
 
 
 def test_state_filter_keeps_order_page_and_search(world: World, root: Keeper) -> None:
-    imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
+    impose(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     by_email = root.page(BANNED).links["Email"]
-    assert listed(root, by_email) == ["Ann", "Clerk", "Shop"]
+    assert list_names(root, by_email) == ["Ann", "Clerk", "Shop"]
     assert root.page(by_email).links["Since"] == BANNED
     assert root.page(by_email).links["Show all"] == f"{PAGE}?sortby=email&sortdirection=ascending"
     second = root.page(root.page(f"{by_email}&pagesize=1").links["Next"])
-    assert listed(root, second.links["Next"]) == ["Shop"]
-    assert listed(root, second.links["First"]) == listed(root, second.links["Previous"]) == ["Ann"]
+    assert list_names(root, second.links["Next"]) == ["Shop"]
+    assert list_names(root, second.links["First"]) == list_names(root, second.links["Previous"]) == ["Ann"]
     assert second.form(PAGE, "Search").fields["state"] == "banned"
 
 
 def test_search_within_a_state_finds_only_its_accounts(world: World, root: Keeper) -> None:
-    imposed(world, "bans", {"Ann": FAR, "Clerk": 1, "Shop": None})
-    assert listed(root, f"{BANNED}&search=LERK") == []
+    impose(world, "bans", {"Ann": FAR, "Clerk": 1, "Shop": None})
+    assert list_names(root, f"{BANNED}&search=LERK") == []
     assert "None of these accounts has this" in root.page(f"{BANNED}&search=clerk").text
-    assert listed(root, f"{BANNED}&search=nn@EX") == ["Ann"]
-    assert listed(root, f"{POWERS}&search=example") == ["Clerk", "Root", "Server", "Shop"]
-    assert listed(root, f"{MUTED}&search=mona") == ["Mona"]
+    assert list_names(root, f"{BANNED}&search=nn@EX") == ["Ann"]
+    assert list_names(root, f"{POWERS}&search=example") == ["Clerk", "Root", "Server", "Shop"]
+    assert list_names(root, f"{MUTED}&search=mona") == ["Mona"]
     assert root.page(f"{BANNED}&search=ann").links["Show all"] == PAGE
     assert "search=ann" in root.page(f"{BANNED}&search=ann").links["Name"]
 
@@ -101,15 +101,15 @@ def test_long_list_shows_the_newest_and_finds_others_by_name(
 ) -> None:
     for module in (search, accounts):
         monkeypatch.setattr(module, "MOST_MATCHES", 2)
-    imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
+    impose(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     page = root.page(BANNED)
-    assert listed(root, BANNED) == ["Shop", "Clerk"]
+    assert list_names(root, BANNED) == ["Shop", "Clerk"]
     assert "There are 2 or more: the newest of those that last longest are listed." in page.text
     assert "1 to 2 of 2 or more accounts" in page.text
-    assert listed(root, f"{BANNED}&search=ann") == ["Ann"]
-    assert listed(root, f"{BANNED}&search=bob") == []
-    assert listed(root, f"{POWERS}&search=shop") == ["Shop"]
-    assert listed(root, f"{POWERS}&search=ann") == []
+    assert list_names(root, f"{BANNED}&search=ann") == ["Ann"]
+    assert list_names(root, f"{BANNED}&search=bob") == []
+    assert list_names(root, f"{POWERS}&search=shop") == ["Shop"]
+    assert list_names(root, f"{POWERS}&search=ann") == []
     assert "the first by name are listed" in root.page(POWERS).text
 
 
@@ -117,7 +117,7 @@ def test_search_for_common_text_is_marked_incomplete(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All seven accounts match by email. The search examines a limited number of matches and filters those by state."""
-    imposed(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
+    impose(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
     monkeypatch.setattr(search, "MOST_MATCHES", 6)  # fewer accounts have this state, so all of them are examined
     assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
     monkeypatch.setattr(search, "MOST_MATCHES", 4)
@@ -129,13 +129,13 @@ def test_search_for_common_text_is_marked_incomplete(
 
 
 def test_account_with_any_permission_is_listed(world: World, root: Keeper) -> None:
-    assert listed(root, POWERS) == ["Clerk", "Root", "Server", "Shop"]
+    assert list_names(root, POWERS) == ["Clerk", "Root", "Server", "Shop"]
     for power in Powers._fields:
         # users_manage cannot be granted without users_query
         held = Powers()._replace(users_query=power == "users_manage")._replace(**{power: True})
         given = ", ".join(f"{name} = {{{str(has).lower()}}}" for name, has in held._asdict().items())
         world.sql(f"UPDATE users SET {given} WHERE id = $1", people.USER_IDS["Ann"])  # noqa: S608 - the test chooses the names
-        assert listed(root, POWERS) == ["Ann", "Clerk", "Root", "Server", "Shop"], power
+        assert list_names(root, POWERS) == ["Ann", "Clerk", "Root", "Server", "Shop"], power
 
 
 def test_state_without_accounts_shows_a_message(world: World, root: Keeper) -> None:
@@ -155,13 +155,13 @@ def test_unknown_state_is_rejected(root: Keeper) -> None:
 
 def test_order_of_another_state_is_ignored(world: World, root: Keeper) -> None:
     """The list falls back to its default order, and its forms do not keep the other one."""
-    everybody = listed(root, PAGE)
+    everybody = list_names(root, PAGE)
     for state in ("", "state=&", "state=all&", "state=ALL&"):
         page = root.page(f"{PAGE}?{state}sortby=newest")
-        assert listed(root, f"{PAGE}?{state}sortby=newest") == everybody
+        assert list_names(root, f"{PAGE}?{state}sortby=newest") == everybody
         assert "Name ▲" in page.links
         assert "sortby" not in page.form(PAGE, "Search").fields
-    imposed(world, "bans", {"Ann": FAR, "Clerk": None})
-    assert listed(root, f"{BANNED}&sortby=level") == listed(root, f"{BANNED}&sortby=newest") == ["Clerk", "Ann"]
+    impose(world, "bans", {"Ann": FAR, "Clerk": None})
+    assert list_names(root, f"{BANNED}&sortby=level") == list_names(root, f"{BANNED}&sortby=newest") == ["Clerk", "Ann"]
     assert "Since" not in root.page(f"{BANNED}&sortby=level").links
     assert "Name ▲" not in root.page(f"{BANNED}&sortby=").links

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from keepers import ACT, Keeper, break_off, signed_in
+from keepers import ACT, Keeper, fail_writes, signed_in
 from markup import Page
 
 import people
@@ -23,18 +23,18 @@ PASSWORD = "/api/v1/users/Ann/manage/password/change"
 JSON = {"accept": "application/json"}
 
 
-def lines(world: World, number: int) -> list[Difference]:
+def list_differences(world: World, number: int) -> list[Difference]:
     """List the differences of the change with this number, as the pages show them."""
     row = next(each for each in world.ledger() if each.seq == number)
     [found] = world.run(differences.list_differences(world.keeper, [row], sees_accounts=True))
     return found
 
 
-def said(answer: Answer) -> str:
+def read_text(answer: Answer) -> str:
     return Page(answer.raw.decode()).text
 
 
-def numbers(world: World) -> list[int]:
+def list_numbers(world: World) -> list[int]:
     return [row.seq for row in world.ledger()]
 
 
@@ -60,18 +60,18 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
     row = world.ledger()[-1]
     assert (row.reason, row.actor_id) == ("a gift", people.USER_IDS["Root"])
     # the id of a new bag is not known in the preview
-    wanted = [" ".join(line) for line in lines(world, row.seq) if not line.what.startswith("Bag ")]
+    wanted = [" ".join(line) for line in list_differences(world, row.seq) if not line.what.startswith("Bag ")]
     for each in wanted:
-        assert each in said(shown)
+        assert each in read_text(shown)
     assert wanted
 
 
 def test_preview_names_the_player_or_account(world: World, root: Keeper) -> None:
-    assert "These changes will be made: Ann What" in said(root.preview("POST", GIVE, COINS))
+    assert "These changes will be made: Ann What" in read_text(root.preview("POST", GIVE, COINS))
     ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
-    assert "These changes will be made: Ann What" in said(root.preview("POST", ban))
+    assert "These changes will be made: Ann What" in read_text(root.preview("POST", ban))
     world.sql("UPDATE users SET ban = TRUE WHERE name = 'Shop'")
-    assert "These changes will be made: What" in said(signed_in(world, "Shop").preview("POST", ban))
+    assert "These changes will be made: What" in read_text(signed_in(world, "Shop").preview("POST", ban))
 
 
 def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
@@ -80,10 +80,10 @@ def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
     assert where == "/console/players/x?tab=2"
     page = root.page(f"/console/done/{request_id}")
     assert f": Items given, Ann What Before After Inventory, slot 0 250 {TIMES_SIGN} Gold Coin 255" in page.text
-    undo = page.form(ACT, f"Undo change {numbers(world)[-1]}")
-    assert undo.fields["path"] == f"/api/keeper/v1/changes/{numbers(world)[-1]}/undo"
+    undo = page.form(ACT, f"Undo change {list_numbers(world)[-1]}")
+    assert undo.fields["path"] == f"/api/keeper/v1/changes/{list_numbers(world)[-1]}/undo"
     shown = root.post(ACT, undo.fields)
-    assert f"255 {TIMES_SIGN} Gold Coin 250 {TIMES_SIGN} Gold Coin" in said(shown)
+    assert f"255 {TIMES_SIGN} Gold Coin 250 {TIMES_SIGN} Gold Coin" in read_text(shown)
     assert root.confirm(shown, "by mistake").status == 303
     assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 250
 
@@ -94,8 +94,8 @@ def test_stale_confirmation_shows_a_new_preview(world: World, root: Keeper) -> N
     before = everything(world)
     stale = root.confirm(shown, "a gift")
     assert stale.status == 409
-    assert "The state has changed since your preview" in said(stale)
-    assert f"350 {TIMES_SIGN} Gold Coin 355 {TIMES_SIGN} Gold Coin" in said(stale)
+    assert "The state has changed since your preview" in read_text(stale)
+    assert f"350 {TIMES_SIGN} Gold Coin 355 {TIMES_SIGN} Gold Coin" in read_text(stale)
     assert Page(stale.raw.decode()).confirmation().fields["reason"] == "a gift"
     assert everything(world) == before
     assert root.confirm(stale, "a gift").status == 303
@@ -124,7 +124,7 @@ def test_repeated_confirmation_takes_effect_once(world: World, root: Keeper) -> 
 def test_confirmation_without_its_preview_is_rejected(world: World, root: Keeper, missing: str) -> None:
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
     answer = root.confirm(shown, "a gift", **{missing: ""})
-    assert (answer.status, f"The field '{missing}' is missing." in said(answer)) == (400, True)
+    assert (answer.status, f"The field '{missing}' is missing." in read_text(answer)) == (400, True)
     assert everything(world) == before
 
 
@@ -156,13 +156,13 @@ def test_unknown_outcome_can_be_retried_with_the_same_key(
 ) -> None:
     shown, before = root.preview("POST", GIVE, COINS), len(world.ledger())
     sent = Page(shown.raw.decode()).confirmation().fields
-    break_off(monkeypatch, world, failure, done=bool(done))
+    fail_writes(monkeypatch, world, failure, done=bool(done))
     unsure = root.confirm(shown, "a gift")
     monkeypatch.undo()
     assert unsure.status == status
-    assert told in said(unsure)
-    assert "it takes effect only once." in said(unsure)
-    assert "Nothing was changed" not in said(unsure)
+    assert told in read_text(unsure)
+    assert "it takes effect only once." in read_text(unsure)
+    assert "Nothing was changed" not in read_text(unsure)
     assert Page(unsure.raw.decode()).confirmation().fields == {**sent, "reason": "a gift"}
     again = root.confirm(unsure, "a gift")
     assert again.headers["location"] == (done or f"/console?done={world.ledger()[-1].request_id}")
@@ -173,7 +173,7 @@ def test_script_gets_retry_after_for_unknown_outcome(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fields = Page(root.preview("POST", GIVE, COINS).raw.decode()).confirmation().fields
-    break_off(monkeypatch, world, CommitUnknown("gone"))
+    fail_writes(monkeypatch, world, CommitUnknown("gone"))
     answer = root.post(ACT, {**fields, "reason": "a gift"}, headers=JSON, csrf=fields["csrf"])
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "outcome_unknown", "1")
 
@@ -207,13 +207,13 @@ def test_done_page_finds_own_changes_among_many(world: World, root: Keeper, monk
 def test_done_page_finds_changes_over_the_game_link(world: World, root: Keeper) -> None:
     done = root.act("DELETE", f"/api/link/v1/players/{people.BOB.id}")
     request_id = done.headers["location"].removeprefix("/console?done=")
-    assert f"Change {numbers(world)[-1]} : Player deleted" in root.page(f"/console/done/{request_id}").text
+    assert f"Change {list_numbers(world)[-1]} : Player deleted" in root.page(f"/console/done/{request_id}").text
     other = signed_in(world, "Server")
     assert "Player deleted" not in other.page(f"/console/done/{request_id}").text
     shown = root.preview("DELETE", f"/api/link/v1/players/{people.ZOE.id}")
     fields = Page(shown.raw.decode()).confirmation().fields
     told = root.post(ACT, {**fields, "reason": "gone"}, headers=JSON, csrf=fields["csrf"]).json
-    assert told["numbers"] == numbers(world)[-1:]
+    assert told["numbers"] == list_numbers(world)[-1:]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_done_page_explains_hidden_account_changes(world: World) -> None:
 
 def test_done_page_offers_undo_once(world: World, root: Keeper) -> None:
     root.act("POST", GIVE, COINS)
-    done, number = f"/console/done/{world.ledger()[-1].request_id}", numbers(world)[-1]
+    done, number = f"/console/done/{world.ledger()[-1].request_id}", list_numbers(world)[-1]
     assert root.page(done).form(ACT, f"Undo change {number}")
     root.act("POST", f"/api/keeper/v1/changes/{number}/undo")
     assert f"Undo change {number}" not in [button for form in root.page(done).forms for button in form.buttons]
@@ -265,7 +265,7 @@ def test_preview_and_change_show_times_alike(world: World, root: Keeper) -> None
     until = re.compile(r"Until — 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC")
     assert until.search(Page(shown.raw.decode()).text)
     assert root.confirm(shown, "noise").status == 303
-    assert until.search(root.page(f"/console/changes/{numbers(world)[-1]}").text)
+    assert until.search(root.page(f"/console/changes/{list_numbers(world)[-1]}").text)
 
 
 def test_page_without_javascript_links_to_the_done_page(root: Keeper) -> None:
@@ -290,7 +290,7 @@ def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: s
     before = everything(world)
     answer = root.confirm(shown, reason)
     assert answer.status == 400
-    assert "The field 'reason' is missing." in said(answer)
+    assert "The field 'reason' is missing." in read_text(answer)
     assert everything(world) == before
 
 
@@ -315,7 +315,7 @@ def test_reason_for_the_player_prefills_the_audit_reason(world: World, root: Kee
     assert (stale.status, again["body.reason"], again["reason"]) == (409, "sells <gold>", "a third report")
     assert root.confirm(stale, "a third report").status == 303
     assert world.ledger()[-1].reason == "a third report"
-    assert "sells <gold>" in [line.after for line in lines(world, numbers(world)[-1])]
+    assert "sells <gold>" in [line.after for line in list_differences(world, list_numbers(world)[-1])]
 
 
 def test_reason_accepts_any_language(world: World, root: Keeper) -> None:
@@ -329,12 +329,15 @@ def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Kee
     fields = Page(shown.raw.decode()).confirmation().fields
     assert fields["password.new"] == ""
     missing = root.confirm(shown, "forgot it")
-    assert (missing.status, "Type the new password twice, or tick the generated one." in said(missing)) == (400, True)
+    assert (missing.status, "Type the new password twice, or tick the generated one." in read_text(missing)) == (
+        400,
+        True,
+    )
     typed = {"password.new": "moss & lanterns", "again.new": "moss & lanterns"}
     done = root.confirm(shown, "forgot it", **typed)
     assert done.status == 303, done.raw
     page = root.get(done.headers["location"].replace("/console?done=", "/console/done/"))
-    ours = (root.csrf.encode(), seen(shown))  # these are digests as long as that of a password
+    ours = (root.csrf.encode(), read_fingerprint(shown))  # these are digests as long as that of a password
     for answer in (shown, missing, done, page):
         left = answer.raw.replace(ours[0], b"").replace(ours[1], b"")
         assert not re.search(rb"moss|[0-9a-f]{64}", left)
@@ -342,7 +345,7 @@ def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Kee
     assert world.post("/api/v1/users/Ann/password/validate", proof).status == 200
 
 
-def seen(answer: Answer) -> bytes:
+def read_fingerprint(answer: Answer) -> bytes:
     return Page(answer.raw.decode()).confirmation().fields["seen"].encode()
 
 
@@ -354,7 +357,7 @@ def test_unknown_path_or_player_is_rejected_as_a_page(root: Keeper, path: str, s
     answer = root.preview("POST", path, COINS)
     assert answer.status == status
     assert answer.headers["content-type"].startswith("text/html")
-    assert "Nothing was changed." in said(answer)
+    assert "Nothing was changed." in read_text(answer)
 
 
 def test_operation_without_permission_is_rejected(world: World) -> None:
@@ -362,7 +365,7 @@ def test_operation_without_permission_is_rejected(world: World) -> None:
     before = everything(world)
     answer = shop.preview("DELETE", "/api/v1/users/Ann")
     assert answer.status == 403
-    assert "users." in said(answer)
+    assert "users." in read_text(answer)
     assert everything(world) == before
 
 
@@ -384,7 +387,7 @@ def test_scripts_get_the_same_changes_as_json(world: World, root: Keeper) -> Non
     assert shown["changes"] == [[line]]
     confirmed = {**fields, "confirmed": "yes", "reason": "a gift", "key": "k", "seen": shown["seen"]}
     done = root.post(ACT, confirmed, headers=JSON).json
-    assert (done["changes"], done["numbers"]) == ([[line]], numbers(world)[-1:])
+    assert (done["changes"], done["numbers"]) == ([[line]], list_numbers(world)[-1:])
 
 
 @pytest.mark.parametrize("missing", ["method", "path"])

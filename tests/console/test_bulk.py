@@ -32,11 +32,11 @@ def give(root: Keeper, player: Player, quantity: str = "2", **more: str) -> Answ
     return send(root, f"/api/v1/players/{player.id}/items/give", **body, **more)
 
 
-def confirmed(player: Player, seen: str, kind: str = "give") -> Mapping[str, str]:
+def build_confirmation(player: Player, seen: str, kind: str = "give") -> Mapping[str, str]:
     return {"confirmed": "yes", "key": f"{RUN}-{kind}-{player.id}", "seen": seen, "reason": f"a feast (run {RUN})"}
 
 
-def coins(world: World, player: Player) -> int:
+def count_coins(world: World, player: Player) -> int:
     slots = world.get(f"/api/v1/players/{player.id}/items/inventory").json
     return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == people.COIN.id)
 
@@ -51,14 +51,14 @@ def test_page_says_that_it_needs_javascript(root: Keeper) -> None:
 def test_page_shows_the_limit_before_a_selection(root: Keeper) -> None:
     page = root.page(PAGE)
     assert f"Select up to {MOST} players" in page.text
-    assert limits(page) == [str(MOST)]
+    assert list_limits(page) == [str(MOST)]
     for each in ("characters", "ranking", "online"):
         page = root.page(f"/console/{each}")
         assert f"of at most {MOST} at once" in page.text
-        assert limits(page) == [str(MOST)]
+        assert list_limits(page) == [str(MOST)]
 
 
-def limits(page: Page) -> list[str]:
+def list_limits(page: Page) -> list[str]:
     """List the limits that the page tells its scripts."""
     return [attributes["data-most"] for _, attributes in page.tags if "data-most" in attributes]
 
@@ -76,50 +76,55 @@ def test_item_can_be_chosen_in_the_address(root: Keeper) -> None:
 
 
 def test_run_is_previewed_given_and_undone(world: World, root: Keeper) -> None:
-    before = [coins(world, each) for each in EVERYBODY]
+    before = [count_coins(world, each) for each in EVERYBODY]
     looked = [give(root, each).json for each in EVERYBODY]
     assert [each["changes"][0][0]["after"] for each in looked] == [
         f"{count} {TIMES_SIGN} Gold Coin" for count in (252, 2, 2)
     ]
-    assert [coins(world, each) for each in EVERYBODY] == before
-    done = [give(root, each, **confirmed(each, row["seen"])) for each, row in zip(EVERYBODY, looked, strict=True)]
+    assert [count_coins(world, each) for each in EVERYBODY] == before
+    done = [
+        give(root, each, **build_confirmation(each, row["seen"])) for each, row in zip(EVERYBODY, looked, strict=True)
+    ]
     assert [each.status for each in done] == [200] * 3
-    assert [coins(world, each) for each in EVERYBODY] == [each + 2 for each in before]
+    assert [count_coins(world, each) for each in EVERYBODY] == [each + 2 for each in before]
     for player, row in zip(EVERYBODY, done, strict=True):
         [number] = row.json["numbers"]
         path = f"/api/keeper/v1/changes/{number}/undo"
-        taken = send(root, path, **confirmed(player, send(root, path).json["seen"], "undo"))
+        taken = send(root, path, **build_confirmation(player, send(root, path).json["seen"], "undo"))
         assert taken.status == 200, taken.raw
-    assert [coins(world, each) for each in EVERYBODY] == before
+    assert [count_coins(world, each) for each in EVERYBODY] == before
 
 
 def test_retry_gives_once_and_finds_its_change(world: World, root: Keeper) -> None:
-    sent = confirmed(people.BOB, give(root, people.BOB).json["seen"])
+    sent = build_confirmation(people.BOB, give(root, people.BOB).json["seen"])
     first = give(root, people.BOB, **sent)  # the answer is lost
     again = give(root, people.BOB, **sent)
     assert again.status == 200
-    assert coins(world, people.BOB) == 2
+    assert count_coins(world, people.BOB) == 2
     assert again.json["numbers"] == []
-    assert number(root, people.BOB) == first.json["numbers"]
+    assert find_number(root, people.BOB) == first.json["numbers"]
 
 
 def test_change_of_another_run_or_account_is_not_found(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     clerk = keeper("Clerk")
-    give(clerk, people.BOB, **confirmed(people.BOB, give(clerk, people.BOB).json["seen"]))
-    other = {**confirmed(people.BOB, give(root, people.BOB).json["seen"]), "reason": "a feast (run ba9876543210)"}
+    give(clerk, people.BOB, **build_confirmation(people.BOB, give(clerk, people.BOB).json["seen"]))
+    other = {
+        **build_confirmation(people.BOB, give(root, people.BOB).json["seen"]),
+        "reason": "a feast (run ba9876543210)",
+    }
     assert give(root, people.BOB, **other).status == 200
-    assert number(root, people.BOB) == []
-    assert len(number(clerk, people.BOB)) == 1
-    assert number(clerk, people.ANN) == []
+    assert find_number(root, people.BOB) == []
+    assert len(find_number(clerk, people.BOB)) == 1
+    assert find_number(clerk, people.ANN) == []
 
 
-def number(root: Keeper, player: Player) -> list[int]:
+def find_number(root: Keeper, player: Player) -> list[int]:
     answer = root.get(f"{GIVEN}?player={player.id}&run={RUN}", headers=JSON)
     assert answer.status == 200, answer.raw
     return answer.json["numbers"]
 
 
-def run_of(keeper: Keeper, **query: str) -> Any:
+def load_run(keeper: Keeper, **query: str) -> Any:
     """Load a past run, as the script does."""
     answer = keeper.get(f"{DONE}?{urlencode({'run': RUN, **query})}", headers=JSON)
     assert answer.status == 200, answer.raw
@@ -128,17 +133,18 @@ def run_of(keeper: Keeper, **query: str) -> Any:
 
 def carry_out(keeper: Keeper, *players: Player) -> list[int]:
     return [
-        give(keeper, each, **confirmed(each, give(keeper, each).json["seen"])).json["numbers"][0] for each in players
+        give(keeper, each, **build_confirmation(each, give(keeper, each).json["seen"])).json["numbers"][0]
+        for each in players
     ]
 
 
 def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
-    before = [coins(world, each) for each in EVERYBODY]
+    before = [count_coins(world, each) for each in EVERYBODY]
     numbers = carry_out(root, *EVERYBODY)
     shop = keeper("Shop")
     for page in (shop.page("/console/changes"), shop.page(f"/console/changes/{numbers[1]}")):
         assert page.links["the whole run"] == f"{PAGE}?run={RUN}&by={people.USER_IDS['Root']}"
-    shown = run_of(shop, by=people.USER_IDS["Root"])
+    shown = load_run(shop, by=people.USER_IDS["Root"])
     assert [(each["name"], each["number"], each["undone"]) for each in shown["rows"]] == [
         (player.name, number, None) for player, number in zip(EVERYBODY[::-1], numbers[::-1], strict=True)
     ]
@@ -149,8 +155,8 @@ def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keep
         path = f"/api/keeper/v1/changes/{number}/undo"
         seen = send(shop, path).json["seen"]
         assert send(shop, path, confirmed="yes", key=f"k{number}", seen=seen, reason=f"off (run {RUN})").status == 200
-    assert [coins(world, each) for each in EVERYBODY] == before
-    taken = run_of(shop)["rows"]
+    assert [count_coins(world, each) for each in EVERYBODY] == before
+    taken = load_run(shop)["rows"]
     assert [each["number"] for each in taken] == numbers[::-1]  # the undo is not one of the run's changes
     assert all(each["undone"] > numbers[-1] for each in taken)
     assert "the whole run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
@@ -167,26 +173,29 @@ def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper
         assert root.act("POST", f"/api/keeper/v1/changes/{number}/undo", reason=reason).status == 303
         number = world.ledger()[-1].seq
         others.append(number)
-    assert [each["number"] for each in run_of(root)["rows"]] == numbers
+    assert [each["number"] for each in load_run(root)["rows"]] == numbers
     assert not any("the whole run" in root.page(f"/console/changes/{each}").links for each in others)
 
 
 def test_run_with_an_account_lists_only_its_changes(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     mine, theirs = carry_out(root, people.BOB), carry_out(keeper("Shop"), people.ZOE)
-    quoted = {**confirmed(people.ANN, give(root, people.ANN).json["seen"]), "reason": f"like (run {RUN}), but other"}
+    quoted = {
+        **build_confirmation(people.ANN, give(root, people.ANN).json["seen"]),
+        "reason": f"like (run {RUN}), but other",
+    }
     assert give(root, people.ANN, **quoted).status == 200
-    assert [each["number"] for each in run_of(root, by=people.USER_IDS["Root"])["rows"]] == mine
-    assert [each["number"] for each in run_of(root)["rows"]] == [*theirs, *mine]
-    assert run_of(root, run=RUN[::-1])["rows"] == []
+    assert [each["number"] for each in load_run(root, by=people.USER_IDS["Root"])["rows"]] == mine
+    assert [each["number"] for each in load_run(root)["rows"]] == [*theirs, *mine]
+    assert load_run(root, run=RUN[::-1])["rows"] == []
 
 
 def test_run_is_listed_page_by_page(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "PAGE_SIZE", 2)
     numbers = carry_out(root, *EVERYBODY)
-    first = run_of(root)
+    first = load_run(root)
     assert [each["number"] for each in first["rows"]] == numbers[:0:-1]
     assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", first["reached"])
-    rest = run_of(root, before=str(first["next"]))
+    rest = load_run(root, before=str(first["next"]))
     assert [each["number"] for each in rest["rows"]] == numbers[:1]
     assert rest["next"] is None
 
@@ -195,21 +204,21 @@ def test_rejected_player_does_not_stop_the_others(world: World, root: Keeper) ->
     refused = give(root, people.BOB, quantity="2000000000")
     assert refused.status == 409
     assert refused.code == "inventory_full"
-    assert give(root, people.ZOE, **confirmed(people.ZOE, give(root, people.ZOE).json["seen"])).status == 200
-    assert coins(world, people.BOB) == 0
+    assert give(root, people.ZOE, **build_confirmation(people.ZOE, give(root, people.ZOE).json["seen"])).status == 200
+    assert count_coins(world, people.BOB) == 0
 
 
 def test_concurrent_runs_lose_no_item(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     """The second run gets a new preview, and succeeds when it confirms that with the same key."""
     clerk = keeper("Clerk")
     mine, theirs = give(root, people.BOB).json["seen"], give(clerk, people.BOB).json["seen"]
-    assert give(clerk, people.BOB, **confirmed(people.BOB, theirs)).status == 200
-    late = give(root, people.BOB, **confirmed(people.BOB, mine))
+    assert give(clerk, people.BOB, **build_confirmation(people.BOB, theirs)).status == 200
+    late = give(root, people.BOB, **build_confirmation(people.BOB, mine))
     assert late.status == 409
     assert late.json["changes"][0][0]["before"] == f"2 {TIMES_SIGN} Gold Coin"
-    assert coins(world, people.BOB) == 2
-    assert give(root, people.BOB, **confirmed(people.BOB, late.json["seen"])).status == 200
-    assert coins(world, people.BOB) == 4
+    assert count_coins(world, people.BOB) == 2
+    assert give(root, people.BOB, **build_confirmation(people.BOB, late.json["seen"])).status == 200
+    assert count_coins(world, people.BOB) == 4
 
 
 @pytest.mark.parametrize(

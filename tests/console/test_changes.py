@@ -31,14 +31,14 @@ def give(world: World, item: str = people.COIN.id, path: str = GIVE, reason: str
     return world.ledger()[-1].seq
 
 
-def numbers(page: Page) -> list[int]:
+def list_numbers(page: Page) -> list[int]:
     return [int(each["id"].removeprefix("change-")) for tag, each in page.tags if tag == "article"]
 
 
 def test_list_starts_with_the_newest_and_offers_undo(world: World, root: Keeper) -> None:
     first, second = give(world), give(world, reason="<b>another</b>")
     page = root.page(CHANGES)
-    assert numbers(page)[:2] == [second, first]
+    assert list_numbers(page)[:2] == [second, first]
     assert f"250 {TIMES_SIGN} Gold Coin 255 {TIMES_SIGN} Gold Coin" in page.text
     assert "<b>another</b>" in page.text
     assert "&lt;b&gt;another" in page.html
@@ -49,7 +49,7 @@ def test_undone_change_is_marked_and_has_no_undo(world: World, root: Keeper) -> 
     seq = give(world)
     assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
     page = root.page(f"{CHANGES}?player=ann")
-    undoing = numbers(page)[0]
+    undoing = list_numbers(page)[0]
     assert f"undone by {undoing}" in page.text
     assert f"undoes {seq}" in page.text
     paths = [form.fields.get("path") for form in page.forms]
@@ -79,7 +79,7 @@ def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, f
     made += [give(world, people.ARROW.id, GIVE_BOB), give(world, by="Shop")]
     filled = sought.format(ann=people.ANN.id, arrow=people.ARROW.id, request=world.ledger()[-1].request_id)
     page = root.page(f"{CHANGES}?{filled}&from=2020-01-01T00:00")
-    assert [each for each in numbers(page) if each in made] == [made[place] for place in reversed(found)]
+    assert [each for each in list_numbers(page) if each in made] == [made[place] for place in reversed(found)]
     assert page.form(CHANGES).fields["from"] == "2020-01-01T00:00"
     if not found:
         assert "No results." in page.text
@@ -107,11 +107,11 @@ def test_older_page_keeps_the_filter(world: World, root: Keeper, monkeypatch: py
     made = [give(world) for _ in range(3)]
     monkeypatch.setattr(changes, "PAGE_SIZE", 2)
     page = root.page(f"{CHANGES}?player=Ann&reason=gift")
-    assert numbers(page) == made[:0:-1]
+    assert list_numbers(page) == made[:0:-1]
     page = root.page(page.links["Older"])
-    assert numbers(page) == made[:1]
+    assert list_numbers(page) == made[:1]
     assert page.form(CHANGES).fields["reason"] == "gift"
-    assert numbers(root.page(page.links["Newest"])) == made[:0:-1]
+    assert list_numbers(root.page(page.links["Newest"])) == made[:0:-1]
 
 
 def test_incomplete_search_says_how_far_it_reached(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,10 +121,10 @@ def test_incomplete_search_says_how_far_it_reached(world: World, root: Keeper, m
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
     monkeypatch.setattr(history, "MOST_WINDOWS", 4)
     page = root.page(f"{CHANGES}?reason=the+one")
-    assert numbers(page) == []
+    assert list_numbers(page) == []
     assert "No results back to" in page.text
     assert "No results." not in page.text
-    assert numbers(root.page(page.links["Search further back"])) == [seq]
+    assert list_numbers(root.page(page.links["Search further back"])) == [seq]
 
 
 def test_long_change_is_cut_in_the_list_only(world: World, root: Keeper) -> None:
@@ -194,7 +194,7 @@ def test_filter_accepts_times_as_they_are_shown(world: World, root: Keeper) -> N
     shown = "2001-09-09 01:46:40 UTC"
     assert shown in root.page(f"{CHANGES}/{seq}").text
     page = root.page(f"{CHANGES}?from={shown}&to={shown}".replace(" ", "+"))
-    assert numbers(page) == [seq]
+    assert list_numbers(page) == [seq]
     fields = page.form(CHANGES).fields
     assert (fields["from"], fields["to"]) == (
         "2001-09-09 01:46:40",
@@ -219,12 +219,12 @@ def test_account_changes_are_hidden_without_users_query(
     assert root.get(f"{CHANGES}/{seq}").status == 200
     assert shop.get(f"{CHANGES}/{seq}").status == 404
     page = shop.page(CHANGES)
-    assert seq not in numbers(page)
+    assert seq not in list_numbers(page)
     assert "user" not in page.form(CHANGES).fields
     assert "user_renamed" not in page.html
     assert shop.get(f"{CHANGES}?user=Bobby").status == 403
     assert shop.get(f"{CHANGES}?actor=Nobody").status == shop.get(f"{CHANGES}?actor=Root").status == 403
-    assert numbers(shop.page(f"{CHANGES}?actor=SHOP")) == []
+    assert list_numbers(shop.page(f"{CHANGES}?actor=SHOP")) == []
 
 
 def test_undo_button_needs_permission(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
@@ -319,7 +319,7 @@ def test_rejected_export_links_back_to_the_list(root: Keeper, query: str, status
     assert (answer.status, Page(answer.raw.decode()).links["Back"]) == (status, CHANGES)
 
 
-def kinds() -> Iterator[str]:
+def list_kinds() -> Iterator[str]:
     yield from undo.RULES
     yield from undo.WHY_NOT
     for module in (effects, account_effects):
@@ -327,4 +327,4 @@ def kinds() -> Iterator[str]:
 
 
 def test_filter_offers_every_kind_of_change() -> None:
-    assert sorted(each for group in changes.KINDS.values() for each in group) == sorted(set(kinds()))
+    assert sorted(each for group in changes.KINDS.values() for each in group) == sorted(set(list_kinds()))

@@ -17,13 +17,13 @@ PAGE = "/console/characters"
 MANY = 120
 
 
-def names(root: Keeper, path: str) -> list[str]:
+def list_names(root: Keeper, path: str) -> list[str]:
     """List the names in the order of the page."""
     return [attributes["data-name"] for _, attributes in root.page(path).tags if "data-name" in attributes]
 
 
 def test_list_is_ordered_by_name(root: Keeper) -> None:
-    assert names(root, PAGE) == ["Ann", "Bob", "Zoe"]
+    assert list_names(root, PAGE) == ["Ann", "Bob", "Zoe"]
     page = root.page(PAGE)
     assert "Ann 12 345 Warrior Meadow" in page.text
     assert page.links["Ann"] == f"/console/players/{people.ANN.id}"
@@ -33,9 +33,9 @@ def test_list_is_ordered_by_name(root: Keeper) -> None:
 
 def test_order_is_part_of_the_address(root: Keeper) -> None:
     page = root.page(PAGE)
-    assert names(root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
+    assert list_names(root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
     by_level = page.links["Level"]
-    assert names(root, by_level)[0] == "Bob"
+    assert list_names(root, by_level)[0] == "Bob"
     assert ("th", "ascending") in [(tag, each.get("aria-sort")) for tag, each in root.page(by_level).tags]
 
 
@@ -61,15 +61,15 @@ def test_filter_lists_online_players(world: World, root: Keeper) -> None:
     assert "Nobody is online. Show all to see those who are offline." in root.page(online).text
     assert game_server.heartbeat(world, "north").status == 200
     game_server.join(world, people.ANN.id, people.ZOE.id, server="north")
-    assert names(root, online) == ["Ann", "Zoe"]
-    assert names(root, f"{online}&search=zoe") == ["Zoe"]
+    assert list_names(root, online) == ["Ann", "Zoe"]
+    assert list_names(root, f"{online}&search=zoe") == ["Zoe"]
     page = root.page(f"{online}&search=bob")
     assert "Nobody who is online has this in their name." in page.text
-    assert names(root, page.links["Show all"]) == ["Ann", "Bob", "Zoe"]
+    assert list_names(root, page.links["Show all"]) == ["Ann", "Bob", "Zoe"]
     assert page.form(PAGE, "Search").fields["online"] == "yes"
     first = root.page(root.page(f"{online}&pagesize=1").links["Name ▲"])
     assert "1 to 1 of 2 characters" in first.text
-    assert names(root, first.links["Next"]) == ["Ann"]
+    assert list_names(root, first.links["Next"]) == ["Ann"]
 
 
 @pytest.mark.parametrize("online", [f"{PAGE}?online=yes", "/console/online?"])
@@ -98,7 +98,7 @@ def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
     assert second.links["Previous"] == second.links["First"] == PAGE
     last = root.page(second.links["Next"])
     assert "Next" not in last.links
-    shown = [*names(root, PAGE), *names(root, first.links["Next"]), *names(root, second.links["Next"])]
+    shown = [*list_names(root, PAGE), *list_names(root, first.links["Next"]), *list_names(root, second.links["Next"])]
     assert len(set(shown)) == len(shown) == MANY + 3
 
 

@@ -30,7 +30,7 @@ ROUTER = Router(ROUTES)
 SIGN = differences.TIMES_SIGN
 
 
-def heading(shown: Answer) -> str:
+def read_title(shown: Answer) -> str:
     assert shown.status == 200, shown.raw
     html = shown.raw.decode()
     title = html.partition("<h1>")[2].partition("</h1>")[0]
@@ -38,21 +38,21 @@ def heading(shown: Answer) -> str:
     return title
 
 
-def button(shown: Answer) -> str:
+def read_button(shown: Answer) -> str:
     [text] = Page(shown.raw.decode()).confirmation().buttons
     return text
 
 
-def text(shown: Answer) -> str:
+def read_text(shown: Answer) -> str:
     return Page(shown.raw.decode()).text
 
 
 def preview_undo(world: World, root: Keeper) -> Answer:
     """Preview the undo of the first change of the newest request."""
-    return root.preview("POST", f"/api/keeper/v1/changes/{first_change(world)}/undo")
+    return root.preview("POST", f"/api/keeper/v1/changes/{find_first_change(world)}/undo")
 
 
-def first_change(world: World) -> int:
+def find_first_change(world: World) -> int:
     rows = world.ledger()
     return next(each.seq for each in rows if each.request_id == rows[-1].request_id)
 
@@ -86,7 +86,7 @@ def find_paths(source: str) -> Iterator[str]:
         yield path.replace(people.ANN.id, "1") if "/changes/" in path else path
 
 
-def route(method: str, path: str) -> Operation | None:
+def find_operation(method: str, path: str) -> Operation | None:
     try:
         found, _ = ROUTER.find(method, path.encode())
     except (NoSuchRoute, MethodNotAllowed):
@@ -98,13 +98,13 @@ def test_every_operation_that_a_form_sends_has_a_dialog() -> None:
     sent: set[str] = set()
     for file in sorted((CONSOLE / "templates").glob("*.html")):
         for method, path in find_action_calls(pages.TEMPLATES, file.read_text()):
-            found = route(method, path)
+            found = find_operation(method, path)
             # some forms exist for players or accounts only, so half of their paths have no operation
             assert found or any(path.startswith(each) for each in (PLAYER, ACCOUNT)), (file.name, method, path)
             sent |= {found.name} if found else set()
     for file in [*(CONSOLE / "templates").glob("*.html"), *(CONSOLE / "static").glob("*.js")]:
         for path in find_paths(file.read_text()):
-            found = route("POST", path) or route("DELETE", path) or route("GET", path)
+            found = find_operation("POST", path) or find_operation("DELETE", path) or find_operation("GET", path)
             sent |= {found.name} if found and found.is_repeatable else set()
     assert {"give_item", "undo_change", "ban_player", "ban_user", "delete_user", "revoke_token"} <= sent
     assert sent - dialogs.DIALOGS.keys() == {dialogs.UNDO}
@@ -219,40 +219,40 @@ def test_title_and_button_name_the_action_and_its_object(
 ) -> None:
     ask = "password" if path.endswith("/register") else "new" if path.endswith("/password/change") else ""
     shown = root.preview(method, path, body, ask=ask)
-    assert (heading(shown), button(shown)) == (title, act)
+    assert (read_title(shown), read_button(shown)) == (title, act)
 
 
 def test_dialog_names_the_owner_of_a_token(root: Keeper) -> None:
     form = root.page("/console/tokens?account=Shop").form("/console/act", "Revoke")
     shown = root.post("/console/act", form.fields)
-    assert (heading(shown), button(shown)) == ("Revoke token of Shop", "Revoke token of Shop")
-    assert "This is not recorded in the audit log" in text(shown)
+    assert (read_title(shown), read_button(shown)) == ("Revoke token of Shop", "Revoke token of Shop")
+    assert "This is not recorded in the audit log" in read_text(shown)
 
 
 def test_dialog_names_the_kicked_player(world: World, root: Keeper) -> None:
     assert heartbeat(world).status == join(world, people.ANN.id).status == 200
     shown = root.preview("POST", f"{PLAYER}/admin/kick")
-    assert (heading(shown), button(shown)) == ("Kick Ann out of the game", "Kick Ann out of the game")
+    assert (read_title(shown), read_button(shown)) == ("Kick Ann out of the game", "Kick Ann out of the game")
 
 
 def test_dialog_escapes_names(world: World, root: Keeper) -> None:
     world.sql("UPDATE users SET name = '<b>100%(s)' WHERE name = 'Bob'")
     shown = root.preview("POST", f"/api/v1/users/{people.USER_IDS['Bob']}/admin/ban", {"duration": 3})
-    assert heading(shown) == "Ban &lt;b&gt;100%(s)"
-    assert button(shown) == "Ban <b>100%(s) for 3 days"
+    assert read_title(shown) == "Ban &lt;b&gt;100%(s)"
+    assert read_button(shown) == "Ban <b>100%(s) for 3 days"
 
 
 def test_item_without_a_name_is_shown_by_its_id(world: World, root: Keeper) -> None:
     world.sql("DELETE FROM items")
     shown = root.preview("POST", f"{PLAYER}/items/take", {"itemid": people.COIN.id, "quantity": 5})
-    assert button(shown) == f"Take 5 {SIGN} {people.COIN.id} from Ann"
+    assert read_button(shown) == f"Take 5 {SIGN} {people.COIN.id} from Ann"
 
 
 def test_account_of_a_player_is_not_named_without_permission(world: World, keeper: Any) -> None:
     world.sql("UPDATE users SET ban = TRUE, name = 'Hidden' WHERE id = $1", people.USER_IDS["Shop"])
     world.sql("UPDATE users SET name = 'Secret' WHERE id = $1", people.USER_IDS["Ann"])
     shown = keeper("Shop").preview("POST", f"/api/v1/players/{people.ZOE.id}/admin/ban", {"duration": 3})
-    assert button(shown) == "Ban the account of Zoe for 3 days"
+    assert read_button(shown) == "Ban the account of Zoe for 3 days"
     assert "Secret" not in shown.raw.decode()
 
 
@@ -266,7 +266,7 @@ def test_failed_confirmation_keeps_title_and_button(
 
     monkeypatch.setattr(type(world.keeper.store), "write", fail)
     again = root.confirm(shown, "a gift")
-    assert (again.status, button(again)) == (500, f"Give 5 {SIGN} Gold Coin to Ann")
+    assert (again.status, read_button(again)) == (500, f"Give 5 {SIGN} Gold Coin to Ann")
 
 
 # --- Undo ------------------------------------------------------------------------------------------------------------
@@ -315,12 +315,12 @@ def test_button_names_what_an_undo_does(
     world: World, root: Keeper, method: str, path: str, body: dict[str, object] | None, act: str
 ) -> None:
     assert root.act(method, path, body).status == 303
-    shown, seq = preview_undo(world, root), first_change(world)
-    assert (heading(shown), button(shown)) == (f"Undo change {seq} of {name_in(act)}", act)
+    shown, seq = preview_undo(world, root), find_first_change(world)
+    assert (read_title(shown), read_button(shown)) == (f"Undo change {seq} of {find_name(act)}", act)
     assert root.confirm(shown, "by mistake").status == 303
 
 
-def name_in(act: str) -> str:
+def find_name(act: str) -> str:
     return next(name for name in ("Anna", "Ann", "Mona") if re.search(rf"\b{name}\b", act))
 
 
@@ -329,7 +329,7 @@ def name_in(act: str) -> str:
 
 def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:
     take = root.preview("POST", f"{PLAYER}/items/take", {"itemid": people.SWORD.id, "quantity": 1})
-    assert "Weapon Sword \u2014" in text(take)
+    assert "Weapon Sword \u2014" in read_text(take)
     assert root.confirm(take, "a test").status == 303
     page = root.page(f"/console/done/{world.ledger()[-1].request_id}")
     assert "Weapon Sword \u2014" in page.text
@@ -337,7 +337,9 @@ def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:
     assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
     seq = next(each.seq for each in world.ledger()[::-1] if each.kind == "player_changed" and not each.over_link)
     shown = root.preview("POST", f"/api/keeper/v1/changes/{seq}/undo")
-    assert "Weapon \u2014 Sword" in text(shown)  # the item is in the inventory, and no change of this undo mentions it
+    assert "Weapon \u2014 Sword" in read_text(
+        shown
+    )  # the item is in the inventory, and no change of this undo mentions it
 
 
 def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: Keeper) -> None:
@@ -347,7 +349,7 @@ def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: 
 
 
 def test_numbers_of_a_player_are_shown_in_words(root: Keeper) -> None:
-    shown = text(root.preview("DELETE", PLAYER))
+    shown = read_text(root.preview("DELETE", PLAYER))
     for each in (
         "Gender Female \u2014",
         "Vitals Health: 100, Mana: 40 \u2014",
@@ -377,7 +379,7 @@ def test_changed_vitals_are_shown_one_by_one(world: World, root: Keeper) -> None
 
 def test_owner_is_not_named_without_permission(world: World, keeper: Any) -> None:
     world.sql("UPDATE users SET name = 'Secret' WHERE id = $1", people.USER_IDS["Ann"])
-    shown = text(keeper("Shop").preview("DELETE", PLAYER))
+    shown = read_text(keeper("Shop").preview("DELETE", PLAYER))
     assert "Secret" not in shown
     assert f"Owner {people.USER_IDS['Ann']}" in shown
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 from explorer import RUN, confirm, run
-from keepers import Keeper, break_off
+from keepers import Keeper, fail_writes
 
 import people
 from gamekeeper.console.differences import TIMES_SIGN
@@ -155,7 +155,7 @@ def test_unknown_outcome_is_told_and_can_be_sent_again(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, code: str
 ) -> None:
     tried, before = run(root, "POST", GIVE, COINS), len(world.ledger())
-    break_off(monkeypatch, world, failure)
+    fail_writes(monkeypatch, world, failure)
     unsure = confirm(root, tried)
     monkeypatch.undo()
     assert unsure["answer"]["Code"] == code

@@ -23,7 +23,7 @@ GIFT = {
 }
 
 
-def nothing_changed(world: World, forged: Callable[[], Answer]) -> None:
+def require_no_change(world: World, forged: Callable[[], Answer]) -> None:
     before = everything(world)
     answer = forged()
     assert answer.status == 403, answer.raw
@@ -35,19 +35,19 @@ def nothing_changed(world: World, forged: Callable[[], Answer]) -> None:
 
 
 def test_form_without_csrf_token_is_rejected(world: World, root: Keeper) -> None:
-    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=""))
+    require_no_change(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=""))
 
 
 @pytest.mark.parametrize("wrong", ["wrong", "0" * 64, "ümlaut"])
 def test_form_with_wrong_csrf_token_is_rejected(world: World, root: Keeper, wrong: str) -> None:
-    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=wrong))
+    require_no_change(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=wrong))
 
 
 def test_csrf_token_of_another_session_is_rejected(world: World, root: Keeper) -> None:
     again = signed_in(world, "Root")
     assert again.csrf != root.csrf
     theirs = again.csrf
-    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=theirs))
+    require_no_change(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=theirs))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_csrf_token_of_another_session_is_rejected(world: World, root: Keeper) -
 )
 def test_form_from_another_origin_is_rejected(world: World, root: Keeper, headers: dict[str, str]) -> None:
     sent = {**headers, "host": "game.example"}
-    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, headers=sent))
+    require_no_change(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, headers=sent))
 
 
 def test_form_from_our_own_origin_is_accepted(root: Keeper) -> None:
@@ -77,7 +77,7 @@ def test_proxy_may_rewrite_the_host_header(root: Keeper) -> None:
     assert root.post(ACT, GIFT, headers=behind).status == 403
 
 
-def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
+def find_unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
     """List the form routes that accept a form without the CSRF token, or read it before they check the token."""
     world, found = root.world, list[str]()
     for route in routes:
@@ -92,18 +92,18 @@ def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
 
 def test_every_form_route_requires_the_csrf_token(root: Keeper) -> None:
     assert {route.method for route in PAGES} == {"GET", "POST"}
-    assert unguarded(root, PAGES) == []
+    assert find_unguarded(root, PAGES) == []
 
 
 def test_every_form_on_a_page_has_the_csrf_token(root: Keeper) -> None:
     """Covers the pages without parameters."""
     for route in PAGES:
         if route.method == "GET" and not route.parameters and route.path not in {SIGN_IN, EVENTS}:
-            for each in shown(root, route):
+            for each in list_forms(root, route):
                 assert each.fields.get("csrf") == root.csrf, route.path
 
 
-def shown(root: Keeper, route: Route) -> list[Any]:
+def list_forms(root: Keeper, route: Route) -> list[Any]:
     """List the forms of a page that use POST; search forms use GET."""
     answer = root.get(route.path)
     html = answer.raw.decode() if answer.headers["content-type"].startswith("text/html") else ""
@@ -113,7 +113,7 @@ def shown(root: Keeper, route: Route) -> list[Any]:
 # --- Errors before the handler are pages too -------------------------------------------------------------------------
 
 
-def refused_page(answer: Answer, status: int, told: str, back: str = "/console") -> None:
+def require_refusal(answer: Answer, status: int, told: str, back: str = "/console") -> None:
     assert answer.status == status
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "unsafe" not in answer.headers["content-security-policy"]
@@ -123,25 +123,25 @@ def refused_page(answer: Answer, status: int, told: str, back: str = "/console")
 
 
 def test_unknown_page_is_not_found(root: Keeper) -> None:
-    refused_page(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
-    refused_page(root.get(ACT), 405, "The method is not allowed here. Allowed: POST.")
+    require_refusal(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
+    require_refusal(root.get(ACT), 405, "The method is not allowed here. Allowed: POST.")
     twice = root.get("/console/changes?kind=a&kind=b")
-    refused_page(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
+    require_refusal(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
     nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")
-    refused_page(nobody, 404, "No player with id")  # the page does not exist without its query either
+    require_refusal(nobody, 404, "No player with id")  # the page does not exist without its query either
     told = root.get("/console/nothing", headers={"accept": "application/json"})
     assert (told.status, told.code) == (404, "no_such_route")
 
 
 def test_too_large_form_is_rejected(make_world: Callable[..., World]) -> None:
     root = signed_in(make_world(body_limit=1024), "Root")
-    refused_page(root.post(ACT, {**GIFT, "reason": "x" * 2000}), 413, "The body is larger than 1024 bytes.")
+    require_refusal(root.post(ACT, {**GIFT, "reason": "x" * 2000}), 413, "The body is larger than 1024 bytes.")
 
 
 def test_overloaded_server_answers_with_a_page(make_world: Callable[..., World]) -> None:
     world = make_world(requests_in_flight=1)
     world.asgi.services.admission.enter()
-    refused_page(Keeper(world).get("/console"), 503, "Nothing was changed.")
+    require_refusal(Keeper(world).get("/console"), 503, "Nothing was changed.")
 
 
 @pytest.mark.parametrize("path", ["/consoles", "/api/v1/nothing", "/favicon.ico"])

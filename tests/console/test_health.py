@@ -29,11 +29,11 @@ def asking(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) ->
     return make_world()
 
 
-def text(world: World, name: str = "Root") -> str:
+def read_text(world: World, name: str = "Root") -> str:
     return signed_in(world, name).page(health.PAGE).text
 
 
-def ended(checkup: Checkup, seconds: float = 60) -> None:
+def wait_for_end(checkup: Checkup, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while checkup.running:
         assert time.monotonic() < deadline
@@ -46,7 +46,7 @@ def ended(checkup: Checkup, seconds: float = 60) -> None:
 def test_healthy_server_shows_no_problem(asking: World) -> None:
     heartbeat(asking)
     outbox.ask(asking)
-    shown = text(asking, "Shop")
+    shown = read_text(asking, "Shop")
     assert "Now: Good" in shown
     assert "Database Good It takes writes." in shown
 
@@ -54,7 +54,7 @@ def test_healthy_server_shows_no_problem(asking: World) -> None:
 def test_stuck_mail_is_a_problem(asking: World) -> None:
     outbox.ask(asking)
     outbox.age(asking, 11)
-    shown = text(asking)
+    shown = read_text(asking)
     assert "Now: Strained" in shown
     assert "Outbox Strained A mail has waited for more than 10 minutes." in shown
 
@@ -62,7 +62,7 @@ def test_stuck_mail_is_a_problem(asking: World) -> None:
 def test_lapsed_lease_is_a_problem(asking: World) -> None:
     heartbeat(asking)
     asking.sql("UPDATE servers SET expires_at = 1")
-    assert "Game servers Strained A lease has run out" in text(asking)
+    assert "Game servers Strained A lease has run out" in read_text(asking)
 
 
 def test_read_only_database_is_a_problem(asking: World) -> None:
@@ -86,7 +86,7 @@ def test_read_only_database_is_a_problem(asking: World) -> None:
 
 
 def test_page_shows_facts(world: World) -> None:
-    newest, shown = migrate.load_migrations()[-1], text(world)
+    newest, shown = migrate.load_migrations()[-1], read_text(world)
     kind = health.KINDS[world.keeper.store.engine]
     assert f"Version {__version__} Up for" in shown
     assert f"Database {kind} Schema {newest.number:04} {newest.name}" in shown
@@ -95,7 +95,7 @@ def test_page_shows_facts(world: World) -> None:
 
 
 def test_page_shows_retention_times(make_world: Callable[..., World]) -> None:
-    shown = text(make_world(key_days=5, token_days=1))
+    shown = read_text(make_world(key_days=5, token_days=1))
     for said in ("ledger_days for ever", "key_days 5 days", "token_days 1 day"):
         assert said in shown
 
@@ -116,7 +116,7 @@ def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
     answer = root.post(EXAMINE)
     assert answer.status == 303
-    ended(live.checkup)
+    wait_for_end(live.checkup)
     shown = root.page(answer.headers["location"]).text
     assert "Another process" not in shown
     assert "error ledger The slots hold 1251 of item Gold Coin" in shown
@@ -129,22 +129,22 @@ def test_page_of_another_process_waits_for_the_doctor(
     """Each process runs its own doctor; the script reloads until it reaches the process that runs it."""
     live: Any = world.asgi.services.live
     asked = root.post(EXAMINE).headers["location"]
-    ended(live.checkup)
+    wait_for_end(live.checkup)
     first = health.process()
     assert f"This page is by process {first}" in root.page(asked).text
-    assert "data-running" not in checkup_of(root.page(asked))
+    assert "data-running" not in read_checkup(root.page(asked))
     monkeypatch.setattr(health, "process", lambda: "1@elsewhere")
     live.checkup.outcome = None
     page = root.page(asked)
     assert "Another process was asked to run it" in page.text
     assert "It has not run" not in page.text
-    found = checkup_of(page)
+    found = read_checkup(page)
     assert (found["data-process"], found["data-asked"], "data-running" in found) == ("1@elsewhere", first, True)
     assert page.form(EXAMINE, "Run it now")
     assert "It has not run since this process started." in root.page(health.PAGE).text
 
 
-def checkup_of(page: Page) -> dict[str, str]:
+def read_checkup(page: Page) -> dict[str, str]:
     return next(attributes for _, attributes in page.tags if attributes.get("id") == "checkup")
 
 
@@ -193,7 +193,7 @@ def test_doctor_runs_once_at_a_time_without_blocking_pages(
     assert "Ledger: 500 of 2,000" in shown.text
     assert EXAMINE not in shown.html
     doctor.go.set()
-    ended(live.checkup)
+    wait_for_end(live.checkup)
     assert doctor.begun == 1
     assert "Everything is in order." in root.page(health.PAGE).text
 
@@ -207,7 +207,7 @@ def test_failed_doctor_run_shows_its_error(make_world: Callable[..., World], mon
     root = signed_in(world, "Root")
     live: Any = world.asgi.services.live
     root.post(EXAMINE)
-    ended(live.checkup)
+    wait_for_end(live.checkup)
     assert "It broke off." in root.page(health.PAGE).text
 
 
@@ -216,5 +216,5 @@ def test_doctor_run_ends_at_shutdown() -> None:
     checkup = Checkup(doctor.examine, doctor.go.is_set)
     checkup.begin()
     doctor.go.set()
-    ended(checkup)
+    wait_for_end(checkup)
     assert checkup.outcome is None

@@ -12,7 +12,7 @@ GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
 COINS = {"itemid": people.COIN.id, "quantity": 5}
 
 
-def refused(answer: Answer, status: int, told: str) -> None:
+def require_refusal(answer: Answer, status: int, told: str) -> None:
     assert (answer.status, told in answer.raw.decode()) == (status, True), answer.raw
 
 
@@ -37,7 +37,7 @@ def test_call_takes_no_second_place_in_the_admission(make_world: Callable[..., W
 )
 def test_call_reaches_no_page_and_no_log_in(make_world: Callable[..., World], method: str, path: str) -> None:
     root = signed_in(make_world(metrics_token="scrape-me"), "Root")
-    refused(root.preview(method, path, {}), 404, "There is no such page.")
+    require_refusal(root.preview(method, path, {}), 404, "There is no such page.")
 
 
 def test_call_finds_the_operation_as_a_program_does(root: Keeper) -> None:
@@ -49,11 +49,11 @@ def test_call_finds_the_operation_as_a_program_does(root: Keeper) -> None:
 def test_call_is_refused_without_the_role(world: World) -> None:
     clerk = signed_in(world, "Clerk")  # has users.query only
     path = f"/api/v1/users/{people.USER_IDS['Ann']}/manage/password/change"
-    refused(clerk.preview("POST", path, {"new": "x"}), 403, "users.manage")
+    require_refusal(clerk.preview("POST", path, {"new": "x"}), 403, "users.manage")
 
 
 def test_call_rejects_the_body_that_a_program_may_not_send(root: Keeper) -> None:
-    refused(root.post(ACT, {"method": "POST", "path": GIVE, "body.dryrun": "true"}), 400, "dryRun=true")
+    require_refusal(root.post(ACT, {"method": "POST", "path": GIVE, "body.dryrun": "true"}), 400, "dryRun=true")
 
 
 def test_call_with_a_large_body_keeps_its_token(make_world: Callable[..., World]) -> None:

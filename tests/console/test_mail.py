@@ -73,19 +73,19 @@ def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPa
     assert root.page(path).links["Newest"] == "/console/mail"
 
 
-def refuse(world: World) -> str:
+def make_failed_mail(world: World) -> str:
     """Make a mail to Ann that failed permanently; return its id."""
     reset_code(world, "Ann")
     world.sql("UPDATE mails SET tries = 1, failed_at = 1, next_try_at = NULL, last_error = '550 no'")
     return world.sql("SELECT id FROM mails")[0][0]
 
 
-def buttons(page: Page) -> list[str]:
+def list_buttons(page: Page) -> list[str]:
     return [each.fields["path"] for each in page.forms if "Try again" in each.buttons]
 
 
 def test_retry_queues_the_mail_again(world: World, root: Keeper) -> None:
-    mail_id = refuse(world)
+    mail_id = make_failed_mail(world)
     form = root.page("/console/mail").form(ACT, "Try again")
     assert form.fields["path"] == RETRY.format(mail_id)
     shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
@@ -106,7 +106,7 @@ def test_retry_queues_the_mail_again(world: World, root: Keeper) -> None:
 
 
 def test_retry_button_is_shown_only_where_possible(world: World, root: Keeper) -> None:
-    mail_id = refuse(world)
+    mail_id = make_failed_mail(world)
     for fate, offered in (
         ("UPDATE mails SET failed_at = NULL", True),
         ("UPDATE mails SET taken_until = expires_at", False),
@@ -115,11 +115,11 @@ def test_retry_button_is_shown_only_where_possible(world: World, root: Keeper) -
         ("DELETE FROM resets", False),
     ):
         world.sql(fate)
-        assert buttons(root.page("/console/mail")) == [RETRY.format(mail_id)] * offered, fate
+        assert list_buttons(root.page("/console/mail")) == [RETRY.format(mail_id)] * offered, fate
 
 
 def test_retry_of_a_changed_mail_is_rejected(world: World, root: Keeper) -> None:
-    mail_id = refuse(world)
+    mail_id = make_failed_mail(world)
     shown = root.preview("POST", RETRY.format(mail_id), back="/console/mail")
     world.sql("UPDATE mails SET failed_at = NULL, next_try_at = expires_at, tries = 2")
     answer = root.confirm(shown, "again")

@@ -42,15 +42,15 @@ def crowded(played: World) -> World:
     return played
 
 
-def on_south(world: World) -> list[str]:
+def list_south(world: World) -> list[str]:
     return sorted(name for (name,) in world.sql(f"SELECT p.name {SOUTH}"))
 
 
-def ids_of(world: World, names: list[str]) -> list[str]:
+def find_ids(world: World, names: list[str]) -> list[str]:
     return [str(each) for name, each in world.sql(f"SELECT p.name, p.id {SOUTH}") if name in names]
 
 
-def listed(page: Page) -> list[str]:
+def list_names(page: Page) -> list[str]:
     """List the players of a page in its order."""
     return [name for name, place in page.links.items() if place.startswith("/console/players/")]
 
@@ -129,66 +129,66 @@ def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pyt
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
     page = root.page(PAGE)
     assert "south 60 or more" in page.text
-    assert f"1 to 50 of {len(on_south(crowded)) + 2} online" in page.text
+    assert f"1 to 50 of {len(list_south(crowded)) + 2} online" in page.text
 
 
 def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """There are more players than are counted; none of the other server is listed."""
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
-    everybody = on_south(crowded)
+    everybody = list_south(crowded)
     page, parts = root.page(f"{PAGE}?server=south"), list[list[str]]()
     assert not {"First", "Previous"} & page.links.keys()
     while "Next" in page.links:
-        parts.append(listed(page))
+        parts.append(list_names(page))
         page = root.page(page.links["Next"])
         assert page.links["First"] == f"{PAGE}?server=south"
-    assert [*parts, listed(page)] == [everybody[:50], everybody[50:100], everybody[100:]]
+    assert [*parts, list_names(page)] == [everybody[:50], everybody[50:100], everybody[100:]]
     for part in reversed(parts):
         page = root.page(page.links["Previous"])
-        assert listed(page) == part
+        assert list_names(page) == part
     assert "Previous" not in page.links
     assert "Next" in page.links
 
 
 def test_previous_page_that_shrank_is_complete(crowded: World, root: Keeper) -> None:
     """The page is still full."""
-    everybody = on_south(crowded)
+    everybody = list_south(crowded)
     second = root.page(root.page(f"{PAGE}?server=south").links["Next"])
-    game_server.leave(crowded, people.BOB.id, *ids_of(crowded, everybody[:20]), server="south")
-    assert listed(root.page(second.links["Previous"])) == on_south(crowded)[:50]
+    game_server.leave(crowded, people.BOB.id, *find_ids(crowded, everybody[:20]), server="south")
+    assert list_names(root.page(second.links["Previous"])) == list_south(crowded)[:50]
 
 
 def test_search_on_one_server_continues_after_its_limit(
     crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
-    everybody = on_south(crowded)
+    everybody = list_south(crowded)
     last = everybody[-1]
     page = root.page(f"{PAGE}?server=south&search={last[1:].upper()}")
-    assert listed(page) == []
+    assert list_names(page) == []
     assert "60 names were looked at, and none of them has this." in page.text
     page = root.page(page.links["Look further"])
-    assert listed(page) == [last]
+    assert list_names(page) == [last]
     assert "Nobody else here" in root.page(f"{PAGE}?server=south&search=zzz&after={everybody[-9].lower()}").text
     back = root.page(page.links["Previous"])  # the first page has no link back
     assert "Previous" not in back.links
-    assert listed(root.page(back.links["Look further"])) == [last]
+    assert list_names(root.page(back.links["Look further"])) == [last]
 
 
 def test_page_whose_players_left_links_to_the_first(crowded: World, root: Keeper) -> None:
-    page = root.page(f"{PAGE}?server=south&after={on_south(crowded)[-1].lower()}")
+    page = root.page(f"{PAGE}?server=south&after={list_south(crowded)[-1].lower()}")
     assert "There is nothing on this page any more." in page.text
     assert page.links["To the first page"] == f"{PAGE}?server=south"
 
 
 def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper) -> None:
     """The clash suffix of the name is part of the cursor of the next page."""
-    last, after = on_south(crowded)[49:51]
+    last, after = list_south(crowded)[49:51]
     for table in ("players", "presence"):
         crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO_GUID}", last.lower())  # noqa: S608 - the test chooses the name
     page = root.page(f"{PAGE}?server=south")
-    assert listed(page)[-1] == last
-    assert listed(root.page(page.links["Next"]))[0] == after
+    assert list_names(page)[-1] == last
+    assert list_names(root.page(page.links["Next"]))[0] == after
 
 
 def test_invalid_position_is_rejected(root: Keeper) -> None:

@@ -52,11 +52,11 @@ def give(world: World, name: str = "Bob", quantity: int = 5) -> int:
     return world.ledger()[-1].seq
 
 
-def callers_of(world: World) -> Callers:
+def get_callers(world: World) -> Callers:
     return world.asgi.services.callers
 
 
-def figures(keeper: Keeper) -> dict[str, str]:
+def read_figures(keeper: Keeper) -> dict[str, str]:
     """Return the figures of the page by the names of their elements."""
     html = keeper.page("/console").html
     return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
@@ -68,7 +68,7 @@ def figures(keeper: Keeper) -> dict[str, str]:
 def test_page_shows_totals(world: World, root: Keeper) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id)
-    shown = figures(root)
+    shown = read_figures(root)
     assert [shown[name] for name in ("online", "characters", "accounts", "health")] == ["2", "3", "7", "Good"]
 
 
@@ -77,7 +77,7 @@ def test_requests_and_errors_are_averages_of_five_seconds(
 ) -> None:
     now = 10**15
     monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
-    figures(root)  # earlier requests are out of the window by this clock
+    read_figures(root)  # earlier requests are out of the window by this clock
     now += 1000 * SECOND
     for _ in range(7):
         world.get("/health/live", by=None)
@@ -85,7 +85,7 @@ def test_requests_and_errors_are_averages_of_five_seconds(
     for fault in (True, True, True, False, False, False):
         world.asgi.services.metrics.request_rates.count(fault=fault)
     now += SECOND
-    shown = figures(root)
+    shown = read_figures(root)
     assert (shown["requests"], shown["faults"]) == ("2.6", "0.6")
 
 
@@ -131,8 +131,8 @@ def test_account_changes_need_users_query(world: World, keeper: Callable[[str], 
     assert "Account registered" not in page.text
     assert "/console/accounts" not in page.html
     assert str(seq) in page.links
-    assert "accounts" in figures(clerk)
-    assert "accounts" not in figures(shop)
+    assert "accounts" in read_figures(clerk)
+    assert "accounts" not in read_figures(shop)
 
 
 def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> None:
@@ -177,7 +177,7 @@ def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[
     watching = watch(signed_in(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
-    callers_of(lively).clear_cache()  # permissions are cached for a few seconds
+    get_callers(lively).clear_cache()  # permissions are cached for a few seconds
     watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
 
 
@@ -205,7 +205,7 @@ def test_streams_of_a_process_are_limited(
     second.wait(lambda: bool(first.told) and bool(second.told))
     refused = root.get(EVENTS, headers={"accept": "application/json"})
     assert (refused.status, refused.code) == (503, "too_many_watching")
-    first.hang_up()
+    first.disconnect()
     again = watch(root)
     assert again.status == 200
     again.wait(lambda: bool(again.told))
@@ -227,7 +227,7 @@ def test_streams_of_an_account_are_limited(
     assert clerk.status == 200
     clerk.wait(lambda: bool(clerk.told))
     assert "Pages watching here 3" in again.page("/console/health").text
-    mine[0].hang_up()
+    mine[0].disconnect()
     assert watch(again).status == 200
 
 
@@ -239,7 +239,7 @@ def test_closed_stream_frees_its_place_at_once(
     watching.wait(lambda: bool(watching.told))
     live: Any = lively.asgi.services.live
     assert live.pulse.watching.total() == 1
-    watching.hang_up()
+    watching.disconnect()
     assert not live.pulse.watching
 
 
@@ -275,7 +275,7 @@ def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: 
 
 def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     root = signed_in(lively, "Root")
-    callers = callers_of(lively)
+    callers = get_callers(lively)
     callers.take_used_tokens()
     watching = watch(root)
     watching.wait(lambda: bool(watching.told))

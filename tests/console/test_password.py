@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from explorer import run
-from keepers import ACT, Keeper, break_off, signed_in
+from keepers import ACT, Keeper, fail_writes, signed_in
 from markup import Page
 
 import people
@@ -21,15 +21,15 @@ MANAGE = "/api/v1/users/{}/manage/password/change"
 TWICE = "The two new passwords are not the same."
 
 
-def said(answer: Answer) -> str:
+def read_text(answer: Answer) -> str:
     return Page(answer.raw.decode()).text
 
 
-def knows(world: World, name: str, password: str) -> bool:
+def is_password_valid(world: World, name: str, password: str) -> bool:
     return world.post(f"/api/v1/users/{name}/password/validate", {"password": hash_for_wire(password)}).status == 200
 
 
-def generated(page: Page, name: str) -> str:
+def read_generated(page: Page, name: str) -> str:
     """Return the generated password that the form offers."""
     return next(each["value"] for tag, each in page.tags if tag == "input" and each.get("name") == f"generated.{name}")
 
@@ -56,19 +56,19 @@ def test_unusable_password_shows_the_form_again(
     before = everything(world)
     refused = root.confirm(shown, "forgot it", **typed)
     assert refused.status == 400
-    assert problem in said(refused)
+    assert problem in read_text(refused)
     assert everything(world) == before
     assert Page(refused.raw.decode()).confirmation().fields["reason"] == "forgot it"
     assert root.confirm(refused, "forgot it", **TYPED).status == 303
-    assert knows(world, "Ann", NEW)
+    assert is_password_valid(world, "Ann", NEW)
 
 
 def test_generated_password_is_set_when_its_box_is_ticked(world: World, root: Keeper) -> None:
     shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
-    offered = generated(Page(shown.raw.decode()), "new")
-    assert offered in said(shown)
+    offered = read_generated(Page(shown.raw.decode()), "new")
+    assert offered in read_text(shown)
     assert root.confirm(shown, "forgot it", **{"generated.new": offered}).status == 303
-    assert knows(world, "Ann", offered)
+    assert is_password_valid(world, "Ann", offered)
 
 
 def test_generated_password_stays_while_the_outcome_is_unknown(
@@ -76,27 +76,27 @@ def test_generated_password_stays_while_the_outcome_is_unknown(
 ) -> None:
     """The idempotency key replays the first call, so another password would not be set."""
     shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
-    offered = generated(Page(shown.raw.decode()), "new")
+    offered = read_generated(Page(shown.raw.decode()), "new")
     with monkeypatch.context() as broken:
-        break_off(broken, world, CommitUnknown("the answer is lost"))
+        fail_writes(broken, world, CommitUnknown("the answer is lost"))
         lost = root.confirm(shown, "forgot it", **{"generated.new": offered})
-    assert generated(Page(lost.raw.decode()), "new") == offered
+    assert read_generated(Page(lost.raw.decode()), "new") == offered
     again = root.confirm(lost, "forgot it", **{"generated.new": offered})
     assert again.headers["location"] == "/console?done=already"
-    assert knows(world, "Ann", offered)
+    assert is_password_valid(world, "Ann", offered)
 
 
 def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper) -> None:
     form = root.page("/console/accounts").form(ACT, "Register the account")
     typed = {"body.username": "Newbie", "body.email": "newbie@example.test"}
     shown = root.post(ACT, {**form.fields, **typed})
-    assert "Newbie" in said(shown)
+    assert "Newbie" in read_text(shown)
     weak = {"password.password": "newbie2026", "again.password": "newbie2026"}
-    assert "easy to guess" in said(root.confirm(shown, "asked at the desk", **weak))
+    assert "easy to guess" in read_text(root.confirm(shown, "asked at the desk", **weak))
     chosen = {"password.password": NEW, "again.password": NEW}
     done = root.confirm(shown, "asked at the desk", **chosen)
     assert (done.status, done.headers["location"][:23]) == (303, "/console/accounts?done=")
-    assert knows(world, "Newbie", NEW)
+    assert is_password_valid(world, "Newbie", NEW)
 
 
 # --- Own account -----------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_own_change_needs_the_current_password(world: World, current: str) -> No
     shop = signed_in(world, "Shop")
     before = world.ledger()
     refused = shop.post(OWN, {"current": current, **TYPED})
-    assert (refused.status, "The current password is wrong." in said(refused)) == (400, True)
+    assert (refused.status, "The current password is wrong." in read_text(refused)) == (400, True)
     assert NEW.encode() not in refused.raw
     assert world.ledger() == before
     assert shop.get("/console").status == 200
@@ -131,12 +131,12 @@ def test_own_change_needs_the_current_password(world: World, current: str) -> No
 def test_own_change_checks_the_password_rules(world: World) -> None:
     shop = signed_in(world, "Shop")
     weak = {"password.new": "shopshop2026", "again.new": "shopshop2026"}
-    assert "easy to guess" in said(shop.post(OWN, {"current": people.PASSWORD, **weak}))
+    assert "easy to guess" in read_text(shop.post(OWN, {"current": people.PASSWORD, **weak}))
     differs = {"password.new": NEW, "again.new": "moss"}
-    assert TWICE in said(shop.post(OWN, {"current": people.PASSWORD, **differs}))
-    offered = generated(shop.page(OWN), "new")
+    assert TWICE in read_text(shop.post(OWN, {"current": people.PASSWORD, **differs}))
+    offered = read_generated(shop.page(OWN), "new")
     assert shop.post(OWN, {"current": people.PASSWORD, "generated.new": offered}).status == 303
-    assert knows(world, "Shop", offered)
+    assert is_password_valid(world, "Shop", offered)
 
 
 def test_guesses_at_the_current_password_are_limited(make_world: Callable[..., World]) -> None:
@@ -161,7 +161,7 @@ def test_console_never_sets_own_password_without_the_current_one(world: World, r
     """users.manage sets passwords of other accounts without the current one, but not one's own."""
     before = world.ledger()
     refused = root.preview("POST", MANAGE.format(key), ask="new")
-    assert (refused.status, 'Use "Change my password" in the menu of your name.' in said(refused)) == (409, True)
+    assert (refused.status, 'Use "Change my password" in the menu of your name.' in read_text(refused)) == (409, True)
     tried = run(root, "POST", MANAGE.format(key), {"new": NEW})
     assert (tried["status"], tried["answer"]["Code"]) == (409, "own_password")
     assert world.ledger() == before

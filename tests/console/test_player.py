@@ -19,11 +19,11 @@ OPERATIONS = f"/api/v1/players/{people.ANN.id}"
 GIVE, TAKE = f"{OPERATIONS}/items/give", f"{OPERATIONS}/items/take"
 
 
-def words(answer: Answer) -> str:
+def read_text(answer: Answer) -> str:
     return Page(answer.raw.decode()).text
 
 
-def form(page: Page, path: str, **fields: str) -> Form:
+def find_form(page: Page, path: str, **fields: str) -> Form:
     """Return the form that calls this operation and has these field values."""
     wanted = {"path": path, **{f"body.{name}": value for name, value in fields.items()}}
     found = [each for each in page.forms if wanted.items() <= each.fields.items()]
@@ -31,12 +31,12 @@ def form(page: Page, path: str, **fields: str) -> Form:
     return found[0]
 
 
-def paths(page: Page) -> set[str]:
+def list_paths(page: Page) -> set[str]:
     """List the paths of the operations that the forms of a page call."""
     return {each.fields["path"] for each in page.forms if "path" in each.fields}
 
 
-def done(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> Answer:
+def submit(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> Answer:
     """Send both steps of a form, with its values on the page."""
     fields = {**sent.fields, **{f"body.{name}": each for name, each in typed.items()}}
     shown = keeper.post("/console/act", fields, csrf=sent.fields["csrf"])
@@ -46,7 +46,7 @@ def done(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> An
     return answer
 
 
-def held(world: World, place: str = "inventory") -> list[tuple[str, int]]:
+def list_items(world: World, place: str = "inventory") -> list[tuple[str, int]]:
     slots = world.get(f"{OPERATIONS}/items/{place}").json
     return [(each["ItemId"], each["Quantity"]) for each in slots if each["Quantity"]]
 
@@ -80,18 +80,18 @@ def test_page_shows_rank_and_neighbours(root: Keeper) -> None:
     assert page.links["Bob"] == f"/console/players/{people.BOB.id}"
 
 
-def joined(world: World) -> None:
+def join_server(world: World) -> None:
     link = "/api/link/v1/servers/eu-1"
     assert world.call("PUT", link, by="Server", body={"Lease": 60}).status == 200
     assert world.post(f"{link}/joined", {"Players": [people.ANN.id]}, by="Server").status == 200
 
 
 def test_page_shows_the_server_of_an_online_player(root: Keeper, world: World) -> None:
-    assert f"{OPERATIONS}/admin/kick" not in paths(root.page(ANN))
-    joined(world)
+    assert f"{OPERATIONS}/admin/kick" not in list_paths(root.page(ANN))
+    join_server(world)
     page = root.page(ANN)
     assert "online on eu-1" in page.text
-    assert f"{OPERATIONS}/admin/kick" in paths(page)
+    assert f"{OPERATIONS}/admin/kick" in list_paths(page)
 
 
 def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
@@ -124,31 +124,31 @@ def test_player_without_items_has_empty_grids(root: Keeper) -> None:
 
 
 def test_item_is_given_and_undone(root: Keeper, world: World) -> None:
-    sent = form(root.page(ANN), GIVE, quantity="1")
-    answer = done(root, sent, itemid=people.COIN.id, quantity="7", reason="a refund")
-    assert held(world)[0] == (people.COIN.id, 257)
+    sent = find_form(root.page(ANN), GIVE, quantity="1")
+    answer = submit(root, sent, itemid=people.COIN.id, quantity="7", reason="a refund")
+    assert list_items(world)[0] == (people.COIN.id, 257)
     assert answer.headers["location"].startswith(f"{ANN}?done=")
     page = root.page(ANN)
     change = world.ledger()[-1].seq
     assert "Inventory, slot 0 250 × Gold Coin 257 × Gold Coin" in page.text  # noqa: RUF001 - the text of the page
-    done(root, form(page, f"/api/keeper/v1/changes/{change}/undo"))
-    assert held(world)[0] == (people.COIN.id, 250)
+    submit(root, find_form(page, f"/api/keeper/v1/changes/{change}/undo"))
+    assert list_items(world)[0] == (people.COIN.id, 250)
     assert f"undone by {world.ledger()[-1].seq}" in root.page(ANN).text
 
 
 def test_overflow_goes_to_the_bank_if_ticked(root: Keeper, world: World) -> None:
-    sent = form(root.page(ANN), GIVE, quantity="1")
+    sent = find_form(root.page(ANN), GIVE, quantity="1")
     assert "body.bankoverflow" not in sent.fields
-    done(root, sent, itemid=people.SWORD.id, quantity="40", bankoverflow="true")
-    assert held(world, "bank").count((people.SWORD.id, 1)) == 40 - (35 - 4)
+    submit(root, sent, itemid=people.SWORD.id, quantity="40", bankoverflow="true")
+    assert list_items(world, "bank").count((people.SWORD.id, 1)) == 40 - (35 - 4)
 
 
 def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
     page = root.page(ANN)
-    sent = form(page, TAKE, itemid=people.ARROW.id)
+    sent = find_form(page, TAKE, itemid=people.ARROW.id)
     assert sent.fields["body.quantity"] == "60"
-    done(root, sent, quantity="10")
-    assert (people.ARROW.id, 50) in held(world)
+    submit(root, sent, quantity="10")
+    assert (people.ARROW.id, 50) in list_items(world)
     taken = [each.fields["body.itemid"] for each in page.forms if each.fields.get("path") == TAKE]
     assert taken == [
         people.COIN.id,
@@ -159,22 +159,22 @@ def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
 
 
 def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
-    done(root, form(root.page(ANN), f"{OPERATIONS}/spells/teach"), spellid=people.HEAL.id)
+    submit(root, find_form(root.page(ANN), f"{OPERATIONS}/spells/teach"), spellid=people.HEAL.id)
     page = root.page(ANN)
     assert "0 Fireball Forget 1 Heal Forget" in page.text
-    done(root, form(page, f"{OPERATIONS}/spells/forget", spellid=people.FIREBALL.id))
+    submit(root, find_form(page, f"{OPERATIONS}/spells/forget", spellid=people.FIREBALL.id))
     assert [each["SpellId"] for each in world.get(f"{OPERATIONS}/spells").json] == [people.HEAL.id]
 
 
 def test_variable_is_set(root: Keeper, world: World) -> None:
-    done(root, form(root.page(ANN), f"{OPERATIONS}/variables/{people.KILLS.id}", value="7"), value="-8")
-    flag = form(root.page(ANN), f"{OPERATIONS}/variables/{people.TUTORIAL.id}", value="true")
-    done(root, flag, value="false")
+    submit(root, find_form(root.page(ANN), f"{OPERATIONS}/variables/{people.KILLS.id}", value="7"), value="-8")
+    flag = find_form(root.page(ANN), f"{OPERATIONS}/variables/{people.TUTORIAL.id}", value="true")
+    submit(root, flag, value="false")
     page, other = root.page(ANN), f"{OPERATIONS}/variables/{people.UNSET_FLAG.id}"
     assert ("option", {"value": other}) in page.tags
-    sent = form(page, OPERATIONS, value="")
+    sent = find_form(page, OPERATIONS, value="")
     sent.fields["path"] = other  # the selected path comes after the hidden one, and wins
-    done(root, sent, value="true")
+    submit(root, sent, value="true")
     found = {each["VariableId"]: each["Value"] for each in world.get(f"{OPERATIONS}/variables").json}
     assert found == {people.KILLS.id: -8, people.TUTORIAL.id: False, people.UNSET_FLAG.id: True}
 
@@ -189,36 +189,38 @@ def test_variable_is_set(root: Keeper, world: World) -> None:
     ],
 )
 def test_forms_rename_level_mute_and_ban(root: Keeper, what: str, typed: dict[str, str], seen: str) -> None:
-    answer = done(root, form(root.page("/console/players/Ann"), f"{OPERATIONS}/{what}"), **typed)
+    answer = submit(root, find_form(root.page("/console/players/Ann"), f"{OPERATIONS}/{what}"), **typed)
     assert seen in root.page(answer.headers["location"]).text
 
 
 def test_class_is_set(root: Keeper) -> None:
     bob = f"/api/v1/players/{people.BOB.id}/class"
     page = root.page("/console/players/Bob")
-    sent = form(page, bob)
+    sent = find_form(page, bob)
     assert ("option", {"value": people.WARRIOR.id}) in page.tags
-    done(root, sent, classid=people.WARRIOR.id)
+    submit(root, sent, classid=people.WARRIOR.id)
     assert "Class Warrior" in root.page("/console/players/Bob").text
 
 
 def test_unknown_class_stays_selected(root: Keeper) -> None:
     """Pressing the button without a choice must not set the first class of the list."""
-    assert form(root.page("/console/players/Ann"), f"{OPERATIONS}/class").fields["body.classid"] == people.WARRIOR.id
+    assert (
+        find_form(root.page("/console/players/Ann"), f"{OPERATIONS}/class").fields["body.classid"] == people.WARRIOR.id
+    )
     bob = f"/api/v1/players/{people.BOB.id}/class"
-    assert form(root.page("/console/players/Bob"), bob).fields["body.classid"] == people.BOB.class_id
+    assert find_form(root.page("/console/players/Bob"), bob).fields["body.classid"] == people.BOB.class_id
 
 
 def test_ban_and_mute_can_be_ended(root: Keeper, world: World) -> None:
     world.post(f"{OPERATIONS}/admin/ban", {"reason": "gold"})
     page = root.page(ANN)
-    assert f"{OPERATIONS}/admin/ban" not in paths(page)
-    done(root, form(page, f"{OPERATIONS}/admin/unban"))
+    assert f"{OPERATIONS}/admin/ban" not in list_paths(page)
+    submit(root, find_form(page, f"{OPERATIONS}/admin/unban"))
     assert "account banned" not in root.page(ANN).text
 
 
 def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> None:
-    joined(world)  # so that a change of the player records the action on the account
+    join_server(world)  # so that a change of the player records the action on the account
     world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
     page, clerks = keeper("Shop").page(ANN), keeper("Clerk").page(ANN)
     assert "an account's secret" in clerks.text
@@ -228,28 +230,28 @@ def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> 
     assert not any("/console/accounts/" in attributes.get("href", "") for _, attributes in page.tags)
     assert people.USER_IDS["Ann"] in page.text  # the player record tells every caller
     for each in (page, clerks):
-        assert GIVE in paths(each)
-        assert not any("/admin/" in path for path in paths(each))
+        assert GIVE in list_paths(each)
+        assert not any("/admin/" in path for path in list_paths(each))
 
 
 def test_each_permission_shows_its_own_action(keeper: Who, world: World) -> None:
-    joined(world)
+    join_server(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
-    found = {path for path in paths(keeper("Shop").page(ANN)) if "/admin/" in path}
+    found = {path for path in list_paths(keeper("Shop").page(ANN)) if "/admin/" in path}
     assert found == {f"{OPERATIONS}/admin/mute"}
 
 
 @pytest.mark.parametrize("whose", ["Ann", "Shop"])
 def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: Who, world: World, whose: str) -> None:
     """The operation would be rejected; the account's page hides it too."""
-    joined(world)
+    join_server(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     world.sql("UPDATE users SET ban = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Ann"])
     world.sql("UPDATE players SET user_id = $1 WHERE id = $2 RETURNING id", people.USER_IDS[whose], people.ANN.id)
     page = keeper("Shop").page(ANN)
-    assert not any("/admin/" in path for path in paths(page))
+    assert not any("/admin/" in path for path in list_paths(page))
     assert "The account it belongs to" not in page.text
-    assert GIVE in paths(page)
+    assert GIVE in list_paths(page)
 
 
 def test_older_changes_continue_the_history(root: Keeper, world: World) -> None:
@@ -278,8 +280,8 @@ def test_undo_of_a_game_change_needs_game_link(keeper: Who, world: World) -> Non
     put = {"Name": "Ann", "UserId": people.USER_IDS["Ann"], "Level": 13}
     assert world.call("PUT", f"/api/link/v1/players/{people.ANN.id}", by="Server", body=put).status == 200
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
-    assert undo in paths(keeper("Server").page(ANN))
-    assert undo not in paths(keeper("Shop").page(ANN))
+    assert undo in list_paths(keeper("Server").page(ANN))
+    assert undo not in list_paths(keeper("Shop").page(ANN))
 
 
 def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
@@ -304,7 +306,7 @@ def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> N
     world.sql("UPDATE ledger SET at = at + 3600000 WHERE seq = $1 RETURNING seq", given.seq)
     page = root.page(f"{ANN}?at={quote(format_instant(made.at + 1_000))}")
     assert "Gold Coin Quantity 250" in page.text
-    assert paths(page) == set()
+    assert list_paths(page) == set()
 
 
 @pytest.mark.parametrize(
@@ -313,31 +315,31 @@ def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> N
 def test_invalid_moment_is_rejected(root: Keeper, at: str, status: int) -> None:
     answer = root.get(f"{ANN}?at={at}")
     assert answer.status == status
-    assert "Request rejected" in words(answer)
+    assert "Request rejected" in read_text(answer)
     assert Page(answer.raw.decode()).links["Back"] == ANN
 
 
 def test_rejected_moment_explains_the_accepted_formats(root: Keeper) -> None:
-    said = words(root.get(f"{ANN}?at=yesterday"))
+    said = read_text(root.get(f"{ANN}?at=yesterday"))
     assert "such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234." in said
     for typed in ("2026-11-15 12:00", "2026-11-15T12:00:00Z", "1234"):
-        assert "such as" not in words(root.get(f"{ANN}?at={quote(typed)}")), typed
+        assert "such as" not in read_text(root.get(f"{ANN}?at={quote(typed)}")), typed
 
 
 def test_deleted_player_is_shown_and_restored(root: Keeper, world: World) -> None:
-    answer = done(root, form(root.page("/console/players/Ann"), OPERATIONS), reason="asked for it")
+    answer = submit(root, find_form(root.page("/console/players/Ann"), OPERATIONS), reason="asked for it")
     page = root.page(answer.headers["location"])
     deletion = world.ledger()[-1].seq
     for seen in ("Ann deleted", "This character is deleted.", "asked for it", "Gold Coin Quantity 250", "Fireball"):
         assert seen in page.text, seen
-    assert {each for each in paths(page) if not each.startswith("/api/keeper/v1/changes/")} == set()
+    assert {each for each in list_paths(page) if not each.startswith("/api/keeper/v1/changes/")} == set()
     earlier = root.page(f"{ANN}?at={deletion - 1}")
     assert "Gold Coin Quantity 250" in earlier.text
     assert root.get("/console/players/Ann").status == 404
     assert root.get(f"{ANN}?at={deletion}").status == 404  # the player did not exist any more
-    done(root, page.form("/console/act", "Undo the deletion"))
+    submit(root, page.form("/console/act", "Undo the deletion"))
     assert "deleted" not in root.page(ANN).text.partition("What happened")[0]
-    assert held(world)[0] == (people.COIN.id, 250)
+    assert list_items(world)[0] == (people.COIN.id, 250)
 
 
 def test_erased_player_has_no_name(root: Keeper, world: World) -> None:
@@ -345,14 +347,14 @@ def test_erased_player_has_no_name(root: Keeper, world: World) -> None:
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
     assert "Ann" not in page.text
-    assert paths(page) == set()  # no change can be undone
+    assert list_paths(page) == set()  # no change can be undone
 
 
 @pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])
 def test_unknown_player_is_not_found(root: Keeper, key: str) -> None:
     answer = root.get(f"/console/players/{key}")
     assert answer.status == 404
-    assert "No player with" in words(answer)
+    assert "No player with" in read_text(answer)
     assert b"<b>" not in answer.raw
 
 
@@ -376,17 +378,17 @@ def test_inline_icon_is_shown(root: Keeper, world: World) -> None:
 
 def test_stale_preview_is_rejected_and_shown_again(root: Keeper, keeper: Who, world: World) -> None:
     """Another account gives coins between the preview and its confirmation."""
-    sent = form(root.page(ANN), TAKE, itemid=people.COIN.id)
+    sent = find_form(root.page(ANN), TAKE, itemid=people.COIN.id)
     first = root.post("/console/act", sent.fields)
-    assert "Inventory, slot 0 250 × Gold Coin —" in words(first)  # noqa: RUF001 - the text of the page
+    assert "Inventory, slot 0 250 × Gold Coin —" in read_text(first)  # noqa: RUF001 - the text of the page
     other = keeper("Shop")
-    done(other, form(other.page(ANN), GIVE, itemid=people.COIN.id), quantity="5")
+    submit(other, find_form(other.page(ANN), GIVE, itemid=people.COIN.id), quantity="5")
     refused = root.confirm(first, "all of it")
     assert refused.status == 409
-    assert "Inventory, slot 0 255 × Gold Coin 5 × Gold Coin" in words(refused)  # noqa: RUF001 - the text of the page
-    assert held(world)[0] == (people.COIN.id, 255)
+    assert "Inventory, slot 0 255 × Gold Coin 5 × Gold Coin" in read_text(refused)  # noqa: RUF001 - the text of the page
+    assert list_items(world)[0] == (people.COIN.id, 255)
     assert root.confirm(refused, "all but five").status == 303
-    assert held(world)[0] == (people.COIN.id, 5)
+    assert list_items(world)[0] == (people.COIN.id, 5)
 
 
 def test_suggestions(root: Keeper, world: World) -> None:

@@ -11,38 +11,38 @@ from gamekeeper.console.differences import TIMES_SIGN
 from world import Answer, World
 
 
-def undone(keeper: Keeper, world: World) -> Answer:
+def preview_undo(keeper: Keeper, world: World) -> Answer:
     """Preview the undo of the newest change."""
     return keeper.preview("POST", f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo")
 
 
-def heading(shown: Answer) -> str:
+def read_title(shown: Answer) -> str:
     return shown.raw.decode().partition("<h1>")[2].partition("</h1>")[0]
 
 
-def the_button(shown: Answer) -> str:
+def read_button_class(shown: Answer) -> str:
     """Return the CSS class of the confirming button."""
     return shown.raw.decode().rpartition('<button class="')[2].partition('"')[0]
 
 
 def test_undo_that_deletes_or_restores_a_player_says_so(world: World, root: Keeper) -> None:
     assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
-    deletion, shown = world.ledger()[-1].seq, undone(root, world)
-    assert heading(shown) == f"Undo change {deletion} of Ann"
-    assert the_button(shown) == "main"
+    deletion, shown = world.ledger()[-1].seq, preview_undo(root, world)
+    assert read_title(shown) == f"Undo change {deletion} of Ann"
+    assert read_button_class(shown) == "main"
     assert "Undo: restore Ann" in shown.raw.decode()
     assert root.confirm(shown, "by mistake").status == 303
-    creation, shown = world.ledger()[-1].seq, undone(root, world)
-    assert heading(shown) == f"Undo change {creation} of Ann"
-    assert the_button(shown) == "danger"
+    creation, shown = world.ledger()[-1].seq, preview_undo(root, world)
+    assert read_title(shown) == f"Undo change {creation} of Ann"
+    assert read_button_class(shown) == "danger"
     assert "Undo: delete Ann with everything it owns" in shown.raw.decode()
 
 
 def test_undo_title_names_change_and_player(world: World, root: Keeper) -> None:
     assert world.post("/api/v1/players/Ann/level", {"level": 13}).status == 200
-    shown = undone(root, world)
-    assert heading(shown) == f"Undo change {world.ledger()[-1].seq} of Ann"
-    assert the_button(shown) == "main"
+    shown = preview_undo(root, world)
+    assert read_title(shown) == f"Undo change {world.ledger()[-1].seq} of Ann"
+    assert read_button_class(shown) == "main"
 
 
 def test_equal_values_are_not_listed_as_differences(world: World, root: Keeper) -> None:
@@ -74,7 +74,7 @@ def test_new_bag_is_named_by_its_item_and_slot(world: World, root: Keeper) -> No
 
 def test_restored_bag_is_named_by_its_item_and_slot(world: World, root: Keeper) -> None:
     assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
-    shown = undone(root, world).raw.decode()
+    shown = preview_undo(root, world).raw.decode()
     assert ">Pouch (Inventory, slot 3)<" in shown
     assert ">Bag " not in shown
 

@@ -13,7 +13,7 @@ from world import World
 JSON = {"accept": "application/json"}
 
 
-def suggested(keeper: Keeper, text: str) -> dict[str, list[dict[str, str]]]:
+def load_suggestions(keeper: Keeper, text: str) -> dict[str, list[dict[str, str]]]:
     answer = keeper.get(f"/console/suggest?q={text}", headers=JSON)
     assert answer.status == 200, answer.raw
     groups: list[Any] = answer.json["groups"]
@@ -21,26 +21,26 @@ def suggested(keeper: Keeper, text: str) -> dict[str, list[dict[str, str]]]:
 
 
 def test_suggestions_are_grouped_and_lead_to_the_thing(root: Keeper) -> None:
-    found = suggested(root, "ann")
+    found = load_suggestions(root, "ann")
     assert found["Characters"][0] == {"name": "Ann", "detail": "level 12", "href": f"/console/players/{people.ANN.id}"}
     assert found["Accounts"][0]["href"] == f"/console/accounts/{people.USER_IDS['Ann']}"
 
 
 def test_the_group_with_the_best_match_is_first(root: Keeper) -> None:
-    assert next(iter(suggested(root, "a"))) == "Characters"
-    assert next(iter(suggested(root, "arrow"))) == "Items"
-    assert next(iter(suggested(root, "clerk@"))) == "Accounts"
+    assert next(iter(load_suggestions(root, "a"))) == "Characters"
+    assert next(iter(load_suggestions(root, "arrow"))) == "Items"
+    assert next(iter(load_suggestions(root, "clerk@"))) == "Accounts"
 
 
 def test_suggestions_hide_accounts_without_users_query(keeper: Callable[[str], Keeper]) -> None:
-    found = suggested(keeper("Shop"), "ann")
+    found = load_suggestions(keeper("Shop"), "ann")
     assert list(found) == ["Characters"]
-    assert suggested(keeper("Shop"), "clerk@example.test") == {}
+    assert load_suggestions(keeper("Shop"), "clerk@example.test") == {}
 
 
 @pytest.mark.parametrize("text", ["", "%20", "%00", "x" * 300, "nothinglikethis", "%FF"])
 def test_empty_text_has_no_suggestions(root: Keeper, text: str) -> None:
-    assert suggested(root, text) == {}
+    assert load_suggestions(root, text) == {}
 
 
 def test_suggestions_need_a_session(world: World) -> None:
@@ -82,7 +82,7 @@ def test_id_of_a_deleted_player_or_account_opens_its_history(
     ):
         assert root.get(f"/console/search?q={each}").headers["location"] == f"/console/{place}"
         assert said in root.page(f"/console/{place}").text
-    [found] = suggested(root, people.BOB.id)["Characters"]
+    [found] = load_suggestions(root, people.BOB.id)["Characters"]
     assert (found["name"], found["detail"]) == ("Bob", "deleted")
     assert "Nothing is called so" in keeper("Shop").page(f"/console/search?q={ann}").text
 

@@ -29,29 +29,29 @@ BOB = f"/console/players/{people.BOB.id}"
 SOMEBODY = "/console/done/none"  # a page that always exists
 
 
-def problem(answer: Answer) -> str:
+def read_problem(answer: Answer) -> str:
     """Return the error on the sign-in page, which must offer its form again."""
     page = Page(answer.raw.decode())
     assert page.form(SIGN_IN)
     return page.text
 
 
-def sent_to_sign_in(answer: Answer) -> bool:
+def is_sent_to_sign_in(answer: Answer) -> bool:
     assert answer.status in {200, 303}, answer.raw
     return answer.status == 303 and answer.headers["location"].startswith(SIGN_IN)
 
 
-def titles(keeper: Keeper) -> list[str]:
+def list_titles(keeper: Keeper) -> list[str]:
     return [name for name, path in keeper.page(SOMEBODY).links.items() if path.startswith("/console")]
 
 
-def callers_of(world: World) -> Callers:
+def get_callers(world: World) -> Callers:
     return world.asgi.services.callers
 
 
-def stop_believing(world: World) -> None:
+def drop_cached_tokens(world: World) -> None:
     """Drop the cached tokens, which otherwise expire after a few seconds."""
-    callers_of(world).clear_cache()
+    get_callers(world).clear_cache()
 
 
 # --- Signing in ------------------------------------------------------------------------------------------------------
@@ -79,33 +79,33 @@ def test_cookie_is_secure_over_tls(make_world: Callable[..., World]) -> None:
     assert through == f"__Host-gamekeeper={me.cookie}; Path=/; Secure; Max-Age=43200; HttpOnly; SameSite=Lax"
     for name, opens in (("__Host-gamekeeper", True), ("gamekeeper", False)):
         sent = {**said, "cookie": f"gamekeeper=another; {name}={me.cookie}"}
-        assert sent_to_sign_in(me.get(SOMEBODY, headers=sent, address="10.0.0.1")) != opens
+        assert is_sent_to_sign_in(me.get(SOMEBODY, headers=sent, address="10.0.0.1")) != opens
 
 
 def test_wrong_password_and_unknown_name_look_alike(world: World) -> None:
     wrong = Keeper(world).sign_in("Clerk", "not it")
     unknown = Keeper(world).sign_in("Nobody", "not it")
     assert [answer.status for answer in (wrong, unknown)] == [400, 400]
-    assert WRONG in problem(wrong)
-    assert problem(wrong) == problem(unknown)
+    assert WRONG in read_problem(wrong)
+    assert read_problem(wrong) == read_problem(unknown)
     assert "set-cookie" not in wrong.headers
     assert b"not it" not in wrong.raw
-    assert "token" not in problem(wrong)  # people who sign in here do not know about tokens
+    assert "token" not in read_problem(wrong)  # people who sign in here do not know about tokens
 
 
 def test_sign_in_needs_api_access(world: World) -> None:
     answer = Keeper(world).sign_in("Ann")
     assert answer.status == 400
-    assert "This account has no API access" in problem(answer)
+    assert "This account has no API access" in read_problem(answer)
     assert "set-cookie" not in answer.headers
 
 
 def test_banned_account_cannot_sign_in(world: World) -> None:
     clerk = signed_in(world, "Clerk")
-    assert not sent_to_sign_in(clerk.get(SOMEBODY))
+    assert not is_sent_to_sign_in(clerk.get(SOMEBODY))
     assert world.post("/api/v1/users/Clerk/admin/ban", {"reason": "lying"}).status == 200
-    assert sent_to_sign_in(clerk.get(SOMEBODY))
-    assert "is banned" in problem(Keeper(world).sign_in("Clerk"))
+    assert is_sent_to_sign_in(clerk.get(SOMEBODY))
+    assert "is banned" in read_problem(Keeper(world).sign_in("Clerk"))
 
 
 def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: Callable[..., World]) -> None:
@@ -115,7 +115,7 @@ def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: Callable
     assert world.post("/api/oauth/token", guess, by=None).status == 400
     answer = Keeper(world).sign_in("Clerk", "third")
     assert answer.status == 429
-    assert "Too many wrong passwords" in problem(answer)
+    assert "Too many wrong passwords" in read_problem(answer)
     assert int(answer.headers["retry-after"]) > 0
 
 
@@ -178,16 +178,16 @@ def test_idle_session_expires(world: World, root: Keeper) -> None:
             "UPDATE tokens SET issued_at = issued_at - $1, last_used = last_used - $1 WHERE idle_ms IS NOT NULL",
             minutes * MINUTE_MS,
         )
-        stop_believing(world)
-        assert sent_to_sign_in(root.get(SOMEBODY)) == ended
+        drop_cached_tokens(world)
+        assert is_sent_to_sign_in(root.get(SOMEBODY)) == ended
 
 
 def test_request_resets_the_idle_timeout(world: World, root: Keeper) -> None:
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
     assert root.get(SOMEBODY).status == 200
-    world.run(app.BackgroundJobs(world.keeper, callers_of(world), []).note_use())
+    world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
-    stop_believing(world)
+    drop_cached_tokens(world)
     assert root.get(SOMEBODY).status == 200
 
 
@@ -195,24 +195,24 @@ def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> No
     """Requests do not extend the maximum age."""
     for hours, ended in ((11, False), (1, True)):
         world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE idle_ms IS NOT NULL", hours * HOUR_MS)
-        stop_believing(world)
-        assert sent_to_sign_in(root.get(SOMEBODY)) == ended
+        drop_cached_tokens(world)
+        assert is_sent_to_sign_in(root.get(SOMEBODY)) == ended
 
 
-def end_all(world: World) -> None:
+def expire_sessions(world: World) -> None:
     """Let all sessions expire by the idle timeout."""
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
-    stop_believing(world)
+    drop_cached_tokens(world)
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
 def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
     """With and without a script: sign-in leads back to the page of the form."""
     csrf, seen = root.csrf, len(world.ledger())
-    end_all(world)
+    expire_sessions(world)
     gift = {"method": "POST", "path": "/api/v1/players/Bob/items/give", "body.itemid": people.COIN.id}
     late = root.post(ACT, {**gift, "back": f"{BOB}?before=9"}, headers, csrf=csrf)
-    assert sent_to_sign_in(late)
+    assert is_sent_to_sign_in(late)
     page = root.page(late.headers["location"])
     assert UNSENT in page.text
     assert page.form(SIGN_IN).fields["next"] == f"{BOB}?before=9"
@@ -226,7 +226,7 @@ def test_late_form_never_redirects_to_another_site(world: World, back: str) -> N
 
 
 def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: Keeper) -> None:
-    end_all(world)
+    expire_sessions(world)
     page = root.page(root.get(BOB).headers["location"])
     assert LAPSED in page.text
     assert page.form(SIGN_IN).fields["next"] == BOB
@@ -237,7 +237,7 @@ def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: K
 def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper) -> None:
     """A plain sign-out needs no session; signing out everywhere does."""
     csrf = root.csrf
-    end_all(world)
+    expire_sessions(world)
     for fields, said in (({}, LAPSED), ({"ends": "sessions"}, UNSENT), ({"ends": "all"}, UNSENT)):
         assert said in root.page(root.post(SIGN_OUT, fields, csrf=csrf).headers["location"]).text
 
@@ -261,8 +261,8 @@ def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
     answer = root.post("/console/sign-out")
     assert (answer.status, answer.headers["location"]) == (303, SIGN_IN)
     assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
-    assert sent_to_sign_in(root.get(SOMEBODY))
-    assert not sent_to_sign_in(other.get(SOMEBODY))
+    assert is_sent_to_sign_in(root.get(SOMEBODY))
+    assert not is_sent_to_sign_in(other.get(SOMEBODY))
     assert world.get("/api/v1/players").status == 200
 
 
@@ -283,10 +283,10 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
     answer = root.post(SIGN_OUT, {**form.fields, "ends": ends})
     assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
     assert says in Keeper(world).page(answer.headers["location"]).text
-    assert sent_to_sign_in(root.get(SOMEBODY))
-    assert sent_to_sign_in(other.get(SOMEBODY))
+    assert is_sent_to_sign_in(root.get(SOMEBODY))
+    assert is_sent_to_sign_in(other.get(SOMEBODY))
     assert world.get("/api/v1/players").status == programs
-    assert not sent_to_sign_in(clerk.get(SOMEBODY))
+    assert not is_sent_to_sign_in(clerk.get(SOMEBODY))
 
 
 def test_sign_out_without_program_tokens_offers_no_choice(world: World, root: Keeper) -> None:
@@ -306,7 +306,7 @@ def test_token_count_beyond_the_limit_says_at_least(root: Keeper, monkeypatch: p
 
 def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
     assert root.post(SIGN_OUT, {"ends": "everything"}).status == 400
-    assert not sent_to_sign_in(root.get(SOMEBODY))
+    assert not is_sent_to_sign_in(root.get(SOMEBODY))
     assert "signed out" not in Keeper(root.world).page(f"{SIGN_IN}?ended=everything").text
 
 
@@ -315,14 +315,14 @@ def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     shop = signed_in(world, "Shop")
-    assert "Accounts" not in titles(shop)
+    assert "Accounts" not in list_titles(shop)
     granting = partial(accounts.change_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
     world.run(world.keeper.changes.apply(Intent(request_id="test"), granting, lambda _: b""))
-    stop_believing(world)
-    assert "Accounts" in titles(shop)
+    drop_cached_tokens(world)
+    assert "Accounts" in list_titles(shop)
     number = world.ledger()[-1].seq
     assert root.act("POST", f"/api/keeper/v1/changes/{number}/undo").status == 303
-    assert "Accounts" not in titles(shop)
+    assert "Accounts" not in list_titles(shop)
 
 
 # --- Credentials -----------------------------------------------------------------------------------------------------
@@ -352,13 +352,13 @@ def test_root_address_redirects_to_console(make_world: Callable[..., World]) -> 
 
 
 def test_console_does_not_accept_bearer_tokens(world: World) -> None:
-    assert sent_to_sign_in(world.get(SOMEBODY))
-    assert sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
+    assert is_sent_to_sign_in(world.get(SOMEBODY))
+    assert is_sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
 
 
 def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
     """Such a session would have no idle timeout."""
-    assert sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
+    assert is_sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
 
 
 @pytest.mark.parametrize(
@@ -376,14 +376,14 @@ def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
 )
 def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
     cookie = among.format(f"gamekeeper={root.cookie}")
-    assert not sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
+    assert not is_sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
 
 
 @pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
 def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
     """Another program on this host may have set one of them, and must not choose the account."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
-    assert sent_to_sign_in(root.get(SOMEBODY, headers=headers))
+    assert is_sent_to_sign_in(root.get(SOMEBODY, headers=headers))
     said = Page(root.get(SIGN_IN, headers=headers).raw.decode()).text
     assert "more than one cookie gamekeeper" in said
     assert "more than one cookie" not in root.page(SIGN_IN).text
@@ -391,7 +391,7 @@ def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
 
 @pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
 def test_invalid_cookie_is_rejected(world: World, cookie: str) -> None:
-    assert sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))
+    assert is_sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))
 
 
 def test_console_can_be_disabled(make_world: Callable[..., World]) -> None:

@@ -21,7 +21,7 @@ def add(world: World, number: int, issued_at: int, ends_at: int = FAR) -> None:
     world.sql(f"INSERT INTO tokens ({COLUMNS}) SELECT {values} FROM users WHERE name = 'Shop'")  # noqa: S608 - the test chooses the values
 
 
-def shown(keeper: Keeper, path: str) -> list[str]:
+def list_ids(keeper: Keeper, path: str) -> list[str]:
     page = keeper.page(path)
     return [form.fields["path"].rpartition("/")[2] for form in page.forms if "Revoke" in form.buttons]
 
@@ -55,18 +55,18 @@ def test_filter_lists_tokens_of_one_account(root: Keeper) -> None:
 def test_expired_tokens_are_not_listed(world: World, root: Keeper) -> None:
     pair = world.post("/api/oauth/token", LOG_IN, by=None).json
     path = "/console/tokens?account=Shop"
-    first = shown(root, path)
+    first = list_ids(root, path)
     assert len(first) == 2
     world.post("/api/oauth/token", {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, by=None)
-    assert len(shown(root, path)) == 3  # the old access token is still active
+    assert len(list_ids(root, path)) == 3  # the old access token is still active
     world.sql("UPDATE tokens SET access_expires = 1 WHERE exchanged_at IS NOT NULL")
-    assert first[0] not in shown(root, path)
+    assert first[0] not in list_ids(root, path)
     add(world, 1, FAR, ends_at=1)
-    assert people.guid(0xA001) not in shown(root, path)
+    assert people.guid(0xA001) not in list_ids(root, path)
     world.sql("UPDATE tokens SET idle_ms = 1000, issued_at = 1 WHERE id = $1", first[1])
-    assert first[1] not in shown(root, path)
+    assert first[1] not in list_ids(root, path)
     world.call("DELETE", "/api/oauth/token/Shop")
-    assert shown(root, path) == []
+    assert list_ids(root, path) == []
 
 
 def test_token_is_revoked_from_the_list(world: World, root: Keeper) -> None:
@@ -113,7 +113,7 @@ def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPa
         add(world, number, FAR - 1, ends_at=1)
     path, found = "/console/tokens?account=Shop", list[str]()
     for _ in range(10):
-        found += shown(root, path)
+        found += list_ids(root, path)
         links = root.page(path).links
         if "Older" not in links:
             break

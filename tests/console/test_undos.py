@@ -55,7 +55,7 @@ SUPERSEDED = {
 }
 
 
-def do(world: World, step: Step) -> int:
+def run_step(world: World, step: Step) -> int:
     """Run an action; return the number of its change."""
     answer = world.call(step.method, step.path, body=step.body)
     assert answer.status == 200, answer.raw
@@ -74,15 +74,15 @@ def can_undo(keeper: Keeper, seq: int, by: str = "Root") -> bool:
 
 @pytest.mark.parametrize("steps", SUPERSEDED.values(), ids=SUPERSEDED)
 def test_undo_is_not_offered_after_a_later_change(world: World, root: Keeper, steps: Sequence[Step]) -> None:
-    first = do(world, steps[0])
+    first = run_step(world, steps[0])
     assert can_undo(root, first)
-    second = do(world, steps[1])
+    second = run_step(world, steps[1])
     assert not can_undo(root, first)
     assert can_undo(root, second)
 
 
 def test_undo_of_a_ban_is_not_offered_after_its_end(world: World, root: Keeper) -> None:
-    banned = do(world, SUPERSEDED["ban"][0])
+    banned = run_step(world, SUPERSEDED["ban"][0])
     world.sql("UPDATE bans SET ends_at = 1")
     assert not can_undo(root, banned)
 
@@ -97,6 +97,6 @@ def test_undo_of_own_permissions_is_not_offered(world: World, root: Keeper) -> N
 def test_undo_of_permissions_that_the_caller_lacks_is_not_offered(world: World, root: Keeper) -> None:
     world.sql("UPDATE users SET users_manage = TRUE WHERE name = 'Clerk'")
     clerk = signed_in(world, "Clerk")
-    given = do(world, Step("POST", "/api/keeper/v1/users/Shop/powers", {"editor": True}))
+    given = run_step(world, Step("POST", "/api/keeper/v1/users/Shop/powers", {"editor": True}))
     assert can_undo(root, given)
     assert not can_undo(clerk, given, by="Clerk")

@@ -60,7 +60,7 @@ class Watch:
 
         self._world.run(look())
 
-    def hang_up(self) -> None:
+    def disconnect(self) -> None:
         self._gone.set()
         self.wait(lambda: self.ended)
 
