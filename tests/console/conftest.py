@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from keepers import Keeper, signed_in
+from keepers import Keeper, open_session
 
 from world import World
 
@@ -12,9 +12,9 @@ from world import World
 @pytest.fixture
 def keeper(world: World) -> Callable[[str], Keeper]:
     """Open a session by name: Root (all permissions), Clerk (users.query), Shop (no role), Server (game.link)."""
-    return partial(signed_in, world)
+    return partial(open_session, world)
 
 
 @pytest.fixture
 def root(world: World) -> Keeper:
-    return signed_in(world, "Root")
+    return open_session(world, "Root")

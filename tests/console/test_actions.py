@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from keepers import ACT, Keeper, fail_writes, signed_in
+from keepers import ACT, Keeper, fail_writes, open_session
 from markup import Page
 
 import people
@@ -71,7 +71,7 @@ def test_preview_names_the_player_or_account(world: World, root: Keeper) -> None
     ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
     assert "These changes will be made: Ann What" in read_text(root.preview("POST", ban))
     world.sql("UPDATE users SET ban = TRUE WHERE name = 'Shop'")
-    assert "These changes will be made: What" in read_text(signed_in(world, "Shop").preview("POST", ban))
+    assert "These changes will be made: What" in read_text(open_session(world, "Shop").preview("POST", ban))
 
 
 def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
@@ -103,7 +103,7 @@ def test_stale_confirmation_shows_a_new_preview(world: World, root: Keeper) -> N
 
 
 def test_concurrent_confirmations_lose_no_change(world: World, root: Keeper) -> None:
-    other = signed_in(world, "Clerk")
+    other = open_session(world, "Clerk")
     mine, theirs = root.preview("POST", GIVE, COINS), other.preview("POST", GIVE, COINS)
     assert [root.confirm(mine, "mine").status, other.confirm(theirs, "theirs").status] == [303, 409]
 
@@ -185,7 +185,7 @@ def test_done_page_hides_changes_of_other_accounts(world: World, root: Keeper) -
     root.act("POST", GIVE, COINS)
     request_id = world.ledger()[-1].request_id
     assert "Items given" in root.page(f"/console/done/{request_id}").text
-    assert "Items given" not in signed_in(world, "Clerk").page(f"/console/done/{request_id}").text
+    assert "Items given" not in open_session(world, "Clerk").page(f"/console/done/{request_id}").text
 
 
 @pytest.mark.parametrize(("quantity", "opened"), [(5, True), (8 * 1_000_000, False)])
@@ -208,7 +208,7 @@ def test_done_page_finds_changes_over_the_game_link(world: World, root: Keeper) 
     done = root.act("DELETE", f"/api/link/v1/players/{people.BOB.id}")
     request_id = done.headers["location"].removeprefix("/console?done=")
     assert f"Change {list_numbers(world)[-1]} : Player deleted" in root.page(f"/console/done/{request_id}").text
-    other = signed_in(world, "Server")
+    other = open_session(world, "Server")
     assert "Player deleted" not in other.page(f"/console/done/{request_id}").text
     shown = root.preview("DELETE", f"/api/link/v1/players/{people.ZOE.id}")
     fields = Page(shown.raw.decode()).confirmation().fields
@@ -235,7 +235,7 @@ def test_done_page_says_when_nothing_is_recorded(
 
 
 def test_done_page_explains_hidden_account_changes(world: World) -> None:
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     world.sql("UPDATE users SET ban = TRUE WHERE id = $1", people.USER_IDS["Shop"])
     done = shop.act("POST", f"/api/v1/players/{people.ANN.id}/admin/ban", {"reason": "gold"})
     assert world.ledger()[-1].kind == "user_banned"
@@ -361,7 +361,7 @@ def test_unknown_path_or_player_is_rejected_as_a_page(root: Keeper, path: str, s
 
 
 def test_operation_without_permission_is_rejected(world: World) -> None:
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     before = everything(world)
     answer = shop.preview("DELETE", "/api/v1/users/Ann")
     assert answer.status == 403

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from keepers import ACT, Keeper, signed_in
+from keepers import ACT, Keeper, open_session
 from markup import Page
 
 import people
@@ -237,4 +237,4 @@ def test_invalid_run_id_is_rejected(root: Keeper, query: str) -> None:
 def test_ended_session_has_its_own_code(world: World) -> None:
     """The script stops and shows a message; a page would be redirected to the sign-in."""
     assert Keeper(world).post(ACT, {}, headers=JSON, csrf="old").code == "sign_in_first"
-    assert signed_in(world, "Root").post(ACT, {}, headers=JSON, csrf="old").code == "forged_form"
+    assert open_session(world, "Root").post(ACT, {}, headers=JSON, csrf="old").code == "forged_form"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from keepers import ACT, Keeper, filled, signed_in
+from keepers import ACT, Keeper, fill_path, open_session
 from markup import Page
 
 import people
@@ -44,7 +44,7 @@ def test_form_with_wrong_csrf_token_is_rejected(world: World, root: Keeper, wron
 
 
 def test_csrf_token_of_another_session_is_rejected(world: World, root: Keeper) -> None:
-    again = signed_in(world, "Root")
+    again = open_session(world, "Root")
     assert again.csrf != root.csrf
     theirs = again.csrf
     require_no_change(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=theirs))
@@ -84,7 +84,7 @@ def find_unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
         if route.method == "GET" or route.path == SIGN_IN:
             continue
         before = everything(world)
-        answer = root.post(filled(route), {**GIFT, "confirmed": "yes", "reason": "x"}, csrf="")
+        answer = root.post(fill_path(route), {**GIFT, "confirmed": "yes", "reason": "x"}, csrf="")
         if answer.status != 403 or b"forged_form" not in answer.raw or everything(world) != before:
             found.append(route.path)
     return found
@@ -134,7 +134,7 @@ def test_unknown_page_is_not_found(root: Keeper) -> None:
 
 
 def test_too_large_form_is_rejected(make_world: Callable[..., World]) -> None:
-    root = signed_in(make_world(body_limit=1024), "Root")
+    root = open_session(make_world(body_limit=1024), "Root")
     require_refusal(root.post(ACT, {**GIFT, "reason": "x" * 2000}), 413, "The body is larger than 1024 bytes.")
 
 
@@ -156,7 +156,7 @@ def test_every_page_has_the_security_headers(root: Keeper) -> None:
     for route in PAGES:
         if route.method != "GET" or route.path == EVENTS:
             continue
-        answer = root.get(filled(route))
+        answer = root.get(fill_path(route))
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy, route.path
         assert "frame-ancestors 'none'" in policy, route.path

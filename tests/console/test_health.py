@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from keepers import Keeper, signed_in
+from keepers import Keeper, open_session
 from markup import Page
 
 import outbox
@@ -30,7 +30,7 @@ def asking(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) ->
 
 
 def read_text(world: World, name: str = "Root") -> str:
-    return signed_in(world, name).page(health.PAGE).text
+    return open_session(world, name).page(health.PAGE).text
 
 
 def wait_for_end(checkup: Checkup, seconds: float = 60) -> None:
@@ -66,7 +66,7 @@ def test_lapsed_lease_is_a_problem(asking: World) -> None:
 
 
 def test_read_only_database_is_a_problem(asking: World) -> None:
-    root, clerk = signed_in(asking, "Root"), signed_in(asking, "Clerk")
+    root, clerk = open_session(asking, "Root"), open_session(asking, "Clerk")
     live: Any = asking.asgi.services.live
     if asking.keeper.store.engine == "sqlite":
         asking.sql("PRAGMA query_only = ON")
@@ -183,7 +183,7 @@ def test_doctor_runs_once_at_a_time_without_blocking_pages(
 
     monkeypatch.setattr("gamekeeper.app._run_doctor", examined)
     world = make_world()
-    root = signed_in(world, "Root")
+    root = open_session(world, "Root")
     live: Any = world.asgi.services.live
     for _ in range(2):
         assert root.post(EXAMINE).status == 303
@@ -204,7 +204,7 @@ def test_failed_doctor_run_shows_its_error(make_world: Callable[..., World], mon
 
     monkeypatch.setattr("gamekeeper.app._run_doctor", broken)
     world = make_world()
-    root = signed_in(world, "Root")
+    root = open_session(world, "Root")
     live: Any = world.asgi.services.live
     root.post(EXAMINE)
     wait_for_end(live.checkup)

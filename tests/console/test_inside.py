@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from keepers import ACT, Keeper, signed_in
+from keepers import ACT, Keeper, open_session
 
 import people
 from world import Answer, World
@@ -18,7 +18,7 @@ def require_refusal(answer: Answer, status: int, told: str) -> None:
 
 def test_call_takes_no_second_place_in_the_admission(make_world: Callable[..., World]) -> None:
     world = make_world(requests_in_flight=1)
-    root = signed_in(world, "Root")
+    root = open_session(world, "Root")
     shown = root.preview("POST", GIVE, COINS)
     assert root.confirm(shown, "a gift").status == 303
     assert (world.asgi.services.admission.in_flight, world.ledger()[-1].reason) == (0, "a gift")
@@ -36,7 +36,7 @@ def test_call_takes_no_second_place_in_the_admission(make_world: Callable[..., W
     ],
 )
 def test_call_reaches_no_page_and_no_log_in(make_world: Callable[..., World], method: str, path: str) -> None:
-    root = signed_in(make_world(metrics_token="scrape-me"), "Root")
+    root = open_session(make_world(metrics_token="scrape-me"), "Root")
     require_refusal(root.preview(method, path, {}), 404, "There is no such page.")
 
 
@@ -47,7 +47,7 @@ def test_call_finds_the_operation_as_a_program_does(root: Keeper) -> None:
 
 
 def test_call_is_refused_without_the_role(world: World) -> None:
-    clerk = signed_in(world, "Clerk")  # has users.query only
+    clerk = open_session(world, "Clerk")  # has users.query only
     path = f"/api/v1/users/{people.USER_IDS['Ann']}/manage/password/change"
     require_refusal(clerk.preview("POST", path, {"new": "x"}), 403, "users.manage")
 
@@ -57,6 +57,6 @@ def test_call_rejects_the_body_that_a_program_may_not_send(root: Keeper) -> None
 
 
 def test_call_with_a_large_body_keeps_its_token(make_world: Callable[..., World]) -> None:
-    root = signed_in(make_world(body_limit=2**20), "Root")
+    root = open_session(make_world(body_limit=2**20), "Root")
     large = {**COINS, "ignored": "x" * 300_000}  # over 256 KiB the token is checked again after the body was decoded
     assert root.preview("POST", GIVE, large).status == 200

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from keepers import Keeper, signed_in
+from keepers import Keeper, open_session
 from markup import Page
 
 import game_server
@@ -121,7 +121,7 @@ def test_concurrent_pages_share_one_query(make_world: Callable[..., World], monk
     monkeypatch.setattr(presence, "read_servers", counted)
     world = make_world()
     for name in ("Root", "Shop", "Root"):
-        signed_in(world, name).page(PAGE)
+        open_session(world, name).page(PAGE)
     assert asked == 1
 
 

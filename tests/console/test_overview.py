@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from keepers import Keeper, signed_in
+from keepers import Keeper, open_session
 from watching import EVENTS, Watch
 
 from game_server import heartbeat, join, leave, put_catalogue
@@ -150,7 +150,7 @@ def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> No
 
 
 def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch]) -> None:
-    watching = watch(signed_in(lively, "Root"))
+    watching = watch(open_session(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
     assert watching.headers["content-type"] == "text/event-stream"
     assert watching.told[0]["texts"]["online"] == "0"
@@ -162,7 +162,7 @@ def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch
 
 
 def test_stream_hides_accounts_without_users_query(lively: World, watch: Callable[[Keeper], Watch]) -> None:
-    clerk, shop = watch(signed_in(lively, "Clerk")), watch(signed_in(lively, "Shop"))
+    clerk, shop = watch(open_session(lively, "Clerk")), watch(open_session(lively, "Shop"))
     assert lively.post("/api/v1/users/register", NEWBIE).status == 200
     seq = give(lively)
     for each in (clerk, shop):
@@ -174,7 +174,7 @@ def test_stream_hides_accounts_without_users_query(lively: World, watch: Callabl
 
 
 def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[[Keeper], Watch]) -> None:
-    watching = watch(signed_in(lively, "Clerk"))
+    watching = watch(open_session(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
     get_callers(lively).clear_cache()  # permissions are cached for a few seconds
@@ -182,7 +182,7 @@ def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[
 
 
 def test_stream_ends_with_the_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
-    root, other = signed_in(lively, "Root"), signed_in(lively, "Root")
+    root, other = open_session(lively, "Root"), open_session(lively, "Root")
     watching, staying = watch(root), watch(other)
     watching.wait(lambda: bool(watching.told) and bool(staying.told))
     assert root.post("/console/sign-out").status == 303
@@ -200,7 +200,7 @@ def test_streams_of_a_process_are_limited(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "MOST", 2)
-    root = signed_in(lively, "Root")
+    root = open_session(lively, "Root")
     first, second = watch(root), watch(root)
     second.wait(lambda: bool(first.told) and bool(second.told))
     refused = root.get(EVENTS, headers={"accept": "application/json"})
@@ -216,14 +216,14 @@ def test_streams_of_an_account_are_limited(
 ) -> None:
     """The limit covers all sessions of an account; the page shows a message and is not updated."""
     monkeypatch.setattr(events, "OF_ONE", 2)
-    mine = [watch(signed_in(lively, "Root")) for _ in range(2)]
+    mine = [watch(open_session(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
-    again = signed_in(lively, "Root")
+    again = open_session(lively, "Root")
     refused = watch(again)
     assert refused.status == 409
     assert "2 pages of your account receive live updates already" in refused.raw
     assert again.get("/console").status == 200
-    clerk = watch(signed_in(lively, "Clerk"))
+    clerk = watch(open_session(lively, "Clerk"))
     assert clerk.status == 200
     clerk.wait(lambda: bool(clerk.told))
     assert "Pages watching here 3" in again.page("/console/health").text
@@ -235,7 +235,7 @@ def test_closed_stream_frees_its_place_at_once(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 60.0)
-    watching = watch(signed_in(lively, "Root"))
+    watching = watch(open_session(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
     live: Any = lively.asgi.services.live
     assert live.pulse.watching.total() == 1
@@ -247,7 +247,7 @@ def test_idle_stream_sends_heartbeats(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "SILENT_SECONDS", 0.1)
-    watching = watch(signed_in(lively, "Root"))
+    watching = watch(open_session(lively, "Root"))
     watching.wait(lambda: watching.raw.count(events.STILL_HERE.decode()) > 1)
 
 
@@ -263,7 +263,7 @@ def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: 
 
     monkeypatch.setattr(pulse.history, "load_page", counted)
     world = make_world()
-    watching = [Watch(signed_in(world, "Root")) for _ in range(5)]
+    watching = [Watch(open_session(world, "Root")) for _ in range(5)]
     for each in watching:
         each.wait(lambda each=each: bool(each.told))
     world.run(asyncio.sleep(0.2))
@@ -274,7 +274,7 @@ def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: 
 
 
 def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
-    root = signed_in(lively, "Root")
+    root = open_session(lively, "Root")
     callers = get_callers(lively)
     callers.take_used_tokens()
     watching = watch(root)
@@ -286,7 +286,7 @@ def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callabl
 
 
 def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
-    cookie = signed_in(make_world(), "Root").cookie
+    cookie = open_session(make_world(), "Root").cookie
     with Server(database) as server:
         url, cookies = f"{server.url}{EVENTS}", {sessions.COOKIE: cookie}
         with httpx.stream("GET", url, cookies=cookies, timeout=60) as answer:

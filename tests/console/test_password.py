@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from explorer import run
-from keepers import ACT, Keeper, fail_writes, signed_in
+from keepers import ACT, Keeper, fail_writes, open_session
 from markup import Page
 
 import people
@@ -104,7 +104,7 @@ def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper
 
 @pytest.mark.parametrize("name", ["Root", "Clerk", "Shop", "Server"])
 def test_every_account_can_change_its_own_password(world: World, name: str) -> None:
-    me, other = signed_in(world, name), signed_in(world, name)
+    me, other = open_session(world, name), open_session(world, name)
     assert me.page("/console").links["Change my password"] == OWN
     form = me.page(OWN).form(OWN, "Change my password")
     done = me.post(OWN, {**form.fields, "current": people.PASSWORD, **TYPED})
@@ -119,7 +119,7 @@ def test_every_account_can_change_its_own_password(world: World, name: str) -> N
 
 @pytest.mark.parametrize("current", ["", "not it"])
 def test_own_change_needs_the_current_password(world: World, current: str) -> None:
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     before = world.ledger()
     refused = shop.post(OWN, {"current": current, **TYPED})
     assert (refused.status, "The current password is wrong." in read_text(refused)) == (400, True)
@@ -129,7 +129,7 @@ def test_own_change_needs_the_current_password(world: World, current: str) -> No
 
 
 def test_own_change_checks_the_password_rules(world: World) -> None:
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     weak = {"password.new": "shopshop2026", "again.new": "shopshop2026"}
     assert "easy to guess" in read_text(shop.post(OWN, {"current": people.PASSWORD, **weak}))
     differs = {"password.new": NEW, "again.new": "moss"}
@@ -141,13 +141,13 @@ def test_own_change_checks_the_password_rules(world: World) -> None:
 
 def test_guesses_at_the_current_password_are_limited(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_caller=2)
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     statuses = [shop.post(OWN, {"current": each, **TYPED}).status for each in ("one", "two", people.PASSWORD)]
     assert statuses == [400, 400, 429]
 
 
 def test_own_change_sent_twice_does_not_claim_that_nothing_was_done(world: World) -> None:
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     csrf = shop.csrf
     assert shop.post(OWN, {"current": people.PASSWORD, **TYPED}, csrf=csrf).status == 303
     again = shop.post(OWN, {"current": people.PASSWORD, **TYPED}, csrf=csrf)

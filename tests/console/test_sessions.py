@@ -5,7 +5,7 @@ from functools import partial
 from urllib.parse import quote
 
 import pytest
-from keepers import ACT, Keeper, filled, signed_in
+from keepers import ACT, Keeper, fill_path, open_session
 from markup import Page
 
 import people
@@ -101,7 +101,7 @@ def test_sign_in_needs_api_access(world: World) -> None:
 
 
 def test_banned_account_cannot_sign_in(world: World) -> None:
-    clerk = signed_in(world, "Clerk")
+    clerk = open_session(world, "Clerk")
     assert not is_sent_to_sign_in(clerk.get(SOMEBODY))
     assert world.post("/api/v1/users/Clerk/admin/ban", {"reason": "lying"}).status == 200
     assert is_sent_to_sign_in(clerk.get(SOMEBODY))
@@ -257,7 +257,7 @@ def test_script_without_session_gets_an_error_code(world: World) -> None:
 
 def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
     """A copied cookie is rejected too; other sessions stay."""
-    other = signed_in(world, "Root")
+    other = open_session(world, "Root")
     answer = root.post("/console/sign-out")
     assert (answer.status, answer.headers["location"]) == (303, SIGN_IN)
     assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
@@ -273,7 +273,7 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
     world: World, root: Keeper, ends: str, programs: int, says: str
 ) -> None:
     """Default: the sessions of the account only. Tokens of other accounts stay."""
-    other, clerk = signed_in(world, "Root"), signed_in(world, "Clerk")
+    other, clerk = open_session(world, "Root"), open_session(world, "Clerk")
     page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
     assert "2 console sessions of Root, with this one" in page.text
     assert "The same, and 1 token of a program: whatever runs with it stops working" in page.text
@@ -314,7 +314,7 @@ def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
 
 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
-    shop = signed_in(world, "Shop")
+    shop = open_session(world, "Shop")
     assert "Accounts" not in list_titles(shop)
     granting = partial(accounts.change_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
     world.run(world.keeper.changes.apply(Intent(request_id="test"), granting, lambda _: b""))
@@ -332,7 +332,7 @@ def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
 def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
     """Over TLS the path of the cookie is /, so browsers send it to the API too."""
     world = make_world(trusted_proxies="10.0.0.1")
-    root = signed_in(world, "Root")
+    root = open_session(world, "Root")
     said = {"x-forwarded-proto": "https"} if tls else {}
     cookie = {"cookie": f"{'__Host-gamekeeper' if tls else 'gamekeeper'}={root.cookie}"}
     assert root.get(SOMEBODY, headers={**said, **cookie}, address="10.0.0.1").status == 200
@@ -340,7 +340,7 @@ def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls
     assert len(guarded) > 50
     sent = {**said, **cookie, "content-type": "application/json", "x-csrf": root.csrf}
     for route in guarded:
-        answer = world.call(route.method, filled(route), by=None, raw=b"{}", headers=sent, address="10.0.0.1")
+        answer = world.call(route.method, fill_path(route), by=None, raw=b"{}", headers=sent, address="10.0.0.1")
         assert (answer.status, answer.code) == (401, "denied"), route.path
 
 
@@ -396,6 +396,6 @@ def test_invalid_cookie_is_rejected(world: World, cookie: str) -> None:
 
 def test_console_can_be_disabled(make_world: Callable[..., World]) -> None:
     world = make_world(console=False)
-    somebody = signed_in(world, "Root")
+    somebody = open_session(world, "Root")
     for route in PAGES:
-        assert somebody.world.call(route.method, filled(route), by=None).status == 404, route.path
+        assert somebody.world.call(route.method, fill_path(route), by=None).status == 404, route.path

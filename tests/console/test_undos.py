@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 import pytest
-from keepers import Keeper, signed_in
+from keepers import Keeper, open_session
 
 import people
 from gamekeeper.game import accounts
@@ -96,7 +96,7 @@ def test_undo_of_own_permissions_is_not_offered(world: World, root: Keeper) -> N
 
 def test_undo_of_permissions_that_the_caller_lacks_is_not_offered(world: World, root: Keeper) -> None:
     world.sql("UPDATE users SET users_manage = TRUE WHERE name = 'Clerk'")
-    clerk = signed_in(world, "Clerk")
+    clerk = open_session(world, "Clerk")
     given = run_step(world, Step("POST", "/api/keeper/v1/users/Shop/powers", {"editor": True}))
     assert can_undo(root, given)
     assert not can_undo(clerk, given, by="Clerk")
