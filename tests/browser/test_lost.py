@@ -142,7 +142,7 @@ def test_what_was_done_is_told_by_a_reload(visit: Visit, sqlite_demo: DemoServer
     me.dialog.get_by_label("Reason").fill("as it was")
     with me.cut_off("**/console/done/*"):
         me.confirm_button.click()
-        me.sees("The connection was lost. Reload the page to see what was done.")
+        me.sees("The connection was lost, so the changes that you made cannot be shown. Reload the page to see them.")
     me.page.reload()
     me.sees("Done.")
     expect(me.page).to_have_url(re.compile(r"/console/players/[0-9a-f-]+$"))
@@ -168,7 +168,7 @@ def test_the_search_box(visit: Visit, sqlite_demo: DemoServer) -> None:
     me.page.get_by_role("option", name="Wulfric").first.wait_for()
     with me.cut_off("**/console/suggest?*"):
         me.page.keyboard.type("f")
-        me.sees("The server cannot be reached. Type on to try again.")
+        me.sees("The server cannot be reached. Continue typing to try again.")
         expect(me.page.get_by_role("option")).to_have_count(0)
     me.page.keyboard.type("r")
     me.page.get_by_role("option", name="Wulfric").first.wait_for()

@@ -125,14 +125,14 @@ def test_a_slip_in_the_name_of_an_item(visit: Visit, sqlite_demo: DemoServer) ->
     me.go(player_page("Wynstan"))
     item = me.page.locator("input[data-suggest=items]")
     for typed, said in (
-        ("Rievr", f"Nothing is called that. Did you mean {ITEM}?"),
-        ("River", "Nothing is called exactly that: choose one of the suggestions."),
-        ("Xqzzy", "Nothing is called that: try fewer letters."),
+        ("Rievr", f"No name contains this text. Did you mean {ITEM}?"),
+        ("River", "No name is exactly this text. Choose one of the suggestions."),
+        ("Xqzzy", "No name contains this text. Type fewer letters."),
     ):
         offer(me, typed, 1)
         me.page.wait_for_function(SAYS, arg=said)
     item.fill("Rievr")
-    expect(item.locator("xpath=ancestor::form//datalist/option")).to_have_attribute("label", f"{ITEM} (for Rievr)")
+    expect(item.locator("xpath=ancestor::form//datalist/option")).to_have_attribute("label", f"{ITEM} (similar to Rievr)")
 
 
 def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> None:

@@ -1,10 +1,10 @@
 // Give an item to many players. Each player gets a request with an idempotency key of its own, so a retry has no second
 // effect. The run is saved in the tab, so that it and its undo survive a lost connection or a reload. The audit log keeps
 // what a run did: with `?run=` the page loads a past run from there, and saves nothing.
-import { select, selected } from "./selection.js";
+import { loadSelection, saveSelection } from "./selection.js";
 import { answerOf, Lost } from "./bulk_requests.js";
 import { describePastRun, loadPastRun } from "./bulk_past.js";
-import { chooser } from "./chooser.js";
+import { attachChooser } from "./chooser.js";
 import { gettext, ngettext } from "./texts.js";
 
 const STORAGE_KEY = "gamekeeper-bulk";
@@ -27,7 +27,7 @@ function left(of = run) {
 }
 
 function planRun() {
-  const rows = [...selected()].map(([id, name]) => ({ id, name, state: "", said: "", lines: [], plan: "", seen: "", number: null }));
+  const rows = [...loadSelection()].map(([id, name]) => ({ id, name, state: "", said: "", lines: [], plan: "", seen: "", number: null }));
   return { id: newId(), me: page.dataset.me, kind: "give", stage: "plan", rows };
 }
 
@@ -45,7 +45,7 @@ function restoreRun() {
   if (saved?.me !== page.dataset.me) return null; // keys belong to one account: another account would give the item a second time
   for (const row of saved.rows) Object.assign(row, { state: row.state === "sending" ? "lost" : row.state, lines: [] });
   saved.stage = "over";
-  return left(saved).length === 0 && selected().size > 0 ? null : saved;
+  return left(saved).length === 0 && loadSelection().size > 0 ? null : saved;
 }
 
 function save() {
@@ -143,7 +143,7 @@ async function previewAll(rows) {
 
 async function carryOutAll() {
   const rows = left();
-  if (run.kind === "give") select([]); // a run that has started is not a selection any more
+  if (run.kind === "give") saveSelection([]); // a run that has started is not a selection any more
   const { problem } = await runAll(rows, carryOut, "running", describeProgress(rows.length));
   run.stage = "over";
   save();
@@ -255,7 +255,7 @@ function leaveOut(row) {
   button.setAttribute("aria-label", gettext("Leave out %(name)s", { name: row.name }));
   button.addEventListener("click", () => {
     run.rows = run.rows.filter((each) => each !== row);
-    select(run.rows.map((each) => [each.id, each.name]));
+    saveSelection(run.rows.map((each) => [each.id, each.name]));
     refresh();
   });
   return button;
@@ -331,7 +331,7 @@ function forget() {
   refresh();
 }
 
-chooser(item); // its submit listener must run before ours
+attachChooser(item); // its submit listener must run before ours
 plan.addEventListener("submit", (event) => {
   event.preventDefault();
   const chosen = { id: plan.elements.given.value, name: item.value.trim() };
@@ -344,7 +344,7 @@ question.addEventListener("submit", (event) => {
   carryOutAll();
 });
 part("clear").addEventListener("click", () => {
-  select([]);
+  saveSelection([]);
   forget();
 });
 part("back").addEventListener("click", () => {

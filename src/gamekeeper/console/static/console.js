@@ -1,44 +1,47 @@
-// What every page has: the search box's key, local times, light or dark, actions in a dialog, what was done.
+// On every page: search shortcut, local times, light and dark theme, action dialogs, and the notice of a finished action.
 import { openAction, restoreScroll, say } from "./actions.js";
-import { searchBox } from "./search.js";
+import { attachSuggestions } from "./search.js";
+import { gettext } from "./texts.js";
 
-const DATE = "2026-01-31 ".length; // of a time in UTC: on the same day it is said once
-const THEME = "gamekeeper-theme";
+const DATE_LENGTH = "2026-01-31 ".length; // the date in a UTC time; left out where the local date is the same
+const THEME_KEY = "gamekeeper-theme";
 const root = document.documentElement;
 
-function theme() {
-  const chosen = localStorage.getItem(THEME);
+function applyTheme() {
+  const chosen = localStorage.getItem(THEME_KEY);
   if (chosen) root.dataset.theme = chosen;
 }
 
 function switchTheme() {
   const dark = root.dataset.theme === "dark" || (!root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
   root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem(THEME, root.dataset.theme);
+  localStorage.setItem(THEME_KEY, root.dataset.theme);
 }
 
-export function localTimes(within = document) {
+// Show times in the browser's time zone, followed by UTC in small type.
+export function showLocalTimes(within = document) {
   for (const each of within.querySelectorAll("time[datetime]:not([data-local])")) {
     const moment = new Date(each.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     each.dataset.local = "yes";
     const utc = each.title = each.textContent.trim();
     const here = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
-    each.textContent = moment.getTimezoneOffset() ? `${here} ` : `${here} UTC`;
-    if (moment.getTimezoneOffset()) each.append(small(moment.getDate() === moment.getUTCDate() ? utc.slice(DATE) : utc));
+    each.textContent = moment.getTimezoneOffset() ? `${here} ` : gettext("%(time)s UTC", { time: here });
+    if (moment.getTimezoneOffset()) each.append(makeSmall(moment.getDate() === moment.getUTCDate() ? utc.slice(DATE_LENGTH) : utc));
   }
 }
 
-function small(text) {
+function makeSmall(text) {
   return Object.assign(document.createElement("small"), { textContent: text });
 }
 
-// On a narrow screen the menu is a row that can be moved: where one is must be in sight.
-function showMenu() {
+// On a narrow screen the menu is a row that scrolls: scroll the current entry into view.
+function scrollMenu() {
   const here = document.querySelector(".menu [aria-current]");
   if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.clientWidth / 3;
 }
 
+// Show the notice of the action that led to this page. `?done=` in the address is its request id.
 async function showDone() {
   const id = new URLSearchParams(location.search).get("done");
   const place = document.getElementById("done");
@@ -48,17 +51,17 @@ async function showDone() {
   try {
     const answer = await fetch(`/console/done/${encodeURIComponent(id)}`, { headers: { "X-Fragment": "yes", "X-Place": clean.pathname + clean.search } });
     if (!answer.ok) throw new Error(answer.statusText);
-    place.innerHTML = await answer.text(); // our own template: everything in it is escaped
+    place.innerHTML = await answer.text(); // from our own template, which escapes all values
   } catch {
-    say(place, "The connection was lost. Reload the page to see what was done.");
-    return; // the address still says which
+    say(place, gettext("The connection was lost, so the changes that you made cannot be shown. Reload the page to see them."));
+    return; // `?done=` stays in the address for the reload
   }
   history.replaceState(null, "", clean);
-  localTimes(place);
-  if (document.activeElement === document.body) place.querySelector("[tabindex]")?.focus({ preventScroll: true }); // else somebody is typing already
+  showLocalTimes(place);
+  if (document.activeElement === document.body) place.querySelector("[tabindex]")?.focus({ preventScroll: true }); // do not take the focus from a field in use
 }
 
-theme();
+applyTheme();
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     const box = document.getElementById("find");
@@ -73,8 +76,8 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-dismiss]")) document.getElementById("done").replaceChildren();
 });
 document.addEventListener("submit", openAction);
-if (document.getElementById("find")) searchBox(document.getElementById("find"));
-localTimes();
-showMenu();
+if (document.getElementById("find")) attachSuggestions(document.getElementById("find"));
+showLocalTimes();
+scrollMenu();
 restoreScroll();
 showDone();

@@ -1,10 +1,12 @@
-// The API explorer in the console: requests go through the console's own form route, as whoever is signed in.
+// The API explorer in the console. The console runs its requests, with the permissions of the account that is signed in.
 import { explore, rightsOf } from "/api/docs/explorer.js";
+import { gettext } from "./texts.js";
 
-const PATIENCE_MS = 90_000; // longer than the change feed waits
+const TIMEOUT_MS = 90_000; // longer than a request to the change feed waits for new changes
 const place = document.getElementById("explorer");
-const rights = new Set(place.dataset.rights.split(" "));
-const SIGN_IN = ["Sign in again", "/console/sign-in?next=/console/explorer"]; // the session has ended
+const permissions = new Set(place.dataset.rights.split(" "));
+const SIGN_IN = [gettext("Sign in again"), "/console/sign-in?next=/console/explorer"]; // link for a session that has ended
+const allOf = new Intl.ListFormat(document.documentElement.lang, { type: "conjunction" });
 const csrf = document.querySelector("meta[name=csrf]").content;
 
 async function send({ method, path, query, body = "" }, { dryRun, key, reason = "", seen = "", typed = "" }) {
@@ -13,24 +15,25 @@ async function send({ method, path, query, body = "" }, { dryRun, key, reason = 
     method: "POST",
     headers: { Accept: "application/json" },
     body: new URLSearchParams({ csrf, method, path, query, body, ...confirmation }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("not an answer of ours");
+  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("unexpected content type: a proxy answered");
   if (!answer.ok) return { status: answer.status, text: await answer.text(), links: answer.status === 401 ? [SIGN_IN] : [] };
   const { request, ...outcome } = await answer.json();
-  return { ...outcome, links: linksTo(request, outcome, dryRun) };
+  return { ...outcome, links: makeLinks(request, outcome, dryRun) };
 }
 
-function linksTo(request, { replayed, recorded }, dryRun) {
-  if (replayed) return [["My changes", `/console/changes?actor=${place.dataset.account}`]];
-  return recorded && !dryRun ? [["Changes made", `/console/done/${request}`]] : [];
+function makeLinks(request, { replayed, recorded }, dryRun) {
+  if (replayed) return [[gettext("My changes"), `/console/changes?actor=${place.dataset.account}`]];
+  return recorded && !dryRun ? [[gettext("Changes made"), `/console/done/${request}`]] : [];
 }
 
-function problemWith(operation, isPreviewed) {
-  if (operation["x-writes"] && !isPreviewed) return "You are signed in already: this is how programs log in.";
-  const missing = rightsOf(operation).filter((each) => !rights.has(each));
-  return missing.length ? `You do not have permission: this needs ${missing.join(" and ")}.` : "";
+// Return why the operation cannot be run here; empty if it can.
+function describeProblem(operation, isPreviewed) {
+  if (operation["x-writes"] && !isPreviewed) return gettext("You cannot run this operation here: it logs programs in, and you are signed in already.");
+  const missing = rightsOf(operation).filter((each) => !permissions.has(each));
+  return missing.length ? gettext("You do not have permission: this needs %(permissions)s.", { permissions: allOf.format(missing) }) : "";
 }
 
-// Passwords are checked and hashed by the console.
-explore(place, { send, secretOf: (_, text) => text, problemWith, needsReason: true, isIntroduced: false });
+// Passwords are sent as typed: the console checks and hashes them.
+explore(place, { send, secretOf: (_, text) => text, problemWith: describeProblem, needsReason: true, isIntroduced: false });

@@ -1,35 +1,35 @@
-// While the doctor looks, how far it is. Any process may answer; only the one that was asked knows.
+// Progress of the doctor's check. Any server process may answer a request; only the process that runs the check knows its progress.
 import { TIMEOUT_MS } from "./actions.js";
-import { localTimes } from "./console.js";
+import { showLocalTimes } from "./console.js";
 
-const LOOK_MS = 1000;
-const MOST_MISSED = 60; // answers by others in a row: it may be gone, and then nothing more is asked
+const POLL_MS = 1000;
+const MOST_MISSES = 60; // answers of other processes in a row, after which polling stops: the right process may have ended
 
-async function look(missed = 0) {
+async function poll(misses = 0) {
   const before = document.querySelector("#checkup[data-running]");
   if (!before) return;
-  const waits = missed < MOST_MISSED;
+  const waits = misses < MOST_MISSES;
   for (const each of before.querySelectorAll(".without-script")) each.hidden = waits;
   if (!waits) return;
-  await new Promise((done) => setTimeout(done, LOOK_MS));
-  let met = false;
+  await new Promise((done) => setTimeout(done, POLL_MS));
+  let isRightProcess = false;
   try {
     const answer = await fetch(location.href, { headers: { "X-Fragment": "yes" }, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (answer.redirected) return location.reload();
     if (!answer.ok) throw new Error(answer.statusText);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const now = page.getElementById("checkup");
-    met = now?.dataset.process === before.dataset.asked;
-    if (met) {
+    isRightProcess = now?.dataset.process === before.dataset.asked;
+    if (isRightProcess) {
       before.replaceWith(now);
-      localTimes(now);
+      showLocalTimes(now);
     }
     document.getElementById("lost").hidden = true;
   } catch {
     document.getElementById("lost").hidden = false;
-    return look(missed); // nobody answered: that says nothing of it
+    return poll(misses); // no answer is not an answer of another process
   }
-  look(met ? 0 : missed + 1);
+  poll(isRightProcess ? 0 : misses + 1);
 }
 
-look();
+poll();

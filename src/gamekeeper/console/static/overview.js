@@ -1,76 +1,76 @@
-// The overview without reloading: figures, charts and changes as the server tells of them.
-import { localTimes } from "./console.js";
+// Live updates of the overview page: the server streams new figures, charts and changes.
+import { showLocalTimes } from "./console.js";
 
-const AGAIN_MS = 5000;
+const RECONNECT_MS = 5000; // pause before a new connection after the server rejected one
 const place = document.querySelector("[data-events]");
 const lost = document.getElementById("lost");
-const LOST = lost.textContent;
+const LOST_TEXT = lost.textContent;
 let source = null;
-let later = 0;
+let timer = 0;
 
-function show(told) {
-  for (const [name, text] of Object.entries(told.texts)) {
+function show(update) {
+  for (const [name, text] of Object.entries(update.texts)) {
     for (const each of document.querySelectorAll(`[data-text="${name}"]`)) {
       if (each.textContent !== text) each.textContent = text;
       if ("health" in each.dataset) each.dataset.health = text;
     }
   }
-  for (const [name, points] of Object.entries(told.charts)) {
+  for (const [name, points] of Object.entries(update.charts)) {
     document.querySelector(`[data-chart="${name}"]`)?.setAttribute("points", points);
   }
-  if (told.latest !== null) showLatest(told.latest);
+  if (update.latest !== null) showLatest(update.latest);
 }
 
 let shown = "";
 function showLatest(html) {
   const list = document.getElementById("latest");
-  if (html === shown || list.contains(document.activeElement)) return; // who stands on a link keeps it
+  if (html === shown || list.contains(document.activeElement)) return; // do not replace a link that has the focus
   shown = html;
-  list.innerHTML = html; // our own template: everything in it is escaped
-  localTimes(list);
+  list.innerHTML = html; // from our own template, which escapes all values
+  showLocalTimes(list);
 }
 
-function open() {
-  clearTimeout(later);
+function connect() {
+  clearTimeout(timer);
   source?.close();
   source = new EventSource(place.dataset.events);
   source.addEventListener("open", () => (lost.hidden = true));
   source.addEventListener("message", (event) => show(JSON.parse(event.data)));
   source.addEventListener("signed-out", () => location.reload());
   source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) comeBack();
-    else say(LOST); // the browser tries again
+    if (source.readyState === EventSource.CLOSED) handleRejection();
+    else say(LOST_TEXT); // the browser reconnects by itself
   });
 }
 
 function say(text) {
-  if (source.readyState === EventSource.OPEN) return; // it has come back meanwhile
+  if (source.readyState === EventSource.OPEN) return; // it has reconnected in the meantime
   lost.textContent = text;
   lost.hidden = false;
 }
 
-// A stream that was refused says nothing: the same question in words does, and is no use of the session either.
-async function comeBack() {
-  say(LOST); // until there are better words
-  later = setTimeout(open, AGAIN_MS);
+// An event stream does not show why it was rejected: a JSON request to the same address does. Neither extends the session.
+async function handleRejection() {
+  say(LOST_TEXT); // until the reason is known
+  timer = setTimeout(connect, RECONNECT_MS);
   try {
     const answer = await fetch(place.dataset.events, { headers: { Accept: "application/json" } });
     if (answer.ok) return answer.body.cancel();
-    const told = await answer.json();
-    if (told.Code === "sign_in_first") return location.reload();
-    say(told.Message);
+    const body = await answer.json();
+    if (body.Code === "sign_in_first") return location.reload();
+    say(body.Message);
   } catch {
-    say(LOST); // the server is away
+    say(LOST_TEXT); // the server cannot be reached
   }
 }
 
-function close() {
-  clearTimeout(later);
+function disconnect() {
+  clearTimeout(timer);
   source?.close();
 }
 
-// A browser has few connections to a server: a page that nobody sees takes none.
-document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-addEventListener("pagehide", close);
-addEventListener("pageshow", (event) => event.persisted && open());
-if (!document.hidden) open();
+// Browsers limit the connections to one server: a hidden page closes its own.
+document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+addEventListener("pagehide", disconnect);
+addEventListener("pageshow", (event) => event.persisted && connect());
+if (!document.hidden) connect();

@@ -1,30 +1,32 @@
-// The search box: suggestions while somebody types, chosen with the arrow keys, Enter and Escape.
-const WAIT = 150;
-const LIST = "suggestions";
+// Suggestions below the search box. Arrow keys choose one, Enter opens it, Escape closes the list.
+import { gettext, ngettext } from "./texts.js";
 
-export function searchBox(box) {
+const DELAY_MS = 150; // pause in typing before a request
+const LIST = "suggestions"; // id and class of the list
+
+export function attachSuggestions(box) {
   const list = document.createElement("div");
   list.id = LIST;
   list.className = LIST;
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Suggestions");
+  list.setAttribute("aria-label", gettext("Suggestions"));
   list.hidden = true;
-  const said = document.createElement("div");
-  said.className = "hidden";
-  said.setAttribute("role", "status");
-  box.after(list, said);
-  const given = { role: "combobox", "aria-autocomplete": "list", "aria-controls": LIST, "aria-expanded": "false" };
-  for (const [name, value] of Object.entries(given)) box.setAttribute(name, value);
+  const message = document.createElement("div");
+  message.className = "hidden";
+  message.setAttribute("role", "status");
+  box.after(list, message);
+  const attributes = { role: "combobox", "aria-autocomplete": "list", "aria-controls": LIST, "aria-expanded": "false" };
+  for (const [name, value] of Object.entries(attributes)) box.setAttribute(name, value);
 
   let timer = 0;
-  let asked = null;
+  let request = null; // AbortController of the running request
   let chosen = -1;
   const options = () => [...list.querySelectorAll("[role=option]")];
 
   function close() {
     clearTimeout(timer);
-    asked?.abort();
-    said.className = "hidden";
+    request?.abort();
+    message.className = "hidden";
     list.hidden = true;
     chosen = -1;
     box.setAttribute("aria-expanded", "false");
@@ -35,59 +37,59 @@ export function searchBox(box) {
     const all = options();
     if (all.length === 0) return;
     chosen = (next + all.length) % all.length;
-    for (const [place, each] of all.entries()) each.setAttribute("aria-selected", String(place === chosen));
+    for (const [index, each] of all.entries()) each.setAttribute("aria-selected", String(index === chosen));
     box.setAttribute("aria-activedescendant", all[chosen].id);
     all[chosen].scrollIntoView({ block: "nearest" });
   }
 
   function show(groups) {
-    list.replaceChildren(...groups.map(group));
-    for (const [place, each] of options().entries()) each.id = `${LIST}-${place}`;
+    list.replaceChildren(...groups.map(makeGroup));
+    for (const [index, each] of options().entries()) each.id = `${LIST}-${index}`;
     chosen = -1;
     box.removeAttribute("aria-activedescendant");
     list.hidden = groups.length === 0;
     box.setAttribute("aria-expanded", String(groups.length > 0));
-    said.className = "hidden";
-    said.textContent = `${options().length} suggestions`;
+    message.className = "hidden";
+    message.textContent = ngettext("%(num)s suggestion", "%(num)s suggestions", options().length); // for screen readers
   }
 
-  // Not what was found before: it is of another text.
-  function fail(text) {
+  // Show an error instead of the suggestions, which belong to an earlier text.
+  function showError(text) {
     close();
-    said.className = `${LIST} notice bad`;
-    said.textContent = text;
+    message.className = `${LIST} notice bad`;
+    message.textContent = text;
   }
 
-  async function ask() {
+  async function loadSuggestions() {
     const text = box.value.trim();
-    asked?.abort();
+    request?.abort();
     if (!text) {
       close();
       return;
     }
-    asked = new AbortController();
+    request = new AbortController();
     try {
-      const answer = await fetch(`/console/suggest?q=${encodeURIComponent(text)}`, { headers: { Accept: "application/json" }, signal: asked.signal });
-      const told = await answer.json();
+      const answer = await fetch(`/console/suggest?q=${encodeURIComponent(text)}`, { headers: { Accept: "application/json" }, signal: request.signal });
+      const body = await answer.json();
       if (document.activeElement !== box) return;
-      if (answer.ok) show(told.groups);
-      else fail(told.Message);
+      if (answer.ok) show(body.groups);
+      else showError(body.Message);
     } catch (failure) {
-      if (failure.name !== "AbortError") fail("The server cannot be reached. Type on to try again.");
+      if (failure.name !== "AbortError") showError(gettext("The server cannot be reached. Continue typing to try again."));
     }
   }
 
   box.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(ask, WAIT);
+    timer = setTimeout(loadSuggestions, DELAY_MS);
   });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !list.hidden) {
-      event.preventDefault(); // the text stays
+      event.preventDefault(); // by default Escape would clear the text
       close();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      if (list.hidden) ask();
+      if (list.hidden) loadSuggestions();
       else if (event.key === "ArrowDown") choose(chosen + 1);
       else choose(chosen < 0 ? -1 : chosen - 1);
     } else if (event.key === "Enter" && chosen >= 0 && !list.hidden) {
@@ -98,10 +100,10 @@ export function searchBox(box) {
   box.addEventListener("blur", (event) => {
     if (!list.contains(event.relatedTarget)) close();
   });
-  list.addEventListener("mousedown", (event) => event.preventDefault()); // the box keeps the focus until the click
+  list.addEventListener("mousedown", (event) => event.preventDefault()); // keep the focus in the box: a blur would close the list before the click
 }
 
-function group({ title, found }, number) {
+function makeGroup({ title, found }, number) {
   const made = document.createElement("div");
   const heading = document.createElement("div");
   made.setAttribute("role", "group");
@@ -109,21 +111,21 @@ function group({ title, found }, number) {
   heading.className = "group";
   heading.textContent = title;
   made.setAttribute("aria-labelledby", heading.id);
-  made.append(heading, ...found.map(option));
+  made.append(heading, ...found.map(makeOption));
   return made;
 }
 
-function option({ name, detail, href }) {
+function makeOption({ name, detail, href }) {
   const made = document.createElement("a");
   made.href = href;
   made.tabIndex = -1;
   made.setAttribute("role", "option");
   made.setAttribute("aria-selected", "false");
-  const said = document.createElement("span");
-  said.textContent = name || "(no name)";
+  const label = document.createElement("span");
+  label.textContent = name || gettext("(no name)");
   const more = document.createElement("span");
   more.className = "detail";
   more.textContent = detail;
-  made.append(said, more);
+  made.append(label, more);
   return made;
 }
