@@ -14,7 +14,7 @@ Visit = Callable[..., Visitor]
 ACT, RUN, EVENTS = "**/console/act", "**/console/explorer/run", "**/console/events"
 NOT_DONE = "The server cannot be reached. Nothing was changed. Try again."
 UNKNOWN = "It is not known whether this was done. Send it again: it takes effect only once."
-ALREADY = "It was done already"
+ALREADY = "This was done already"
 REFUSED = (
     "document.querySelector('[data-suggest=items]').validationMessage === 'The server cannot be reached. Try again.'"
 )

@@ -132,7 +132,8 @@ def test_a_slip_in_the_name_of_an_item(visit: Visit, sqlite_demo: DemoServer) ->
         offer(me, typed, 1)
         me.page.wait_for_function(SAYS, arg=said)
     item.fill("Rievr")
-    expect(item.locator("xpath=ancestor::form//datalist/option")).to_have_attribute("label", f"{ITEM} (similar to Rievr)")
+    option = item.locator("xpath=ancestor::form//datalist/option")
+    expect(option).to_have_attribute("label", f"{ITEM} (similar to Rievr)")
 
 
 def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> None:
