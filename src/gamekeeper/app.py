@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from gamekeeper import doctor, log, signals
-from gamekeeper.console import pulse
-from gamekeeper.console.checkup import Checkup, Progress
-from gamekeeper.console.live import Live
-from gamekeeper.console.pages import refused
-from gamekeeper.console.pulse import Pulse
+from gamekeeper.console import monitor
+from gamekeeper.console.doctor_run import DoctorRun, Progress
+from gamekeeper.console.monitor import Monitor
+from gamekeeper.console.pages import render_refusal
 from gamekeeper.console.routes import PAGES, ROOT
+from gamekeeper.console.state import ConsoleState
 from gamekeeper.game import erasure_jobs, legacy, lists, presence, retention, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
@@ -123,9 +123,11 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     upkeep = BackgroundJobs(keeper, callers, jobs)
     pages = None
     if keeper.settings.console:
-        live = Live(Pulse(keeper), Checkup(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping))
-        pages = ConsoleRoutes(ROOT.encode(), PAGES, refused, live)
-        upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
+        live = ConsoleState(
+            Monitor(keeper), DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping)
+        )
+        pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
+        upkeep.jobs.append((monitor.SAMPLE_SECONDS, live.monitor.sample))
     services = build_services(keeper, callers, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, services.metrics.publish))

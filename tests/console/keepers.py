@@ -86,7 +86,7 @@ class Keeper:
         return self.confirm(shown, reason)
 
     def _headers(self, given: Mapping[str, str] | None) -> dict[str, str]:
-        cookie = {"cookie": f"{sessions.COOKIE}={self.cookie}"} if self.cookie else {}
+        cookie = {"cookie": f"{sessions.PLAIN_COOKIE}={self.cookie}"} if self.cookie else {}
         return {**cookie, **(given or {})}
 
 

@@ -224,8 +224,8 @@ def test_link_to_older_tokens_needs_permission(
     world: World, root: Keeper, keeper: Callable[[str], Keeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest tokens of the account have expired, so older ones may exist."""
-    monkeypatch.setattr(tokens, "WINDOW", 1)
-    monkeypatch.setattr(tokens, "WINDOWS", 1)
+    monkeypatch.setattr(tokens, "SCAN_SIZE", 1)
+    monkeypatch.setattr(tokens, "MAX_SCANS", 1)
     clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"
     world.sql("UPDATE tokens SET issued_at = issued_at - 1000")
     assert keeper("Clerk").post("/console/sign-out").status == 303

@@ -97,7 +97,7 @@ def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPa
     maps = [NamedEntry(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
     put_catalogue(world, "maps", [{"Id": each.id, "Name": each.name} for each in maps])
     first = root.page(f"{PAGE}?kind=maps&search=field")
-    assert f"1 to {queries.SIZE} of 120 maps" in first.text
+    assert f"1 to {queries.PAGE_SIZE} of 120 maps" in first.text
     assert "Field 050" in root.page(first.links["Next"]).text
     assert "1 to 50 of 121 maps" in root.page(f"{PAGE}?kind=maps").text
     monkeypatch.setattr(catalogue, "MATCHES", 70)

@@ -92,9 +92,9 @@ def test_search_for_common_text_is_marked_incomplete(
 def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
     world.run(loader.load_players(world.keeper, MANY, lambda _: None))
     first = root.page(PAGE)
-    assert f"1 to {queries.SIZE} of {MANY + 3} characters" in first.text
+    assert f"1 to {queries.PAGE_SIZE} of {MANY + 3} characters" in first.text
     second = root.page(first.links["Next"])
-    assert f"{queries.SIZE + 1} to {2 * queries.SIZE} of {MANY + 3} characters" in second.text
+    assert f"{queries.PAGE_SIZE + 1} to {2 * queries.PAGE_SIZE} of {MANY + 3} characters" in second.text
     assert second.links["Previous"] == second.links["First"] == PAGE
     last = root.page(second.links["Next"])
     assert "Next" not in last.links

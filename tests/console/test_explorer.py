@@ -9,7 +9,7 @@ from keepers import Keeper, fail_writes
 
 import people
 from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.console.explorer import MOST_SHOWN
+from gamekeeper.console.explorer import MAX_SHOWN_BYTES
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.store.engine import CommitUnknown
@@ -264,5 +264,5 @@ def test_long_answer_is_cut(root: Keeper) -> None:
     sent = {"method": "GET", "path": "/api/openapi.json"}
     long = root.post(RUN, sent, headers={"accept": "application/json"}).json
     assert (long["status"], long["cut"]) == (200, True)
-    assert 0 < len(long["text"]) <= MOST_SHOWN
+    assert 0 < len(long["text"]) <= MAX_SHOWN_BYTES
     assert run(root, "GET", "/api/v1/players/Ann")["cut"] is False

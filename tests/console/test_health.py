@@ -12,8 +12,8 @@ from markup import Page
 import outbox
 from game_server import heartbeat
 from gamekeeper import __version__
-from gamekeeper.console import health, pulse
-from gamekeeper.console.checkup import Checkup, Progress
+from gamekeeper.console import health, monitor
+from gamekeeper.console.doctor_run import DoctorRun, Progress
 from gamekeeper.settings import Settings
 from gamekeeper.store import migrate
 from people import ANN
@@ -25,7 +25,7 @@ EXAMINE = f"{health.PAGE}/examine"
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
     """A world whose checks are never cached."""
-    monkeypatch.setattr(pulse, "CHECKED_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "CHECKS_SECONDS", 0.0)
     return make_world()
 
 
@@ -33,9 +33,9 @@ def read_text(world: World, name: str = "Root") -> str:
     return open_session(world, name).page(health.PAGE).text
 
 
-def wait_for_end(checkup: Checkup, seconds: float = 60) -> None:
+def wait_for_end(checkup: DoctorRun, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
-    while checkup.running:
+    while checkup.is_running:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -74,8 +74,8 @@ def test_read_only_database_is_a_problem(asking: World) -> None:
         name = asking.sql("SELECT CAST(current_database() AS text)")[0][0]
         asking.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
         asking.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
-    checks = asking.run(live.pulse.checks())
-    assert [(each.what, each.word) for each in checks] == [("Database", pulse.DOWN)]
+    checks = asking.run(live.monitor.read_checks())
+    assert [(each.subject, each.status) for each in checks] == [("Database", monitor.DOWN)]
     shown, cause = root.page(health.PAGE).text, " ".join(checks[0].cause.split())
     assert "Now: Down" in shown
     assert cause
@@ -87,7 +87,7 @@ def test_read_only_database_is_a_problem(asking: World) -> None:
 
 def test_page_shows_facts(world: World) -> None:
     newest, shown = migrate.load_migrations()[-1], read_text(world)
-    kind = health.KINDS[world.keeper.store.engine]
+    kind = health.ENGINE_NAMES[world.keeper.store.engine]
     assert f"Version {__version__} Up for" in shown
     assert f"Database {kind} Schema {newest.number:04} {newest.name}" in shown
     assert f"Newest change {world.ledger()[-1].seq}" in shown
@@ -104,7 +104,7 @@ def test_page_shows_retention_times(make_world: Callable[..., World]) -> None:
     ("seconds", "said"), [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (3_600, "1 h 0 min"), (90_061, "1 d 1 h")]
 )
 def test_duration_has_its_two_largest_units(seconds: int, said: str) -> None:
-    assert health.span(seconds) == said
+    assert health.format_duration(seconds) == said
 
 
 # --- The doctor ----------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
     answer = root.post(EXAMINE)
     assert answer.status == 303
-    wait_for_end(live.checkup)
+    wait_for_end(live.doctor)
     shown = root.page(answer.headers["location"]).text
     assert "Another process" not in shown
     assert "error ledger The slots hold 1251 of item Gold Coin" in shown
@@ -129,12 +129,12 @@ def test_page_of_another_process_waits_for_the_doctor(
     """Each process runs its own doctor; the script reloads until it reaches the process that runs it."""
     live: Any = world.asgi.services.live
     asked = root.post(EXAMINE).headers["location"]
-    wait_for_end(live.checkup)
-    first = health.process()
+    wait_for_end(live.doctor)
+    first = health.process_name()
     assert f"This page is by process {first}" in root.page(asked).text
     assert "data-running" not in read_checkup(root.page(asked))
-    monkeypatch.setattr(health, "process", lambda: "1@elsewhere")
-    live.checkup.outcome = None
+    monkeypatch.setattr(health, "process_name", lambda: "1@elsewhere")
+    live.doctor.result = None
     page = root.page(asked)
     assert "Another process was asked to run it" in page.text
     assert "It has not run" not in page.text
@@ -155,8 +155,8 @@ def test_doctor_needs_users_manage(world: World, keeper: Callable[[str], Keeper]
         assert "Doctor" not in somebody.page(health.PAGE).text
         assert somebody.post(EXAMINE).status == 403
     assert keeper("Root").post(EXAMINE, csrf="").status == 403
-    assert not live.checkup.running
-    assert live.checkup.outcome is None
+    assert not live.doctor.is_running
+    assert live.doctor.result is None
 
 
 class Doctor:
@@ -187,13 +187,13 @@ def test_doctor_runs_once_at_a_time_without_blocking_pages(
     live: Any = world.asgi.services.live
     for _ in range(2):
         assert root.post(EXAMINE).status == 303
-    while "ledger" not in live.checkup.steps:
+    while "ledger" not in live.doctor.steps:
         time.sleep(0.01)
     shown = root.page(health.PAGE)
     assert "Ledger: 500 of 2,000" in shown.text
     assert EXAMINE not in shown.html
     doctor.go.set()
-    wait_for_end(live.checkup)
+    wait_for_end(live.doctor)
     assert doctor.begun == 1
     assert "Everything is in order." in root.page(health.PAGE).text
 
@@ -207,14 +207,14 @@ def test_failed_doctor_run_shows_its_error(make_world: Callable[..., World], mon
     root = open_session(world, "Root")
     live: Any = world.asgi.services.live
     root.post(EXAMINE)
-    wait_for_end(live.checkup)
+    wait_for_end(live.doctor)
     assert "It broke off." in root.page(health.PAGE).text
 
 
 def test_doctor_run_ends_at_shutdown() -> None:
     doctor = Doctor()
-    checkup = Checkup(doctor.examine, doctor.go.is_set)
-    checkup.begin()
+    checkup = DoctorRun(doctor.examine, doctor.go.is_set)
+    checkup.start()
     doctor.go.set()
     wait_for_end(checkup)
-    assert checkup.outcome is None
+    assert checkup.result is None

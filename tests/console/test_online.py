@@ -11,7 +11,7 @@ from markup import Page
 
 import game_server
 import people
-from gamekeeper.console import pulse
+from gamekeeper.console import monitor
 from gamekeeper.demo import loader
 from gamekeeper.demo.names import numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
@@ -110,7 +110,7 @@ def test_server_with_expired_lease_disappears(played: World, root: Keeper) -> No
 
 def test_concurrent_pages_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting the players of each server is the most expensive query of this page."""
-    monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
+    monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 60.0)
     asked, servers = 0, presence.read_servers
 
     async def counted(*given: Any) -> Any:
@@ -126,7 +126,7 @@ def test_concurrent_pages_share_one_query(make_world: Callable[..., World], monk
 
 
 def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulse, "LOOKED_AT", 60)
+    monkeypatch.setattr(monitor, "MAX_SCANNED", 60)
     page = root.page(PAGE)
     assert "south 60 or more" in page.text
     assert f"1 to 50 of {len(list_south(crowded)) + 2} online" in page.text
@@ -134,7 +134,7 @@ def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pyt
 
 def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """There are more players than are counted; none of the other server is listed."""
-    monkeypatch.setattr(pulse, "LOOKED_AT", 60)
+    monkeypatch.setattr(monitor, "MAX_SCANNED", 60)
     everybody = list_south(crowded)
     page, parts = root.page(f"{PAGE}?server=south"), list[list[str]]()
     assert not {"First", "Previous"} & page.links.keys()
@@ -161,7 +161,7 @@ def test_previous_page_that_shrank_is_complete(crowded: World, root: Keeper) -> 
 def test_search_on_one_server_continues_after_its_limit(
     crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pulse, "LOOKED_AT", 60)
+    monkeypatch.setattr(monitor, "MAX_SCANNED", 60)
     everybody = list_south(crowded)
     last = everybody[-1]
     page = root.page(f"{PAGE}?server=south&search={last[1:].upper()}")

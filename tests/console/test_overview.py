@@ -12,7 +12,7 @@ from keepers import Keeper, open_session
 from watching import EVENTS, Watch
 
 from game_server import heartbeat, join, leave, put_catalogue
-from gamekeeper.console import events, pulse, sessions
+from gamekeeper.console import events, monitor, sessions
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.http import request_rates
 from gamekeeper.http.caller import Callers
@@ -28,7 +28,7 @@ NEWBIE = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"
 def lively(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
     """A world whose overview is refreshed often."""
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
-    monkeypatch.setattr(pulse, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 0.0)
     return make_world()
 
 
@@ -69,7 +69,7 @@ def test_page_shows_totals(world: World, root: Keeper) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id)
     shown = read_figures(root)
-    assert [shown[name] for name in ("online", "characters", "accounts", "health")] == ["2", "3", "7", "Good"]
+    assert [shown[name] for name in ("online", "players", "accounts", "health")] == ["2", "3", "7", "Good"]
 
 
 def test_requests_and_errors_are_averages_of_five_seconds(
@@ -107,7 +107,7 @@ def test_latest_changes_have_links(world: World, root: Keeper) -> None:
     assert f"{seq} Items given Bob Inventory, slot 0: — → 5 {TIMES_SIGN} Gold Coin by Root" in page.text
     assert f'<a href="/console/players/{BOB.id}">Bob</a>' in page.html
     assert page.links[str(seq)] == f"/console/changes/{seq}"
-    assert [tag for tag, _ in page.tags].count("li") == pulse.LATEST
+    assert [tag for tag, _ in page.tags].count("li") == monitor.LATEST_CHANGES
 
 
 def test_empty_audit_log_shows_a_message(world: World, root: Keeper) -> None:
@@ -140,9 +140,9 @@ def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> No
     heartbeat(world)
     for ids in ([], [ANN.id, BOB.id]):
         join(world, *ids)
-        world.run(live.pulse.sample())
+        world.run(live.monitor.sample())
     leave(world, BOB.id)
-    world.run(live.pulse.sample())
+    world.run(live.monitor.sample())
     assert 'data-chart="online" points="57,32.0 58,0.0 59,16.0"' in root.page("/console").html
 
 
@@ -199,7 +199,7 @@ def test_stream_needs_a_session(lively: World) -> None:
 def test_streams_of_a_process_are_limited(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "MOST", 2)
+    monkeypatch.setattr(events, "MAX_STREAMS", 2)
     root = open_session(lively, "Root")
     first, second = watch(root), watch(root)
     second.wait(lambda: bool(first.told) and bool(second.told))
@@ -215,7 +215,7 @@ def test_streams_of_an_account_are_limited(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit covers all sessions of an account; the page shows a message and is not updated."""
-    monkeypatch.setattr(events, "OF_ONE", 2)
+    monkeypatch.setattr(events, "MAX_STREAMS_PER_ACCOUNT", 2)
     mine = [watch(open_session(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
     again = open_session(lively, "Root")
@@ -238,30 +238,30 @@ def test_closed_stream_frees_its_place_at_once(
     watching = watch(open_session(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
     live: Any = lively.asgi.services.live
-    assert live.pulse.watching.total() == 1
+    assert live.monitor.watching.total() == 1
     watching.disconnect()
-    assert not live.pulse.watching
+    assert not live.monitor.watching
 
 
 def test_idle_stream_sends_heartbeats(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(events, "KEEP_ALIVE_SECONDS", 0.1)
     watching = watch(open_session(lively, "Root"))
-    watching.wait(lambda: watching.raw.count(events.STILL_HERE.decode()) > 1)
+    watching.wait(lambda: watching.raw.count(events.KEEP_ALIVE.decode()) > 1)
 
 
 def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
-    monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
-    asked, page = 0, pulse.history.load_page
+    monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 60.0)
+    asked, page = 0, monitor.history.load_page
 
     async def counted(*given: Any) -> Any:
         nonlocal asked
         asked += 1
         return await page(*given)
 
-    monkeypatch.setattr(pulse.history, "load_page", counted)
+    monkeypatch.setattr(monitor.history, "load_page", counted)
     world = make_world()
     watching = [Watch(open_session(world, "Root")) for _ in range(5)]
     for each in watching:
@@ -288,7 +288,7 @@ def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callabl
 def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
     cookie = open_session(make_world(), "Root").cookie
     with Server(database) as server:
-        url, cookies = f"{server.url}{EVENTS}", {sessions.COOKIE: cookie}
+        url, cookies = f"{server.url}{EVENTS}", {sessions.PLAIN_COOKIE: cookie}
         with httpx.stream("GET", url, cookies=cookies, timeout=60) as answer:
             told = answer.iter_text()
             first = next(told)

@@ -405,7 +405,7 @@ def test_suggestions(root: Keeper, world: World) -> None:
     assert suggested("items", "arr") == [f"Arrow ({people.ARROW.id})", f"Arrow ({twin})"]
     assert suggested("items", "O")[0] == "Oar"  # names that start with the text come first
     small = people.guid(0x97)
-    names = ["oar", *(f"Oar {number:02}" for number in range(suggestions.MOST))]
+    names = ["oar", *(f"Oar {number:02}" for number in range(suggestions.MAX_SUGGESTIONS))]
     more = [{"Id": people.guid(0x97 - at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
     assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
     assert suggested("items", "OAR")[:2] == [

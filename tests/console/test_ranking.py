@@ -29,9 +29,9 @@ def test_ranks_equal_those_of_the_api(world: World, root: Keeper) -> None:
     everybody = fill_world(world)
     for rank in (1, 2, 60, TOTAL):
         shown = list_ranks(root, f"{PAGE}?rank={rank}")
-        assert shown == {rank + at: name for at, name in enumerate(everybody[rank - 1 : rank - 1 + queries.SIZE])}
+        assert shown == {rank + at: name for at, name in enumerate(everybody[rank - 1 : rank - 1 + queries.PAGE_SIZE])}
         worst = list_ranks(root, f"{PAGE}?rank={rank}&sortdirection=ascending")
-        down = range(rank, max(rank - queries.SIZE, 0), -1)
+        down = range(rank, max(rank - queries.PAGE_SIZE, 0), -1)
         assert worst == {each: everybody[each - 1] for each in down}
 
 

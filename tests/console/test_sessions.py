@@ -297,8 +297,8 @@ def test_sign_out_without_program_tokens_offers_no_choice(world: World, root: Ke
 
 
 def test_token_count_beyond_the_limit_says_at_least(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "WINDOW", 1)
-    monkeypatch.setattr(tokens, "WINDOWS", 1)
+    monkeypatch.setattr(tokens, "SCAN_SIZE", 1)
+    monkeypatch.setattr(tokens, "MAX_SCANS", 1)
     page = root.page(SIGN_OUT)
     assert "at least 1 console session of Root" in page.text
     assert "at least 0 tokens of programs" in page.text

@@ -104,9 +104,9 @@ def test_dialog_describes_the_token_and_asks_no_reason(
 
 def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with equal times, and with more expired tokens than one query reads."""
-    monkeypatch.setattr(tokens, "LIMIT", 3)
-    monkeypatch.setattr(tokens, "WINDOW", 4)
-    monkeypatch.setattr(tokens, "WINDOWS", 2)
+    monkeypatch.setattr(tokens, "TOKENS_PER_PAGE", 3)
+    monkeypatch.setattr(tokens, "SCAN_SIZE", 4)
+    monkeypatch.setattr(tokens, "MAX_SCANS", 2)
     for number in range(7):
         add(world, number, FAR + number // 3)
     for number in range(7, 27):

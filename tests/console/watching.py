@@ -24,7 +24,7 @@ class Watch:
             "raw_path": EVENTS.encode(),
             "path": EVENTS,
             "query_string": b"",
-            "headers": [(b"cookie", f"{sessions.COOKIE}={keeper.cookie}".encode())],
+            "headers": [(b"cookie", f"{sessions.PLAIN_COOKIE}={keeper.cookie}".encode())],
             "client": ("127.0.0.1", 4711),
         }
         self._task = self._world.loop.create_task(self._world.asgi(scope, self._receive, self._send))

@@ -19,9 +19,9 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import Powers, User
 
-CHANGES = 20  # of the history at a time
-TOKENS = 10
-RIGHTS = {  # as the operation calls it → as people do, and what it means
+CHANGES_PER_PAGE = 20  # of the history at a time
+TOKENS_SHOWN = 10
+PERMISSION_LABELS = {  # as the operation calls it → as people do, and what it means
     "api": ("API access", "signs in here and gets tokens; taking it away revokes them"),
     "users.query": ("Sees accounts", "role users.query"),
     "users.manage": ("Manages accounts", "role users.manage; sees them, and signs in as anybody by a new password"),
@@ -31,64 +31,64 @@ RIGHTS = {  # as the operation calls it → as people do, and what it means
     "kick": ("Kicks", "out of the game"),
     "mute": ("Mutes", "and ends mutes"),
 }
-DAYS = {1: "1 day", 3: "3 days", 7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year", 0: "for good"}
-ACTS = frozenset({"ban", "kick", "mute"})
+DURATIONS = {1: "1 day", 3: "3 days", 7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year", 0: "for good"}
+MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 
-class Right(NamedTuple):
+class PermissionRow(NamedTuple):
     name: str
     title: str
     meaning: str
-    held: bool
-    ours: bool  # whoever looks has it too, and so may give and take it
+    is_granted: bool
+    is_grantable: bool  # whoever looks has it too, and so may give and take it
 
 
-class Sight(NamedTuple):
+class AccountView(NamedTuple):
     """All that one moment of the database says."""
 
     user: User
-    looker: User | None
-    characters: list[StoredPlayer]
+    viewer: User | None
+    players: list[StoredPlayer]
     ban: Penalty | None
     mute: Penalty | None
-    tokens: tokens.Page
-    past: HistoryPage
+    tokens: tokens.TokenPage
+    history: HistoryPage
 
 
 async def show(request: Request) -> Response:
-    sight = await request.services.keeper.store.read(lambda tx: _look(tx, request))
+    sight = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
     user, rights = sight.user, request.caller.permissions
-    below = is_below(sight.looker, user)
+    below = is_below(sight.viewer, user)
     return pages.render(
         request,
         "account.html",
         user=user,
         mine=user.id == request.caller.account_id,
-        characters=[(_read(request, each), each) for each in sight.characters],
-        online=any(each.online for each in sight.characters),
+        characters=[(_read_player(request, each), each) for each in sight.players],
+        online=any(each.online for each in sight.players),
         ban=sight.ban,
         mute=sight.mute,
-        acts=acts(request, sight.looker, user),
-        days=DAYS,
-        powers=_rights(user.powers, sight.looker.powers if sight.looker else Powers()),
+        acts=find_allowed_acts(request, sight.viewer, user),
+        days=DURATIONS,
+        powers=_list_permissions(user.powers, sight.viewer.powers if sight.viewer else Powers()),
         edits_powers=below and "users.manage" in rights,
         manages="users.manage" in rights,
         mail_set_up=bool(request.services.keeper.settings.smtp_url),
-        sees_tokens=_sees_tokens(request, user),
+        sees_tokens=_can_see_tokens(request, user),
         tokens=sight.tokens.tokens,
         more_tokens=sight.tokens.next is not None,
         own=request.caller.token_id,
         home=f"/console/accounts/{user.id}",
         operations=f"/api/v1/users/{user.id}",
-        changes=await changes.load_entries(request, sight.past.changes, sight.past.undone),
-        older=sight.past.next,
+        changes=await changes.load_entries(request, sight.history.changes, sight.history.undone),
+        older=sight.history.next,
         later="before" in request.query,
     )
 
 
-def acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
+def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
     """What of ban, kick and mute whoever looks may do to the account."""
-    return ACTS & request.caller.permissions if is_below(looker, user) else frozenset()
+    return MODERATION_ACTS & request.caller.permissions if is_below(looker, user) else frozenset()
 
 
 def is_below(looker: User | None, user: User | None) -> bool:
@@ -98,40 +98,45 @@ def is_below(looker: User | None, user: User | None) -> bool:
     return moderation.can_act_on(looker.powers, user.powers)
 
 
-async def me(request: Request) -> Response:
+async def show_own(request: Request) -> Response:
     """One's own account; who may not see accounts sees their own tokens all the same."""
     me = request.caller
     if "users.query" in me.permissions:
         return pages.redirect(f"/console/accounts/{me.account_id}")
-    page = await tokens.live(request.services.keeper.store, me.account_id, mail_cursor.START, tokens.LIMIT)
+    page = await tokens.find_active(
+        request.services.keeper.store, me.account_id, mail_cursor.START, tokens.TOKENS_PER_PAGE
+    )
     return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
 
 
-async def _look(tx: Reading, request: Request) -> Sight:
+async def _load_view(tx: Reading, request: Request) -> AccountView:
     user = await lookup.find_user_record(tx, request.params[0])
-    seen = _sees_tokens(request, user)
-    return Sight(
+    page = tokens.TokenPage([], None)
+    if _can_see_tokens(request, user):
+        page = await tokens.find_active(tx, user.id, mail_cursor.START, TOKENS_SHOWN)
+    wanted = HistoryFilter(within=OF_USER, whose=user.id)
+    return AccountView(
         user=user,
-        looker=await users.find_by_id(tx, request.caller.account_id),
-        characters=await players.read_records_of_user(tx, user.id),
+        viewer=await users.find_by_id(tx, request.caller.account_id),
+        players=await players.read_records_of_user(tx, user.id),
         ban=await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
-        tokens=await tokens.live(tx, user.id, mail_cursor.START, TOKENS) if seen else tokens.Page([], None),
-        past=await history.load_page(tx, HistoryFilter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
+        tokens=page,
+        history=await history.load_page(tx, wanted, find_cursor(request), CHANGES_PER_PAGE),
     )
 
 
-def _sees_tokens(request: Request, user: User) -> bool:
+def _can_see_tokens(request: Request, user: User) -> bool:
     """Who may end them: their owner, and who manages accounts."""
     return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
 
 
-def _read(request: Request, record: StoredPlayer) -> Player:
+def _read_player(request: Request, record: StoredPlayer) -> Player:
     return request.services.keeper.changes.codec.decode_player(record.document, record.last_online)
 
 
-def _rights(theirs: Powers, ours: Powers) -> Sequence[Right]:
+def _list_permissions(theirs: Powers, ours: Powers) -> Sequence[PermissionRow]:
     return [
-        Right(name, title, meaning, getattr(theirs, accounts.FLAGS[name]), getattr(ours, accounts.FLAGS[name]))
-        for name, (title, meaning) in RIGHTS.items()
+        PermissionRow(name, title, meaning, getattr(theirs, accounts.FLAGS[name]), getattr(ours, accounts.FLAGS[name]))
+        for name, (title, meaning) in PERMISSION_LABELS.items()
     ]

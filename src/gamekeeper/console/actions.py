@@ -10,11 +10,11 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from gamekeeper.console import changes, dialogs, differences, erasing, inside, pages, password, sessions
+from gamekeeper.console import api_calls, changes, dialogs, differences, erasing, pages, password, sessions
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.erasing import Erasure
-from gamekeeper.console.inside import Call
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.changes import fingerprint_state
@@ -45,7 +45,7 @@ NO_CHANGES = fingerprint_state(())  # fingerprint of a dry run without changes: 
 class ActionForm(NamedTuple):
     """A form that was sent from a page of this session."""
 
-    call: Call
+    call: ApiCall
     back: str  # path of the page that the form was on
     asks: tuple[str, ...]  # body fields for new passwords, which the dialog asks for
     confirmed: bool
@@ -66,7 +66,7 @@ async def act(request: Request, raw: bytes) -> Response:
 async def _confirm(request: Request, form: ActionForm) -> Response:
     try:
         await erasing.require_name(request, form.call, form.fields)
-        answer = await inside.call(request, await _add_passwords(request, form))
+        answer = await api_calls.send(request, await _add_passwords(request, form))
     except (ChangedMeanwhile, NameNotTyped, UnusablePassword) as refusal:
         return pages.with_refusal(await _preview(request, form, refusal), refusal)
     if pages.wants_json(request):
@@ -102,7 +102,7 @@ async def _find_changes(request: Request, request_id: str) -> list[HistoryChange
 
 
 def read_form(request: Request, raw: bytes) -> ActionForm:
-    fields = sessions.own_fields(request, raw)
+    fields = sessions.verify_form(request, raw)
     confirmed = fields.get("confirmed") == "yes"
     require(fields, "method", "path")
     if confirmed:
@@ -112,7 +112,7 @@ def read_form(request: Request, raw: bytes) -> ActionForm:
         name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value
     }
     body |= {name: hash_for_wire(new_guid()) for name in asks}  # a dry run accepts any password
-    call = Call(
+    call = ApiCall(
         method=fields["method"],
         path=fields["path"],
         body=body,
@@ -122,10 +122,10 @@ def read_form(request: Request, raw: bytes) -> ActionForm:
         dry_run=not confirmed,
         expected=fields.get("seen") if confirmed else None,
     )
-    return ActionForm(call, pages.local(fields.get("back", "")), asks, confirmed, fields)
+    return ActionForm(call, pages.keep_console_path(fields.get("back", "")), asks, confirmed, fields)
 
 
-async def _add_passwords(request: Request, form: ActionForm) -> Call:
+async def _add_passwords(request: Request, form: ActionForm) -> ApiCall:
     if not form.asks:
         return form.call
     owner = await password.find_owner(request, form.call)
@@ -148,18 +148,18 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     """Run the call as a dry run and show the dialog; `refusal` is why an earlier confirmation failed."""
     trial = form.call._replace(dry_run=True, expected=None, key="")
     try:
-        tried = await inside.call(request, trial)
+        tried = await api_calls.send(request, trial)
     except ItemMovedOn as moved:
         if pages.wants_json(request):
             raise
         form, refusal = form._replace(call=form.call._replace(query=FORCE)), moved
-        tried = await inside.call(request, trial._replace(query=FORCE))
+        tried = await api_calls.send(request, trial._replace(query=FORCE))
     found = await differences.list_differences(
         request.services.keeper, tried.entries, sees_accounts=_sees_accounts(request), is_preview=True
     )
     dialog = await dialogs.describe(request, form.call, tried.entries)
     if pages.wants_json(request):
-        return pages.answer({"changes": _to_json(found), "seen": tried.state_fingerprint, "button": dialog.button})
+        return pages.answer_json({"changes": _to_json(found), "seen": tried.state_fingerprint, "button": dialog.button})
     is_stale = isinstance(refusal, ChangedMeanwhile)
     problem = refusal.message if refusal else ""
     if is_stale:
@@ -185,7 +185,7 @@ def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:
     """Show the dialog again where repeating the call can help. It keeps its key, so the call has its effect once."""
     problem = explain_retry(refusal)
     if pages.wants_json(request) or not problem:
-        return pages.refused(request, refusal)
+        return pages.render_refusal(request, refusal)
     # the key belongs to the generated password that was sent: with another one the call would be rejected
     sent = next((form.fields.get(password.GENERATED + name, "") for name in form.asks), "")
     page = _render(
@@ -235,7 +235,9 @@ async def _answer_outcome(request: Request) -> Response:
     """Answer a script with the changes that this request made."""
     made = await _find_changes(request, request.id)
     found = await differences.list_differences(request.services.keeper, made, sees_accounts=_sees_accounts(request))
-    return pages.answer({"request": request.id, "numbers": [each.seq for each in made], "changes": _to_json(found)})
+    return pages.answer_json(
+        {"request": request.id, "numbers": [each.seq for each in made], "changes": _to_json(found)}
+    )
 
 
 def _to_json(changes: Sequence[Sequence[Difference]]) -> list[list[dict[str, str]]]:

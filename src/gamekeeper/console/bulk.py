@@ -46,7 +46,7 @@ async def find_change(request: Request) -> Response:
         actor_id=request.caller.account_id,
     )
     page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, None, 1, rest))
-    return pages.answer({"numbers": [each.seq for each in page.changes]})
+    return pages.answer_json({"numbers": [each.seq for each in page.changes]})
 
 
 async def list_run(request: Request) -> Response:
@@ -61,8 +61,8 @@ async def list_run(request: Request) -> Response:
     entries = await changes.load_entries(request, page.changes, page.undone)
     given = [_describe_gift(each) for each in entries if find_run(each.told) == run]
     reached = await rows.find_first_from(request.services.keeper.store, page.next) if page.next else None
-    reached_time = pages.clock(format_instant(reached[1])) if reached else ""
-    return pages.answer({"rows": given, "next": page.next, "reached": reached_time})
+    reached_time = pages.format_time(format_instant(reached[1])) if reached else ""
+    return pages.answer_json({"rows": given, "next": page.next, "reached": reached_time})
 
 
 def find_run(told: HistoryChange) -> str:

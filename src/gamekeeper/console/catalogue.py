@@ -8,7 +8,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
-MATCHES = 1_000  # of a name that are looked at
+MAX_MATCHES = 1_000  # of a name that are looked at
 
 
 async def show(request: Request) -> Response:
@@ -23,7 +23,7 @@ async def show(request: Request) -> Response:
         found = list((await entries.find_by_ids(store, kind, [wanted] if wanted else [])).values())
         total = len(found)
     elif sought:
-        called = await catalogue.find_by_name(store, kind, sought, MATCHES)
+        called = await catalogue.find_by_name(store, kind, sought, MAX_MATCHES)
         total, found = len(called), called[page.offset : page.offset + page.limit]
     else:
         total, found = await catalogue.load_page(store, kind, page.limit, page.offset)
@@ -34,6 +34,6 @@ async def show(request: Request) -> Response:
         kinds=list(entries.KINDS),
         entries=found,
         alone=bool(alone),
-        part=lists.part(request, page, total, len(found), cut=bool(sought) and total >= MATCHES),
+        part=lists.make_page(request, page, total, len(found), cut=bool(sought) and total >= MAX_MATCHES),
         sought=query.search,
     )

@@ -102,7 +102,7 @@ async def export(request: Request) -> Response:
     try:
         return await _start_export(request)
     except Exception as error:  # noqa: BLE001 - the page of every error links to the list of changes
-        return pages.refused(request, errors.to_refusal(error, request.id), back="/console/changes")
+        return pages.render_refusal(request, errors.to_refusal(error, request.id), back="/console/changes")
 
 
 async def _start_export(request: Request) -> Response:

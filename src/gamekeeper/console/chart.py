@@ -8,10 +8,10 @@ WIDTH, HEIGHT = 59, 32  # 60 points
 
 class Chart(NamedTuple):
     points: str  # as SVG has them
-    most: float
+    maximum: float
 
 
-def chart(values: Sequence[float]) -> Chart:
+def make_chart(values: Sequence[float]) -> Chart:
     most = max(values, default=0)
     left = WIDTH + 1 - len(values)
     points = (f"{left + at},{HEIGHT - value * HEIGHT / (most or 1):.1f}" for at, value in enumerate(values))

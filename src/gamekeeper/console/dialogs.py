@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import inside, undo_dialogs
+from gamekeeper.console import api_calls, undo_dialogs
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.console.inside import Call
 from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
 from gamekeeper.game import lookup
 from gamekeeper.http.operation import Operation
@@ -66,9 +66,9 @@ DIALOGS: Mapping[str, Dialog] = {
 }
 
 
-async def describe(request: Request, call: Call, entries: Sequence[LedgerEntry]) -> Dialog:
+async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntry]) -> Dialog:
     """Return the texts of the dialog for a call whose dry run succeeded with these entries."""
-    route, params = inside.find(request, call.method, call.path)
+    route, params = api_calls.find_operation(request, call.method, call.path)
     if route.name == UNDO:
         return Dialog(*await undo_dialogs.describe(request, int(params[0]), entries))
     texts = DIALOGS.get(route.name)

@@ -305,7 +305,7 @@ def _describe_field(name: str, value: object, names: Names) -> str:
     if name == "user_id":
         return names.accounts.get(str(value)) or describe_value(value)
     if name in TIMES and isinstance(value, int):
-        return pages.clock(format_instant(value))
+        return pages.format_time(format_instant(value))
     if name == "play_time_seconds" and isinstance(value, int):
         return gettext("%(hours)s h %(minutes)s min", hours=f"{value // 3600:,}", minutes=value % 3600 // 60)
     words = VALUES.get(name, {})

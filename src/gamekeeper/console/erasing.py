@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import inside
-from gamekeeper.console.inside import Call
+from gamekeeper.console import api_calls
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.refusals import NameNotTyped
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
@@ -38,11 +38,11 @@ class Erasure(NamedTuple):
     changes: str  # number of changes in the audit log whose personal data will be erased
 
 
-def is_erasure(request: Request, call: Call) -> bool:
-    return inside.find(request, call.method, call.path)[0].handler is users.delete
+def is_erasure(request: Request, call: ApiCall) -> bool:
+    return api_calls.find_operation(request, call.method, call.path)[0].handler is users.delete
 
 
-async def summarise(request: Request, call: Call, entries: Sequence[LedgerEntry]) -> Erasure:
+async def summarise(request: Request, call: ApiCall, entries: Sequence[LedgerEntry]) -> Erasure:
     """Sum up the dry run of an erasure; `entries` are its changes, which contain no names."""
 
     async def read(tx: Reading) -> Erasure:
@@ -59,7 +59,7 @@ async def summarise(request: Request, call: Call, entries: Sequence[LedgerEntry]
     return await request.services.keeper.store.read(read)
 
 
-async def require_name(request: Request, call: Call, fields: Mapping[str, str]) -> None:
+async def require_name(request: Request, call: ApiCall, fields: Mapping[str, str]) -> None:
     """Reject a confirmation without the account's name. If the account is erased already, the call is a replay."""
     if not is_erasure(request, call):
         return
@@ -71,15 +71,15 @@ async def require_name(request: Request, call: Call, fields: Mapping[str, str]) 
         raise NameNotTyped(name=user.name)
 
 
-async def find_name(request: Request, call: Call) -> str:
+async def find_name(request: Request, call: ApiCall) -> str:
     """Return the name that must be typed to confirm an erasure; empty for every other operation."""
     if not is_erasure(request, call):
         return ""
     return (await lookup.find_user_record(request.services.keeper.store, _get_lookup_key(request, call))).name
 
 
-def _get_lookup_key(request: Request, call: Call) -> str:
-    return inside.find(request, call.method, call.path)[1][0]
+def _get_lookup_key(request: Request, call: ApiCall) -> str:
+    return api_calls.find_operation(request, call.method, call.path)[1][0]
 
 
 def _count_owned(request: Request, name: str, entry: LedgerEntry) -> DeletedPlayer:

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.console import differences, erasing, inside, pages, password, sessions
+from gamekeeper.console import api_calls, differences, erasing, pages, password, sessions
 from gamekeeper.console.actions import require, require_confirmation
-from gamekeeper.console.inside import Call
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
@@ -21,8 +21,9 @@ from gamekeeper.http.response import Response
 from gamekeeper.http.wire.scalars import PasswordHash
 from gamekeeper.http.wire.users import USER_FIELDS
 
-CHECKED = "authorization"  # the field of a write's body for the current password; every other password is a new one
-MOST_SHOWN = 200_000  # bytes of an answer: encoding a whole export would hold up other requests
+# Body field with the current password. Every other password in a body is a new one.
+CURRENT_FIELD = "authorization"
+MAX_SHOWN_BYTES = 200_000  # encoding a larger answer, such as a whole export, would delay other requests
 RESET_CODE = re.compile(rf'("{USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 
@@ -34,21 +35,21 @@ async def show(request: Request) -> Response:
 
 async def run(request: Request, raw: bytes) -> Response:
     """Answer as the operation does outside; refusals of the console itself, such as a forged form, are raised."""
-    fields = sessions.own_fields(request, raw)
+    fields = sessions.verify_form(request, raw)
     require(fields, "method", "path")
-    route, _ = inside.find(request, fields["method"], fields["path"])
+    route, _ = api_calls.find_operation(request, fields["method"], fields["path"])
     try:
-        return pages.answer(await _answer(request, route, fields))
+        return pages.answer_json(await _run_call(request, route, fields))
     except Refusal as refusal:
         text = errors.encode_body(refusal, request.id, log_in=False).decode()
-        return pages.answer({"status": errors.find_status(type(refusal), route.path), "text": text})
+        return pages.answer_json({"status": errors.find_status(type(refusal), route.path), "text": text})
 
 
-async def _answer(request: Request, route: Operation, fields: Fields) -> dict[str, object]:
-    call = await _with_hashes(request, route, _read(route, fields))
+async def _run_call(request: Request, route: Operation, fields: Fields) -> dict[str, object]:
+    call = await _hash_passwords(request, route, _read_call(route, fields))
     if call.key:
         await erasing.require_name(request, call, fields)
-    answer = await inside.call(request, call)
+    answer = await api_calls.send(request, call)
     changes = await differences.list_differences(
         request.services.keeper,
         answer.entries,
@@ -57,8 +58,8 @@ async def _answer(request: Request, route: Operation, fields: Fields) -> dict[st
     )
     return {
         "status": answer.status,
-        "text": RESET_CODE.sub(r"\1…", answer.content[:MOST_SHOWN].decode("utf-8", "ignore")),
-        "cut": len(answer.content) > MOST_SHOWN,
+        "text": RESET_CODE.sub(r"\1…", answer.content[:MAX_SHOWN_BYTES].decode("utf-8", "ignore")),
+        "cut": len(answer.content) > MAX_SHOWN_BYTES,
         "request": request.id,
         "changes": [[line._asdict() for line in each] for each in changes],
         "seen": answer.state_fingerprint,
@@ -68,9 +69,9 @@ async def _answer(request: Request, route: Operation, fields: Fields) -> dict[st
     }
 
 
-def _read(route: Operation, fields: Fields) -> Call:
+def _read_call(route: Operation, fields: Fields) -> ApiCall:
     query = dict(parse_qsl(fields.get("query", "")))
-    call = Call(fields["method"], fields["path"], _body(fields.get("body", "")), query)
+    call = ApiCall(fields["method"], fields["path"], _decode_body(fields.get("body", "")), query)
     if route.access is not WRITE:
         return call
     if fields.get("confirmed") != "yes":
@@ -79,7 +80,7 @@ def _read(route: Operation, fields: Fields) -> Call:
     return call._replace(reason=fields.get("reason", "").strip(), key=fields["key"], expected=fields["seen"])
 
 
-def _body(text: str) -> Mapping[str, object] | None:
+def _decode_body(text: str) -> Mapping[str, object] | None:
     """A list, which a call's type leaves out, is sent like an object."""
     try:
         return cast("Mapping[str, object]", msgspec.json.decode(text)) if text else None
@@ -87,14 +88,14 @@ def _body(text: str) -> Mapping[str, object] | None:
         raise MalformedBody(problem="The body is not valid JSON.") from None
 
 
-async def _with_hashes(request: Request, route: Operation, call: Call) -> Call:
+async def _hash_passwords(request: Request, route: Operation, call: ApiCall) -> ApiCall:
     """Replace passwords, which come as they were typed, by their hashes; new ones must keep the rules."""
     shape = route.body
     if not isinstance(call.body, dict) or shape is None or not issubclass(shape, Struct):
         return call
     hashed = {each.name.lower() for each in msgspec.structs.fields(shape) if each.type == PasswordHash}
     typed = {name: value for name, value in call.body.items() if name.lower() in hashed and isinstance(value, str)}
-    new = [value for name, value in typed.items() if route.access is WRITE and name.lower() != CHECKED]
+    new = [value for name, value in typed.items() if route.access is WRITE and name.lower() != CURRENT_FIELD]
     whose = await password.find_owner(request, call) if new else ()
     for each in new:
         password.require_usable(request, each, whose)

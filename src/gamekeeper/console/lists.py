@@ -15,85 +15,85 @@ from gamekeeper.http.request import Request
 from gamekeeper.store.search import PART_LETTERS
 
 ASCENDING, DESCENDING = "ascending", "descending"
-ORDERS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # that some list has
-ALL = "all"  # as the list to choose from calls what leaves nothing out
+ALL_SORTS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # that some list has
+ALL_VALUE = "all"  # as the list to choose from calls what leaves nothing out
 
 
-class Part(NamedTuple):
+class ListPage(NamedTuple):
     """What is shown of a list, and the addresses of what comes before and after it."""
 
     first: int  # counted from 1
     last: int
     total: int
     start: str
-    before: str
-    after: str
-    cut: bool = False  # there may be more than are counted
+    previous: str
+    next: str
+    is_truncated: bool = False  # there may be more than are counted
 
 
-class Choice(NamedTuple):
+class ListFilter(NamedTuple):
     """A word of the address that leaves some of a list; an empty one leaves all."""
 
     name: str
-    words: Mapping[str, str]  # what there is to choose, as people read it
+    labels: Mapping[str, str]  # what there is to choose, as people read it
     chosen: str
 
 
-class Head(NamedTuple):
+class SortableColumn(NamedTuple):
     """A column that a list can be ordered by."""
 
-    address: str
+    url: str
     direction: str  # empty: the list is ordered by another
 
 
-async def searched(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
+async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
     """Those of the page, and what a list that can be searched and ordered shows beside them."""
-    request = _orderly(request, sorts)
+    request = _drop_foreign_sort(request, sorts)
     query = queries.decode(ListQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     sort, sought, ascending = _choose_sort(request, sorts), query.search, query.sortDirection == "Ascending"
     total, records, cut = await search.load_page(request, page, sort, sought, descending=not ascending)
     beside: dict[str, object] = {
-        "part": part(request, page, total, len(records), cut=cut),
-        "heads": heads(request, list(sorts), ascending=ascending),
+        "part": make_page(request, page, total, len(records), cut=cut),
+        "heads": make_columns(request, list(sorts), ascending=ascending),
         "sought": sought,
         "short": 0 < len(lookup.fold(sought)) < PART_LETTERS,
-        "kept": kept(request, "sortby", "sortdirection"),
+        "kept": keep_query(request, "sortby", "sortdirection"),
     }
     return records, beside
 
 
-def part(request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False) -> Part:
-    before = address(request, page=str(page.number - 1) if page.number > 1 else "") if page.number else ""
-    after = address(request, page=str(page.number + 1)) if page.offset + shown < total and shown else ""
-    start = address(request, page="")
-    return Part(page.offset + 1, page.offset + shown, total, start, before, after, cut)
+def make_page(request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False) -> ListPage:
+    before = build_url(request, page=str(page.number - 1) if page.number > 1 else "") if page.number else ""
+    after = build_url(request, page=str(page.number + 1)) if page.offset + shown < total and shown else ""
+    start = build_url(request, page="")
+    return ListPage(page.offset + 1, page.offset + shown, total, start, before, after, cut)
 
 
-def choice(request: Request, name: str, words: Mapping[str, str]) -> Choice:
+def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFilter:
     chosen = request.query.get(name, "").lower()
-    if chosen == ALL:
+    if chosen == ALL_VALUE:
         chosen = ""
     if chosen and chosen not in words:
         raise BadField(field=name, problem=f"must be {' or '.join(words)}, or left out")
-    return Choice(name, words, chosen)
+    return ListFilter(name, words, chosen)
 
 
-def heads(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, Head]:
+def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:
     """By what the list can be ordered; by the first when nothing is said."""
     chosen = request.query.get("sortby", "").lower() or orders[0]
     now = ASCENDING if ascending else DESCENDING
-    return {by: _head(request, by, now if by == chosen else "") for by in orders}
+    return {by: _make_column(request, by, now if by == chosen else "") for by in orders}
 
 
-def address(request: Request, **changed: str) -> str:
+def build_url(request: Request, **changed: str) -> str:
     """This page with other words in its address; an empty one is left out."""
     query = {name: value for name, value in {**request.query, **changed}.items() if value}
     path = request.route.path
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def kept(request: Request, *names: str) -> dict[str, str]:
+def keep_query(request: Request, *names: str) -> dict[str, str]:
     """What a form of this page sends along."""
     return {name: request.query[name] for name in names if request.query.get(name)}
 
@@ -106,13 +106,13 @@ def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
     return found
 
 
-def _orderly(request: Request, sorts: Mapping[str, object]) -> Request:
+def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request:
     """An order that only another list has is left out: then it is this list's first."""
-    if request.query.get("sortby", "").lower() not in ORDERS - sorts.keys():
+    if request.query.get("sortby", "").lower() not in ALL_SORTS - sorts.keys():
         return request
     return replace(request, query={name: value for name, value in request.query.items() if name != "sortby"})
 
 
-def _head(request: Request, by: str, direction: str) -> Head:
+def _make_column(request: Request, by: str, direction: str) -> SortableColumn:
     turned = DESCENDING if direction == ASCENDING else ASCENDING
-    return Head(address(request, sortby=by, sortdirection=turned, page=""), direction)
+    return SortableColumn(build_url(request, sortby=by, sortdirection=turned, page=""), direction)

@@ -10,7 +10,7 @@ from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
-LIMIT = 50
+MAILS_PER_PAGE = 50
 
 
 async def show(request: Request) -> Response:
@@ -18,7 +18,7 @@ async def show(request: Request) -> Response:
     try:
         whose = await lookup.find_user(request.services.keeper.store, sought) if sought else None
         mark = queries.decode(BeforeMark, request.query).before
-        page = await mails.load_page(request.services.keeper.store, whose.id if whose else None, mark, LIMIT)
+        page = await mails.load_page(request.services.keeper.store, whose.id if whose else None, mark, MAILS_PER_PAGE)
     except NoSuchUser as refusal:
         refused = refusal
     shown = pages.render(
@@ -28,7 +28,7 @@ async def show(request: Request) -> Response:
         sought=sought,
         problem=refused.message if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),
-        newest=lists.address(request, before="") if "before" in request.query else "",
-        older=lists.address(request, before=str(MailCursor(*page.next))) if page.next else "",
+        newest=lists.build_url(request, before="") if "before" in request.query else "",
+        older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
     )
     return pages.with_refusal(shown, refused)

@@ -2,14 +2,14 @@
 
 from typing import NamedTuple
 
-ANYBODY: frozenset[str] = frozenset()
+NO_PERMISSIONS: frozenset[str] = frozenset()
 QUERY = frozenset({"users.query"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
 
-class Entry(NamedTuple):
+class MenuEntry(NamedTuple):
     path: str
-    needs: frozenset[str] = ANYBODY
+    needs: frozenset[str] = NO_PERMISSIONS
     named: str = ""
 
     @property
@@ -18,15 +18,15 @@ class Entry(NamedTuple):
 
 
 MENU = (
-    Entry("/console", named="Overview"),
-    Entry("/console/characters"),
-    Entry("/console/ranking"),
-    Entry("/console/online"),
-    Entry("/console/accounts", QUERY),
-    Entry("/console/changes"),
-    Entry("/console/catalogue"),
-    Entry("/console/mail", MANAGE),
-    Entry("/console/tokens", MANAGE),
-    Entry("/console/health"),
-    Entry("/console/explorer", named="API explorer"),
+    MenuEntry("/console", named="Overview"),
+    MenuEntry("/console/characters"),
+    MenuEntry("/console/ranking"),
+    MenuEntry("/console/online"),
+    MenuEntry("/console/accounts", QUERY),
+    MenuEntry("/console/changes"),
+    MenuEntry("/console/catalogue"),
+    MenuEntry("/console/mail", MANAGE),
+    MenuEntry("/console/tokens", MANAGE),
+    MenuEntry("/console/health"),
+    MenuEntry("/console/explorer", named="API explorer"),
 )

@@ -2,55 +2,59 @@
 
 from typing import NamedTuple
 
-from gamekeeper.console import live, pages, pulse
-from gamekeeper.console.chart import Chart, chart
-from gamekeeper.console.pulse import SAMPLE_SECONDS, SAMPLES, Check, Seen
+from gamekeeper.console import monitor, pages, state
+from gamekeeper.console.chart import Chart, make_chart
+from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, Snapshot
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
-GROUP = int(SAMPLE_SECONDS)  # seconds that are one point of a chart
+BUCKET_SECONDS = int(SAMPLE_SECONDS)  # seconds that are one point of a chart
 
 
-class Beat(NamedTuple):
+class OverviewData(NamedTuple):
     """What the page shows at one moment."""
 
-    seen: Seen | None  # None: the database does not answer
-    checks: list[Check]
+    snapshot: Snapshot | None  # None: the database does not answer
+    checks: list[HealthCheck]
     requests: float  # in a second
     faults: float
     charts: dict[str, Chart]
 
     @property
     def health(self) -> str:
-        return pulse.word(self.checks)
+        return monitor.worst_status(self.checks)
 
     @property
     def texts(self) -> dict[str, str]:
         """Each under the name that the page has for its place."""
         found = {"health": self.health, "requests": f"{self.requests:,.1f}", "faults": f"{self.faults:,.1f}"}
-        if self.seen is not None:
-            numbers = {"online": self.seen.online, "characters": self.seen.characters, "accounts": self.seen.accounts}
+        if self.snapshot is not None:
+            numbers = {
+                "online": self.snapshot.online,
+                "players": self.snapshot.players,
+                "accounts": self.snapshot.accounts,
+            }
             found |= {name: f"{number:,}" for name, number in numbers.items() if number is not None}
-        return found | {f"{name}-most": f"{each.most:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
+        return found | {f"{name}-most": f"{each.maximum:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
 
 
 async def show(request: Request) -> Response:
-    now = await beat(request)
+    now = await load_data(request)
     return pages.render(request, "overview.html", beat=now, workers=request.services.keeper.settings.workers)
 
 
-async def beat(request: Request) -> Beat:
-    heart, pace = live.of(request).pulse, request.services.metrics.request_rates
-    checks = await heart.checks()
+async def load_data(request: Request) -> OverviewData:
+    heart, pace = state.get_state(request).monitor, request.services.metrics.request_rates
+    checks = await heart.read_checks()
     try:
-        seen = await heart.seen(request.caller.permissions)
+        seen = await heart.read_snapshot(request.caller.permissions)
     except DatabaseUnavailable:
         seen = None
-    now, groups = pace.sum_last(GROUP), pace.sum_buckets(GROUP, SAMPLES)
+    now, groups = pace.sum_last(BUCKET_SECONDS), pace.sum_buckets(BUCKET_SECONDS, SAMPLES)
     charts = {
-        "online": chart(heart.online),
-        "requests": chart([each.requests / GROUP for each in groups]),
-        "faults": chart([each.faults / GROUP for each in groups]),
+        "online": make_chart(heart.online_samples),
+        "requests": make_chart([each.requests / BUCKET_SECONDS for each in groups]),
+        "faults": make_chart([each.faults / BUCKET_SECONDS for each in groups]),
     }
-    return Beat(seen, checks, now.requests / GROUP, now.faults / GROUP, charts)
+    return OverviewData(seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts)

@@ -4,8 +4,8 @@ import hmac
 from collections.abc import Mapping
 from functools import partial
 
-from gamekeeper.console import inside, pages, sessions
-from gamekeeper.console.inside import Call
+from gamekeeper.console import api_calls, pages, sessions
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.refusals import UnusablePassword
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
@@ -41,9 +41,9 @@ def require_usable(request: Request, password: str, owner: tuple[str, ...]) -> s
     return password
 
 
-async def find_owner(request: Request, call: Call) -> tuple[str, ...]:
+async def find_owner(request: Request, call: ApiCall) -> tuple[str, ...]:
     """Return name and email of the account whose password a call sets. Requires permission for the call."""
-    body, (route, params) = call.body or {}, inside.find(request, call.method, call.path)
+    body, (route, params) = call.body or {}, api_calls.find_operation(request, call.method, call.path)
     require_permissions(request.caller, route)  # before the lookup, which would reveal whether the account exists
     if not params:
         return tuple(str(body.get(name, "")) for name in NAMES)
@@ -57,7 +57,7 @@ async def show(request: Request) -> Response:
 
 async def change(request: Request, raw: bytes) -> Response:
     """Change the caller's own password. This ends all sessions and tokens of the account."""
-    fields, keeper, me = sessions.own_fields(request, raw), request.services.keeper, request.caller.account_id
+    fields, keeper, me = sessions.verify_form(request, raw), request.services.keeper, request.caller.account_id
     user = await lookup.find_user(keeper.store, me)
     try:
         chosen = choose(request, fields, NEW, (user.name, user.email))

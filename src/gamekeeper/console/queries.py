@@ -12,7 +12,7 @@ from gamekeeper.http.wire.mails import MailsBefore
 from gamekeeper.http.wire.players import Order
 from gamekeeper.http.wire.scalars import Positive
 
-SIZE = 50  # records on a page of a list
+PAGE_SIZE = 50  # records on a page of a list
 Rank = Annotated[Positive, Meta(extra={"blank": True})]
 
 
@@ -21,7 +21,7 @@ class SearchQuery(Struct, frozen=True):
 
 
 class CatalogueQuery(PageQuery, frozen=True):
-    pageSize: PageSize = SIZE  # noqa: N815 - the spelling of the API's lists
+    pageSize: PageSize = PAGE_SIZE  # noqa: N815 - the spelling of the API's lists
     search: Search = ""
 
 

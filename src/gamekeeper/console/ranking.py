@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
-from gamekeeper.console.characters import read
-from gamekeeper.console.lists import ASCENDING, DESCENDING, Part
-from gamekeeper.console.queries import SIZE, RankingQuery
+from gamekeeper.console.lists import ASCENDING, DESCENDING, ListPage
+from gamekeeper.console.players import read_players
+from gamekeeper.console.queries import PAGE_SIZE, RankingQuery
 from gamekeeper.game.list_definitions import RANK
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
@@ -13,7 +13,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.store.players import StoredPlayer
 
 
-class Stretch(NamedTuple):
+class RankRange(NamedTuple):
     """Neighbours in the ranking. Ranks go up by `step` from the first."""
 
     total: int
@@ -25,45 +25,45 @@ class Stretch(NamedTuple):
 async def show(request: Request) -> Response:
     query = queries.decode(RankingQuery, request.query)
     worst = query.sortDirection == "Ascending"
-    stretch = await _found(request, query.rank or 0, worst=worst)
+    stretch = await _load_range(request, query.rank or 0, worst=worst)
     ranks = [stretch.first + number * stretch.step for number in range(len(stretch.records))]
     return pages.render(
         request,
         "ranking.html",
-        ranked=list(zip(ranks, read(request, stretch.records), strict=True)),
-        part=_part(request, stretch),
+        ranked=list(zip(ranks, read_players(request, stretch.records), strict=True)),
+        part=_make_page(request, stretch),
         rank=stretch.first,
         worst=worst,
-        turned=lists.address(request, sortdirection=DESCENDING if worst else ASCENDING, rank=""),
+        turned=lists.build_url(request, sortdirection=DESCENDING if worst else ASCENDING, rank=""),
     )
 
 
-async def _found(request: Request, asked: int, *, worst: bool) -> Stretch:
+async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange:
     """The ranks are those of the moment at which the rows were read: others may come and go before that."""
     keeper = request.services.keeper
-    size = _size(request)
+    size = _page_size(request)
     if not worst:
         first = asked or 1
         total, records = await keeper.lists.load_page(RANK, first - 1, size, descending=True)
-        return Stretch(total, first, 1, records)
+        return RankRange(total, first, 1, records)
     offset = max(await keeper.lists.count(RANK) - asked, 0) if asked else 0
     total, records = await keeper.lists.load_page(RANK, offset, size)
-    return Stretch(total, total - offset, -1, records)
+    return RankRange(total, total - offset, -1, records)
 
 
-def _part(request: Request, stretch: Stretch) -> Part:
-    size = _size(request)
+def _make_page(request: Request, stretch: RankRange) -> ListPage:
+    size = _page_size(request)
     top, end = (1, stretch.total) if stretch.step > 0 else (stretch.total, 1)
     last = stretch.first + stretch.step * (len(stretch.records) - 1)
-    start, before, after = lists.address(request, rank=""), "", ""
+    start, before, after = lists.build_url(request, rank=""), "", ""
     if stretch.first != top:
         behind = stretch.first - stretch.step * size
         outside = behind <= 1 if stretch.step > 0 else behind >= stretch.total
-        before = start if outside else lists.address(request, rank=str(behind))
+        before = start if outside else lists.build_url(request, rank=str(behind))
     if stretch.records and last != end:
-        after = lists.address(request, rank=str(last + stretch.step))
-    return Part(stretch.first, last, stretch.total, start, before, after)
+        after = lists.build_url(request, rank=str(last + stretch.step))
+    return ListPage(stretch.first, last, stretch.total, start, before, after)
 
 
-def _size(request: Request) -> int:
-    return min(SIZE, request.services.keeper.settings.max_page_size)
+def _page_size(request: Request) -> int:
+    return min(PAGE_SIZE, request.services.keeper.settings.max_page_size)

@@ -11,8 +11,6 @@ from gamekeeper.console import (
     bulk,
     catalogue,
     changes,
-    characters,
-    entrance,
     events,
     explorer,
     health,
@@ -22,13 +20,15 @@ from gamekeeper.console import (
     pages,
     password,
     player,
+    players,
     ranking,
     search,
     sessions,
+    sign_in,
     suggestions,
     tokens,
 )
-from gamekeeper.console.menu import ANYBODY, MANAGE, QUERY
+from gamekeeper.console.menu import MANAGE, NO_PERMISSIONS, QUERY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
@@ -51,85 +51,85 @@ def _route(
     return Route(method=method, path=path, permissions=NO_TOKEN, access=access, handler=handler, body=body, cache=cache)
 
 
-def page(path: str, show: Handler, needs: frozenset[str] = ANYBODY) -> Route:
-    return _route("GET", ROOT + path, READ, _entered(show, needs))
+def page_route(path: str, show: Handler, needs: frozenset[str] = NO_PERMISSIONS) -> Route:
+    return _route("GET", ROOT + path, READ, _require_session(show, needs))
 
 
-def form(path: str, act: Handler, needs: frozenset[str] = ANYBODY) -> Route:
-    return _route("POST", ROOT + path, WRITE, _entered(act, needs), body=bytes)
+def form_route(path: str, act: Handler, needs: frozenset[str] = NO_PERMISSIONS) -> Route:
+    return _route("POST", ROOT + path, WRITE, _require_session(act, needs), body=bytes)
 
 
-def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
+def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
     """For those who are signed in and may."""
 
     @wraps(handler)
     async def entered(request: Request, *body: bytes) -> Response:
         try:
-            await sessions.enter(request, used=used)
+            await sessions.authenticate(request, used=used)
         except SignInFirst:
             if pages.wants_json(request):
                 raise
             if pages.wants_stream(request):  # a browser would complain of a page; of nothing it takes that it is over
-                return Response(status=pages.NOTHING)
-            return entrance.to_sign_in(request)
+                return Response(status=pages.NO_CONTENT)
+            return sign_in.redirect_to_sign_in(request)
         request.caller.require(needs)
         return await handler(request, *body)
 
     return entered
 
 
-async def file(request: Request) -> Response:
+async def serve_file(request: Request) -> Response:
     """A style sheet or a script."""
     name = request.params[0]
-    if name not in pages.FILES:
+    if name not in pages.STATIC_FILES:
         raise NoSuchPage
-    kind = f"{pages.KINDS['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
-    return Response(pages.FILES[name], content_type=kind, policy=pages.POLICY)
+    kind = f"{pages.CONTENT_TYPES['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
+    return Response(pages.STATIC_FILES[name], content_type=kind, policy=pages.CONTENT_SECURITY_POLICY)
 
 
-async def start(_: Request) -> Response:
+async def redirect_to_console(_: Request) -> Response:
     """The address of the server alone leads people to the console."""
     return pages.redirect(ROOT)
 
 
-FOLLOWED = _entered(events.follow, ANYBODY, used=False)  # watching is no use of a session
+FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)  # watching is no use of a session
 
 # fmt: off - one row is one line, so that the table can be read as one
 PAGES: tuple[Route, ...] = (
-    _route("GET", "/", READ, start),
-    _route("GET", f"{ROOT}/sign-in", READ, entrance.show),
-    _route("POST", f"{ROOT}/sign-in", WRITE, entrance.sign_in, body=bytes),
-    _route("GET", f"{ROOT}/static/[file]", READ, file, cache=REVALIDATED),
-    _route("GET", f"{ROOT}/events", READ, FOLLOWED),
-    page("", overview.show),
-    page("/health", health.show),
-    form("/health/examine", health.examine, MANAGE),
-    page("/sign-out", entrance.ask),
-    form("/sign-out", entrance.sign_out),
-    form("/act", actions.act),
-    page("/done/[requestId]", actions.show_done),
-    page("/players/[lookupKey]", player.show),
-    page("/suggest/[kind]", suggestions.show),
-    page("/changes", changes.show),
-    page("/changes/file", changes.export),
-    page("/changes/[seq]", changes.show_change),
-    page("/search", search.show),
-    page("/suggest", search.suggest),
-    page("/characters", characters.show),
-    page("/ranking", ranking.show),
-    page("/online", online.show),
-    page("/accounts", accounts.show, QUERY),
-    page("/catalogue", catalogue.show),
-    page("/bulk", bulk.show),
-    page("/bulk/given", bulk.find_change),
-    page("/bulk/done", bulk.list_run),
-    page("/me", account.me),
-    page("/me/password", password.show),
-    form("/me/password", password.change),
-    page("/accounts/[lookupKey]", account.show, QUERY),
-    page("/tokens", tokens.show, MANAGE),
-    page("/mail", mail.show, MANAGE),
-    page("/explorer", explorer.show),
-    form("/explorer/run", explorer.run),
+    _route("GET", "/", READ, redirect_to_console),
+    _route("GET", f"{ROOT}/sign-in", READ, sign_in.show),
+    _route("POST", f"{ROOT}/sign-in", WRITE, sign_in.sign_in, body=bytes),
+    _route("GET", f"{ROOT}/static/[file]", READ, serve_file, cache=REVALIDATED),
+    _route("GET", f"{ROOT}/events", READ, FOLLOW_EVENTS),
+    page_route("", overview.show),
+    page_route("/health", health.show),
+    form_route("/health/examine", health.start_doctor, MANAGE),
+    page_route("/sign-out", sign_in.confirm_sign_out),
+    form_route("/sign-out", sign_in.sign_out),
+    form_route("/act", actions.act),
+    page_route("/done/[requestId]", actions.show_done),
+    page_route("/players/[lookupKey]", player.show),
+    page_route("/suggest/[kind]", suggestions.show),
+    page_route("/changes", changes.show),
+    page_route("/changes/file", changes.export),
+    page_route("/changes/[seq]", changes.show_change),
+    page_route("/search", search.show),
+    page_route("/suggest", search.suggest),
+    page_route("/characters", players.show),
+    page_route("/ranking", ranking.show),
+    page_route("/online", online.show),
+    page_route("/accounts", accounts.show, QUERY),
+    page_route("/catalogue", catalogue.show),
+    page_route("/bulk", bulk.show),
+    page_route("/bulk/given", bulk.find_change),
+    page_route("/bulk/done", bulk.list_run),
+    page_route("/me", account.show_own),
+    page_route("/me/password", password.show),
+    form_route("/me/password", password.change),
+    page_route("/accounts/[lookupKey]", account.show, QUERY),
+    page_route("/tokens", tokens.show, MANAGE),
+    page_route("/mail", mail.show, MANAGE),
+    page_route("/explorer", explorer.show),
+    form_route("/explorer/run", explorer.run),
 )
 # fmt: on

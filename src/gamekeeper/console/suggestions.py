@@ -9,19 +9,23 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
-MOST = 12
+MAX_SUGGESTIONS = 12
 
 
 async def show(request: Request) -> Response:
     kind, text = request.params[0], request.query.get("q", "").strip()
     catalogue.require_kind(kind)
     tx = request.services.keeper.store
-    found = await catalogue.find_by_name(tx, kind, text, MOST) if text else await entries.read_page(tx, kind, MOST, 0)
-    near = await finder.find_similar_entries(tx, kind, text, MOST) if text and not found else []
-    return pages.answer({"found": _told_apart(found or near), "near": bool(near)})
+    found = (
+        await catalogue.find_by_name(tx, kind, text, MAX_SUGGESTIONS)
+        if text
+        else await entries.read_page(tx, kind, MAX_SUGGESTIONS, 0)
+    )
+    near = await finder.find_similar_entries(tx, kind, text, MAX_SUGGESTIONS) if text and not found else []
+    return pages.answer_json({"found": _label_entries(found or near), "near": bool(near)})
 
 
-def _told_apart(found: Sequence[entries.CatalogueEntry]) -> list[dict[str, str]]:
+def _label_entries(found: Sequence[entries.CatalogueEntry]) -> list[dict[str, str]]:
     """Two of one name, in any case, are told apart by their ids."""
     names = Counter(lookup.fold(each.name) for each in found)
     labels = [each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})" for each in found]

@@ -14,22 +14,24 @@ from gamekeeper.store import tokens
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.tokens import IssuedToken
 
-LIMIT = 50
-WINDOW, WINDOWS = 200, 5  # so many are looked at in one go, and so many goes: most tokens may have ended
+TOKENS_PER_PAGE = 50
+SCAN_SIZE, MAX_SCANS = 200, 5  # so many are looked at in one go, and so many goes: most tokens may have ended
 
 
-class Page(NamedTuple):
+class TokenPage(NamedTuple):
     tokens: list[IssuedToken]
     next: MailCursor | None  # where to go on; None: there are no more
 
 
 async def show(request: Request) -> Response:
     sought, refused = request.query.get("account", "").strip(), None
-    page = Page([], None)
+    page = TokenPage([], None)
     try:
         whose = await lookup.find_user(request.services.keeper.store, sought) if sought else None
         mark = queries.decode(BeforeMark, request.query).before
-        page = await request.services.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
+        page = await request.services.keeper.store.read(
+            lambda tx: find_active(tx, whose.id if whose else None, mark, TOKENS_PER_PAGE)
+        )
     except NoSuchUser as refusal:
         refused = refusal
     shown = pages.render(
@@ -38,23 +40,23 @@ async def show(request: Request) -> Response:
         tokens=page.tokens,
         sought=sought,
         problem=refused.message if refused else "",
-        newest=lists.address(request, before="") if "before" in request.query else "",
-        older=lists.address(request, before=str(page.next)) if page.next else "",
+        newest=lists.build_url(request, before="") if "before" in request.query else "",
+        older=lists.build_url(request, before=str(page.next)) if page.next else "",
         own=request.caller.token_id,
     )
     return pages.with_refusal(shown, refused)
 
 
-async def live(tx: Reading, user_id: str | None, before: MailCursor, limit: int) -> Page:
+async def find_active(tx: Reading, user_id: str | None, before: MailCursor, limit: int) -> TokenPage:
     """At most so many; fewer where nearly all have ended, and then it is gone on from there."""
     found: list[IssuedToken] = []
-    for _ in range(WINDOWS):
-        seen = await tokens.read_newest(tx, user_id, before, WINDOW)
+    for _ in range(MAX_SCANS):
+        seen = await tokens.read_newest(tx, user_id, before, SCAN_SIZE)
         found += [each for each in seen if each.live]
         if len(found) > limit:
             last = found[limit - 1]
-            return Page(found[:limit], MailCursor(last.issued_at, last.id))
-        if len(seen) < WINDOW:
-            return Page(found, None)
+            return TokenPage(found[:limit], MailCursor(last.issued_at, last.id))
+        if len(seen) < SCAN_SIZE:
+            return TokenPage(found, None)
         before = MailCursor(seen[-1].issued_at, seen[-1].id)
-    return Page(found, before)
+    return TokenPage(found, before)

@@ -22,4 +22,4 @@ class Services:
     gate: Gate  # for long reads
     readiness: SharedQuery[None]
     metrics: Metrics
-    live: object  # state that the console's pages share; its type is in `console/live.py`
+    live: object  # state that the console's pages share; its type is in `console/state.py`

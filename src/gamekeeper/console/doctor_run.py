@@ -8,7 +8,7 @@ from typing import Protocol
 
 from gamekeeper import log
 
-GIVE_WAY_SECONDS = 0.005  # after every page of rows: those who ask something meanwhile are served first
+PAUSE_SECONDS = 0.005  # after every page of rows: those who ask something meanwhile are served first
 
 
 class Finding(Protocol):
@@ -26,32 +26,32 @@ Progress = Callable[[str, int, int], None]  # what is looked at, how many of it 
 Examine = Callable[[Progress], Sequence[Finding]]
 
 
-class Stopped(Exception):
+class ShuttingDown(Exception):
     """The process ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DoctorResult:
     ended_at: int
     seconds: float
     findings: Sequence[Finding] | None  # None: it broke off
 
 
-class Checkup:
+class DoctorRun:
     def __init__(self, examine: Examine, stopping: Callable[[], bool]) -> None:
         """`examine` takes its time, and a connection of its own."""
         self._examine, self._stopping = examine, stopping
         self._thread: threading.Thread | None = None
         self.steps: dict[str, tuple[int, int]] = {}  # how many are done of how many, in the order begun
-        self.outcome: Outcome | None = None
+        self.result: DoctorResult | None = None
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Nothing when one is under way: whoever asked for it sees how far it is."""
-        if self.running:
+        if self.is_running:
             return
         self.steps = {}
         self._thread = threading.Thread(target=self._run, daemon=True)  # the end of the process waits for nobody
@@ -60,15 +60,15 @@ class Checkup:
     def _run(self) -> None:
         began, findings = time.monotonic(), None
         try:
-            findings = self._examine(self._move)
-        except Stopped:
+            findings = self._examine(self._report_progress)
+        except ShuttingDown:
             return
         except Exception:  # noqa: BLE001 - whatever it is: it is in the log, and the page says so
             log.failure("doctor")
-        self.outcome = Outcome(int(time.time() * 1000), time.monotonic() - began, findings)
+        self.result = DoctorResult(int(time.time() * 1000), time.monotonic() - began, findings)
 
-    def _move(self, what: str, done: int, total: int) -> None:
+    def _report_progress(self, what: str, done: int, total: int) -> None:
         if self._stopping():
-            raise Stopped
+            raise ShuttingDown
         self.steps = {**self.steps, what: (done, total)}
-        time.sleep(GIVE_WAY_SECONDS)
+        time.sleep(PAUSE_SECONDS)

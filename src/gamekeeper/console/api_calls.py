@@ -16,7 +16,7 @@ from gamekeeper.http.request import Receive, Request
 from gamekeeper.http.response import Response
 
 
-class Call(NamedTuple):
+class ApiCall(NamedTuple):
     """A request as a program would send it."""
 
     method: str
@@ -29,13 +29,13 @@ class Call(NamedTuple):
     expected: str | None = None  # as changes.seen has it
 
 
-async def call(request: Request, wanted: Call) -> Response:
+async def send(request: Request, wanted: ApiCall) -> Response:
     """Send the call through the dispatcher, as part of the request for a page; raises what the operation raises."""
-    route, params = find(request, wanted.method, wanted.path)
+    route, params = find_operation(request, wanted.method, wanted.path)
     if route.access is WRITE and not route.is_repeatable:  # the log-in: it can neither be tried nor repeated
         raise NoSuchPage
     if route.handler in {credentials.manage_password, credentials.redeem_code}:
-        await _require_another(request, route, params[0])
+        await _require_other_account(request, route, params[0])
     body = b"" if wanted.body is None else msgspec.json.encode(wanted.body)
     return await dispatcher.call(
         Request(
@@ -43,18 +43,18 @@ async def call(request: Request, wanted: Call) -> Response:
             id=request.id,
             method=wanted.method,
             raw_path=wanted.path.encode(),
-            raw_query=_query(wanted),
+            raw_query=_make_query(wanted),
             raw_headers=(),
-            headers=_headers(request, wanted),
+            headers=_make_headers(request, wanted),
             address=request.address,
             over_tls=request.over_tls,
-            receive=_send(body, request.receive),
+            receive=_make_receive(body, request.receive),
             expected=wanted.expected,
         )
     )
 
 
-def find(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:
+def find_operation(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:
     """Find the operation and its parameters; pages are none."""
     try:
         route, params = request.services.router.find(method, path.encode())
@@ -65,7 +65,7 @@ def find(request: Request, method: str, path: str) -> tuple[Operation, tuple[str
     return route, params
 
 
-async def _require_another(request: Request, route: Operation, key: str) -> None:
+async def _require_other_account(request: Request, route: Operation, key: str) -> None:
     """Whoever finds a console open must not be able to take its owner's account over."""
     dispatcher.require_permissions(
         request.caller, route
@@ -74,9 +74,9 @@ async def _require_another(request: Request, route: Operation, key: str) -> None
         raise OwnPassword
 
 
-def _headers(request: Request, wanted: Call) -> dict[bytes, bytes]:
+def _make_headers(request: Request, wanted: ApiCall) -> dict[bytes, bytes]:
     given = {
-        b"authorization": sessions.authorization(request),
+        b"authorization": sessions.make_authorization(request),
         b"content-type": b"application/json",
         b"x-reason": wanted.reason.encode(),
         b"idempotency-key": wanted.key.encode(),
@@ -84,12 +84,12 @@ def _headers(request: Request, wanted: Call) -> dict[bytes, bytes]:
     return {name: value for name, value in given.items() if value}
 
 
-def _query(wanted: Call) -> bytes:
+def _make_query(wanted: ApiCall) -> bytes:
     given = {name.lower(): value for name, value in wanted.query.items()}
     return urlencode(given | {"dryrun": "true"} if wanted.dry_run else given).encode()
 
 
-def _send(body: bytes, receive: Receive) -> Receive:
+def _make_receive(body: bytes, receive: Receive) -> Receive:
     """Deliver the body first, then what comes from the browser: that it has hung up."""
     bodies = [body]
 

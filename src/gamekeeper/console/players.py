@@ -12,7 +12,7 @@ from gamekeeper.store import users
 from gamekeeper.store.players import StoredPlayer
 
 
-class Character(NamedTuple):
+class PlayerRow(NamedTuple):
     """A row of a list."""
 
     player: Player
@@ -20,19 +20,19 @@ class Character(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    choice = lists.choice(request, "online", {"yes": "online only"})
-    records, beside = await lists.searched(request, ONLINE_PLAYERS if choice.chosen else PLAYERS)
-    characters = read(request, records)
-    owners = await _owners(request, characters)
-    return pages.render(request, "characters.html", characters=characters, owners=owners, choice=choice, **beside)
+    choice = lists.read_filter(request, "online", {"yes": "online only"})
+    records, beside = await lists.search_list(request, ONLINE_PLAYERS if choice.chosen else PLAYERS)
+    characters = read_players(request, records)
+    owners = await _find_owner_names(request, characters)
+    return pages.render(request, "players.html", characters=characters, owners=owners, choice=choice, **beside)
 
 
-def read(request: Request, records: Iterable[StoredPlayer]) -> list[Character]:
+def read_players(request: Request, records: Iterable[StoredPlayer]) -> list[PlayerRow]:
     spelling = request.services.keeper.changes.codec
-    return [Character(spelling.decode_player(each.document, each.last_online), each) for each in records]
+    return [PlayerRow(spelling.decode_player(each.document, each.last_online), each) for each in records]
 
 
-async def _owners(request: Request, characters: Iterable[Character]) -> dict[str, str]:
+async def _find_owner_names(request: Request, characters: Iterable[PlayerRow]) -> dict[str, str]:
     """The names of their accounts by id, for those who may see accounts."""
     if "users.query" not in request.caller.permissions:
         return {}

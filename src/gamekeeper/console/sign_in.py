@@ -4,7 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import pages, sessions
-from gamekeeper.console.tokens import WINDOW, WINDOWS, live
+from gamekeeper.console.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
 from gamekeeper.http import mail_cursor
@@ -13,50 +13,60 @@ from gamekeeper.http.response import Response
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
 WRONG = "The name or the password is wrong. Type both again."
-TWICE = "Your browser sends more than one cookie {name}, and one is not ours. Delete this site's cookies, then sign in."
+DUPLICATE_COOKIE = (
+    "Your browser sends more than one cookie {name}, and one is not ours. Delete this site's cookies, then sign in."
+)
 
-HERE, SESSIONS, ALL = "", "sessions", "all"  # what ends when one signs out
-LAPSED, UNSENT = "lapsed", "unsent"  # it ended by itself: before a page was asked for, before a form was sent
-PASSWORD, PERHAPS = "password", "perhaps"  # by a change of one's own password; by that, or by itself before it
+THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what ends when one signs out
+EXPIRED, EXPIRED_BEFORE_FORM = (
+    "lapsed",
+    "unsent",
+)  # it ended by itself: before a page was asked for, before a form was sent
+PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
+    "password",
+    "perhaps",
+)  # by a change of one's own password; by that, or by itself before it
 
 
 class Notice(NamedTuple):
-    words: str
+    text: str
     kind: str = ""
 
 
-ENDED = {
-    SESSIONS: Notice(
+END_NOTICES = {
+    ALL_SESSIONS: Notice(
         "You are signed out everywhere: all console sessions of the account have ended. Its programs go on.", "good"
     ),
-    ALL: Notice(
+    ALL_TOKENS: Notice(
         "You are signed out everywhere, and all tokens of the account have ended: its programs must log in again.",
         "good",
     ),
-    LAPSED: Notice("You were signed out. Sign in to go on where you were."),
-    PASSWORD: Notice(
+    EXPIRED: Notice("You were signed out. Sign in to go on where you were."),
+    PASSWORD_CHANGED: Notice(
         "Your password is changed, and all sessions and tokens of your account have ended. Sign in with the new one.",
         "good",
     ),
-    PERHAPS: Notice(
+    PASSWORD_MAYBE_CHANGED: Notice(
         "You were signed out. If your password was changed a moment ago, sign in with the new one; else with the old.",
         "bad",
     ),
-    UNSENT: Notice("You were signed out; nothing was done of what you have just sent. Sign in and do it again.", "bad"),
+    EXPIRED_BEFORE_FORM: Notice(
+        "You were signed out; nothing was done of what you have just sent. Sign in and do it again.", "bad"
+    ),
 }
 
 
 async def show(request: Request) -> Response:
-    to, twice = pages.local(request.query.get("next", "")), sessions.doubled(request)
-    ended = ENDED.get(request.query.get("ended", ""))  # what one comes from
-    notices = [*([ended] if ended else []), *([Notice(TWICE.format(name=twice), "bad")] if twice else [])]
+    to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
+    ended = END_NOTICES.get(request.query.get("ended", ""))  # what one comes from
+    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE.format(name=twice), "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
 
 async def sign_in(request: Request, raw: bytes) -> Response:
     sessions.require_same_origin(request)
-    fields = sessions.fields(raw)
-    name, to = fields.get("name", "").strip(), pages.local(fields.get("next", ""))
+    fields = sessions.parse_form(raw)
+    name, to = fields.get("name", "").strip(), pages.keep_console_path(fields.get("next", ""))
     try:
         cookie = await sessions.sign_in(request, name, fields.get("password", ""))
     except (LogInRefusal, TooManyRequests) as refusal:
@@ -66,9 +76,11 @@ async def sign_in(request: Request, raw: bytes) -> Response:
     return pages.redirect(to, cookie)
 
 
-async def ask(request: Request) -> Response:
+async def confirm_sign_out(request: Request) -> Response:
     """What ends when one signs out everywhere, counted first."""
-    page = await live(request.services.keeper.store, request.caller.account_id, mail_cursor.START, WINDOW * WINDOWS)
+    page = await find_active(
+        request.services.keeper.store, request.caller.account_id, mail_cursor.START, SCAN_SIZE * MAX_SCANS
+    )
     opened = sum(each.idle_ms is not None for each in page.tokens)
     return pages.render(
         request, "sign_out.html", sessions=opened, programs=len(page.tokens) - opened, more=page.next is not None
@@ -77,33 +89,33 @@ async def ask(request: Request) -> Response:
 
 async def sign_out(request: Request, raw: bytes) -> Response:
     """Here; or everywhere, and if that is wanted with what programs have."""
-    ends = sessions.own_fields(request, raw).get("ends", HERE)
+    ends = sessions.verify_form(request, raw).get("ends", THIS_SESSION)
     me = request.caller
-    if ends == ALL:
+    if ends == ALL_TOKENS:
         await request.change(lambda tx: tokens.revoke_all(tx, me.account_id), lambda _: b"")
-    elif ends == SESSIONS:
+    elif ends == ALL_SESSIONS:
         await request.change(lambda tx: tokens.revoke_sessions(tx, me.account_id), lambda _: b"")
-    elif ends == HERE:
+    elif ends == THIS_SESSION:
         await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
     else:
-        raise BadField(field="ends", problem=f"must be {SESSIONS} or {ALL}")
+        raise BadField(field="ends", problem=f"must be {ALL_SESSIONS} or {ALL_TOKENS}")
     request.services.callers.clear_cache()
     to = f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN
     return pages.redirect(to, sessions.delete_cookie(request))
 
 
-def to_sign_in(request: Request) -> Response:
+def redirect_to_sign_in(request: Request) -> Response:
     """And from there back to where one was."""
-    ended = _ended(request)
-    query = {"next": pages.place(request)} | ({"ended": ended} if ended else {})
+    ended = _find_end_reason(request)
+    query = {"next": pages.current_path(request)} | ({"ended": ended} if ended else {})
     return pages.redirect(f"{SIGN_IN}?{urlencode(query)}")
 
 
-def _ended(request: Request) -> str:
+def _find_end_reason(request: Request) -> str:
     """Who only wanted to sign out here has what they wanted."""
     if request.method == "GET":
-        return LAPSED if sessions.remembered(request) else ""
+        return EXPIRED if sessions.has_cookie(request) else ""
     if request.route.path == OWN_PASSWORD:  # it may be the second time that it is sent: the first ended the session
-        return PERHAPS
-    leaves = request.route.path == SIGN_OUT and sessions.fields(request.raw_body).get("ends", HERE) == HERE
-    return LAPSED if leaves else UNSENT
+        return PASSWORD_MAYBE_CHANGED
+    ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
+    return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM

@@ -14,13 +14,13 @@ from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import CatalogueItem
 
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
-WORN = ("helmet", "armor", "weapon", "shield", "boots")
-COLOURS = 12  # of tiles; the style sheet has one for each
-SHOWN = 35  # slots that are shown although they are empty; a bank may have hundreds
-PICTURE = "data:image/"  # an icon that is all there: nothing is fetched for it
+EQUIPMENT_SLOTS = ("helmet", "armor", "weapon", "shield", "boots")
+COLOUR_COUNT = 12  # of tiles; the style sheet has one for each
+SLOTS_SHOWN = 35  # slots that are shown although they are empty; a bank may have hundreds
+DATA_URL = "data:image/"  # an icon that is all there: nothing is fetched for it
 
 
-class Cell(NamedTuple):
+class SlotCell(NamedTuple):
     """A slot; an empty one has no stack, and then the rest says nothing."""
 
     slot: int
@@ -31,64 +31,64 @@ class Cell(NamedTuple):
     icon: str = ""
     picture: str = ""
     buffs: tuple[tuple[str, int], ...] = ()
-    worn: str = ""
+    equipped_as: str = ""
 
 
-class Grid(NamedTuple):
+class SlotGrid(NamedTuple):
     title: str
     place: str
     size: int
     used: int
-    cells: list[Cell]
+    cells: list[SlotCell]
 
     @property
-    def unseen(self) -> int:
+    def hidden_slots(self) -> int:
         """Empty slots at the end that are not shown."""
         return self.size - len(self.cells)
 
 
-def grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterable[int]) -> list[Grid]:
+def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterable[int]) -> list[SlotGrid]:
     slots: dict[SlotAddress, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
-    worn = {slot: what for slot, what in zip(equipment, WORN, strict=False) if slot >= 0}
+    worn = {slot: what for slot, what in zip(equipment, EQUIPMENT_SLOTS, strict=False) if slot >= 0}
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
     found = [
-        _grid(PLACES[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
-        _grid(PLACES[BANK], BANK, room.bank_slots, slots, names),
+        _make_grid(PLACES[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
+        _make_grid(PLACES[BANK], BANK, room.bank_slots, slots, names),
     ]
     for bag, size in sorted(held.bags.items()):
-        title = _title(*bags[bag], names) if bag in bags else f"Bag {bag[:8]}"
-        found.append(_grid(title, bag, size, slots, names))
+        title = _bag_title(*bags[bag], names) if bag in bags else f"Bag {bag[:8]}"
+        found.append(_make_grid(title, bag, size, slots, names))
     return found
 
 
-def _grid(
+def _make_grid(
     title: str,
     place: str,
     size: int,
     slots: Mapping[SlotAddress, Stack],
     names: Names,
     worn: Mapping[int, str] | None = None,
-) -> Grid:
+) -> SlotGrid:
     """One beyond the size is shown as long as it holds something."""
     mine = {slot: stack for (where, slot), stack in slots.items() if where == place}
-    shown = max(min(size, SHOWN), max(mine, default=-1) + 1)
-    cells = [_cell(slot, mine.get(slot), names, (worn or {}).get(slot, "")) for slot in range(shown)]
-    return Grid(title, place, max(size, shown), len(mine), cells)
+    shown = max(min(size, SLOTS_SHOWN), max(mine, default=-1) + 1)
+    cells = [_make_cell(slot, mine.get(slot), names, (worn or {}).get(slot, "")) for slot in range(shown)]
+    return SlotGrid(title, place, max(size, shown), len(mine), cells)
 
 
-def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
+def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotCell:
     if stack is None:
-        return Cell(slot)
+        return SlotCell(slot)
     entry = names.known["items"].get(stack.item_id)
     name = names.of("items", stack.item_id)
     icon = entry.icon or "" if isinstance(entry, CatalogueItem) else ""
-    is_picture = icon.startswith(PICTURE)
-    return Cell(
+    is_picture = icon.startswith(DATA_URL)
+    return SlotCell(
         slot,
         stack,
         name,
         _initials(name) if entry else "?",
-        zlib.crc32(stack.item_id.encode()) % COLOURS,
+        zlib.crc32(stack.item_id.encode()) % COLOUR_COUNT,
         "" if is_picture else icon,
         icon if is_picture else "",
         tuple((what, buff) for what, buff in zip(STATS, stack.buffs, strict=False) if buff),
@@ -96,7 +96,7 @@ def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
     )
 
 
-def _title(spot: SlotAddress, stack: Stack, names: Names) -> str:
+def _bag_title(spot: SlotAddress, stack: Stack, names: Names) -> str:
     return f"{names.of('items', stack.item_id)} ({differences.name_spot(spot, names)})"
 
 

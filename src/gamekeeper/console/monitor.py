@@ -1,0 +1,134 @@
+"""What is asked for once for all who watch: how many there are, the game servers, the latest changes, and health."""
+
+from collections import Counter, deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+from gamekeeper.console import differences, pages
+from gamekeeper.game import history, standbys
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
+from gamekeeper.http.health import make_readiness_query
+from gamekeeper.http.shared_query import SharedQuery
+from gamekeeper.store import mails, presence
+from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store.history import HistoryFilter
+from gamekeeper.store.presence import GameServerRow
+
+SNAPSHOT_SECONDS = 1.0
+CHECKS_SECONDS = 5.0  # whether rows can be written is found out by writing one
+SAMPLE_SECONDS = 5.0
+SAMPLES = 60  # five minutes
+LATEST_CHANGES = 10
+MAX_SERVERS = 200  # that are shown
+MAX_SCANNED = 2_000  # of those on one server: no page may take longer because more are there
+STUCK_MAIL_MS = 10 * 60 * 1000
+LAPSED_LEASE_MS = 10 * 1000  # the reaper comes by twice a second
+GOOD, STRAINED, DOWN = "Good", "Strained", "Down"
+
+
+class Snapshot(NamedTuple):
+    online: int
+    players: int
+    accounts: int | None  # for those who may know
+    latest: str  # HTML, out of a template that escapes
+
+
+class HealthCheck(NamedTuple):
+    subject: str
+    status: str
+    message: str
+    cause: str = ""  # in the database's words, which name hosts and files: for those who manage
+
+
+class Monitor:
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._readiness = make_readiness_query(keeper)
+        self._checks = SharedQuery(self._run_checks, CHECKS_SECONDS)
+        self._snapshots = {
+            each: SharedQuery(partial(self._take_snapshot, accounts=each), SNAPSHOT_SECONDS) for each in (True, False)
+        }
+        self._servers = SharedQuery(
+            lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
+        )
+        self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
+        self.streams: Counter[str] = Counter()  # streams by account
+
+    async def sample(self) -> None:
+        self.online_samples.append(await self._keeper.lists.count(ONLINE))
+
+    async def read_snapshot(self, rights: frozenset[str]) -> Snapshot:
+        """What somebody with these rights may see; at most a second old."""
+        return await self._snapshots["users.query" in rights].get()
+
+    async def read_servers(self) -> list[GameServerRow]:
+        """With how many are on each; at most a second old."""
+        return await self._servers.get()
+
+    async def read_checks(self) -> list[HealthCheck]:
+        """Cheap ones: a few seconds old at most, and however many ask."""
+        try:
+            return await self._checks.get()
+        except DatabaseUnavailable as away:
+            return [HealthCheck("Database", DOWN, "It takes no writes; the log has why.", str(away))]
+
+    @contextmanager
+    def count_stream(self, account_id: str) -> Generator[None]:
+        self.streams[account_id] += 1
+        try:
+            yield
+        finally:
+            self.streams -= Counter([account_id])  # what has come down to nothing is gone
+
+    async def _take_snapshot(self, *, accounts: bool) -> Snapshot:
+        keeper = self._keeper
+        online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
+        page = await keeper.store.read(
+            lambda tx: history.load_page(tx, HistoryFilter(accounts=accounts), None, LATEST_CHANGES)
+        )
+        lines = await differences.list_differences(keeper, page.changes, sees_accounts=accounts)
+        shown = pages.TEMPLATES.get_template("latest.html").render(
+            changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
+        )
+        return Snapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
+
+    async def _run_checks(self) -> list[HealthCheck]:
+        await self._readiness.get()
+        store = self._keeper.store
+        stuck, lapsed = await mails.has_stuck(store, STUCK_MAIL_MS), await presence.has_lapsed(store, LAPSED_LEASE_MS)
+        return [
+            HealthCheck("Database", GOOD, "It takes writes."),
+            _check_outbox(stuck=stuck, is_set_up=bool(self._keeper.settings.smtp_url)),
+            _check_leases(lapsed=lapsed),
+            *await self._check_standbys(),
+        ]
+
+    async def _check_standbys(self) -> list[HealthCheck]:
+        """Only where the operator expects some."""
+        if not self._keeper.settings.synchronous_standbys:
+            return []
+        shortage = await standbys.find_shortage(self._keeper)
+        said = shortage or "As many as expected."
+        return [HealthCheck("Synchronous standbys", STRAINED if shortage else GOOD, said)]
+
+
+def worst_status(checks: list[HealthCheck]) -> str:
+    """Health in one word: the worst of them."""
+    return max((each.status for each in checks), key=(GOOD, STRAINED, DOWN).index)
+
+
+def _check_outbox(*, stuck: bool, is_set_up: bool) -> HealthCheck:
+    if not stuck:
+        return HealthCheck("Outbox", GOOD, "No mail has waited long.")
+    cure = "See the page Mail." if is_set_up else "Mail is not set up: set GAMEKEEPER_SMTP_URL."
+    return HealthCheck("Outbox", STRAINED, f"A mail has waited for more than {STUCK_MAIL_MS // 60_000} minutes. {cure}")
+
+
+def _check_leases(*, lapsed: bool) -> HealthCheck:
+    if not lapsed:
+        return HealthCheck("Game servers", GOOD, "No lease has run out unnoticed.")
+    what = "A lease has run out, and its players are still online"
+    return HealthCheck("Game servers", STRAINED, f"{what}: no process does its upkeep. Look at the log, and restart.")

@@ -1,0 +1,18 @@
+"""What a process keeps for the pages: app.py makes it, and it comes with every request."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from gamekeeper.console.doctor_run import DoctorRun
+from gamekeeper.console.monitor import Monitor
+from gamekeeper.http.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleState:
+    monitor: Monitor
+    doctor: DoctorRun
+
+
+def get_state(request: Request) -> ConsoleState:
+    return cast("ConsoleState", request.services.live)
