@@ -238,9 +238,9 @@ def test_closed_stream_frees_its_place_at_once(
     watching = watch(open_session(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
     live: Any = lively.asgi.services.live
-    assert live.monitor.watching.total() == 1
+    assert live.monitor.streams.total() == 1
     watching.disconnect()
-    assert not live.monitor.watching
+    assert not live.monitor.streams
 
 
 def test_idle_stream_sends_heartbeats(
