@@ -147,7 +147,7 @@ def test_log_in_operation_is_rejected(world: World, root: Keeper) -> None:
         (CommitUnknown("gone"), 503, "It is not known whether this was done"),
         (IdempotencyInProgress(), 409, "It is not known whether this was done"),
         (RuntimeError("oh"), 500, "It is not known whether this was done"),
-        (DatabaseUnavailable("gone"), 503, "The database cannot be reached"),
+        (DatabaseUnavailable("gone"), 503, "The database is not available"),
     ],
 )
 @pytest.mark.parametrize("done", ["/console?done=already", ""])
