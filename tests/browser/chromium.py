@@ -1,4 +1,4 @@
-"""Where Chromium is; without one nobody has looked at the pages, and the run says so."""
+"""Find Chromium; without it the browser tests are skipped with a message."""
 
 import os
 import shutil
@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-# its sandbox does not work for root, who runs the tests in a container
+# Chromium's sandbox does not work for root, who runs the tests in a container.
 ARGUMENTS = [
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing leaves this machine
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no request may leave this machine
     *(["--no-sandbox"] if os.geteuid() == 0 else []),
 ]
 MISSING = (

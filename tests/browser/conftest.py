@@ -1,7 +1,7 @@
-"""A real Chromium at a real server with the demo world, one of each per test process.
+"""Fixtures: a real Chromium and a real server with the demo world, one of each per test process.
 
-Playwright keeps an event loop running in the thread that uses it, and no other loop may run there: the tests of this
-folder run in a thread of their own, and everybody else's keep theirs.
+Playwright keeps an event loop running in its thread, where no other loop may run. So the tests of this folder run in
+their own thread.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from visitor import Visitor
 import world as worlds
 from databases import Postgres, Sqlite
 
-PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # beside those with names, for `make tour`
-ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")  # postgres: `make browser-postgresql`
+PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # additional players for `make tour`
+ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")  # `make browser-postgresql` sets postgres
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
-expect.set_options(timeout=30_000)  # as long as everything else is waited for
+expect.set_options(timeout=30_000)  # milliseconds; the same timeout as everywhere
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -75,7 +75,7 @@ def postgres_demo(postgres_databases: Postgres) -> Generator[DemoServer]:
 
 @pytest.fixture(params=[ENGINE])
 def engine(request: pytest.FixtureRequest) -> str:
-    """Only one in a run: the browser takes longer than the rest, and the pages are tested on both without it."""
+    """Use one engine per run: browser tests are slow, and tests/console covers the pages on both engines."""
     return request.param
 
 
@@ -86,11 +86,11 @@ def demo(engine: str, request: pytest.FixtureRequest) -> DemoServer:
 
 @pytest.fixture
 def visit(browser: Browser) -> Generator[Callable[..., Visitor]]:
-    """People at a server, each with a browser window of their own; what went wrong in any of them fails the test."""
+    """Return a function that opens browser windows; an error in any of them fails the test."""
     there: list[Visitor] = []
 
     def enter(server: DemoServer, name: str = "", **looks: Any) -> Visitor:
-        """Called in the test, so in its thread."""
+        """Open a window in the thread of the test."""
         there.append(Visitor(browser, server, name, **looks))
         return there[-1]
 
@@ -101,5 +101,5 @@ def visit(browser: Browser) -> Generator[Callable[..., Visitor]]:
 
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where screenshots go: `make screenshots` wants them among the documents."""
+    """Return the folder of the screenshots, which `make screenshots` sets to docs/images."""
     return os.environ.get("GAMEKEEPER_SCREENSHOTS") or str(tmp_path_factory.mktemp("screenshots"))

@@ -1,4 +1,4 @@
-"""The demo world, served, with two who look after it: one may do everything, the other hardly anything."""
+"""A server with the demo world and two accounts: one with all permissions, one with none."""
 
 import sys
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from gamekeeper.store import users
 from gamekeeper.store.users import Powers
 from server import Server
 
-LOADED_PER_SECOND = 500  # at the very least
+LOADED_PER_SECOND = 500  # slowest expected loading of additional players
 PASSWORD = "moss and lanterns"
 KEEPER = API_ACCOUNT
-HELPER = "Helper"  # may sign in, and has no role
+HELPER = "Helper"  # an account that may sign in, without roles
 LATELY = (
     ("players/Aldwyn/items/give", {"itemid": DRAUGHT.id, "quantity": 5}, "Lost when the server went down, ticket 4711"),
     ("players/Halvard/level", {"level": 21}, "Levelled by a quest that paid twice"),
@@ -41,24 +41,24 @@ async def fill(keeper: Keeper) -> None:
 
 
 class DemoServer(Server):
-    """`gamekeeper demo` keeps some of its characters online, which `serve` does not, and loads many more if wanted."""
+    """Runs `gamekeeper demo`, which keeps some players online, with additional players if requested."""
 
     def __init__(self, database: str, players: int = 0) -> None:
         super().__init__(database)
         self.players = players
 
     def cookie(self, name: str) -> str:
-        """Of a session that is new."""
+        """Sign in and return the cookie of a new session."""
         form = {"name": name, "password": PASSWORD}
         return httpx.post(f"{self.url}/console/sign-in", data=form).cookies["gamekeeper"]
 
     def live(self) -> None:
-        """Something has been done here lately: what the pages have to show."""
+        """Make some changes, so that the pages have something to show."""
         for path, body, reason in LATELY:
             self.do(path, body, reason)
 
     def do(self, path: str, body: Mapping[str, object] | None, reason: str, method: str = "POST") -> None:
-        """Not in the browser."""
+        """Call the API outside the browser."""
         headers = {"Authorization": f"Bearer {self._token}", "X-Reason": reason}
         httpx.request(method, f"{self.url}/api/v1/{path}", json=body, headers=headers).raise_for_status()
 
@@ -68,7 +68,7 @@ class DemoServer(Server):
         return httpx.post(f"{self.url}/api/oauth/token", data=form).json()["access_token"]
 
     def sign_out(self, cookie: str) -> None:
-        """Elsewhere than in the browser that has the cookie."""
+        """End the session outside the browser that has its cookie."""
         with httpx.Client(base_url=self.url, cookies={"gamekeeper": cookie}) as client:
             page = client.get("/console/done/none").text
             csrf = page.partition('name="csrf" content="')[2].partition('"')[0]

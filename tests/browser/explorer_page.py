@@ -1,4 +1,4 @@
-"""The API explorer in a browser, at /api/docs and in the console."""
+"""Uses the API explorer in a browser, at /api/docs and in the console."""
 
 from demo_server import KEEPER, PASSWORD
 from playwright.sync_api import Locator, expect
@@ -6,7 +6,7 @@ from visitor import Visitor
 
 
 def log_in(visitor: Visitor, name: str = KEEPER) -> None:
-    """At /api/docs."""
+    """Log in to the explorer at /api/docs."""
     page = visitor.page
     page.get_by_role("button", name="Log in").click()
     page.get_by_label("Account name").fill(name)
@@ -16,7 +16,7 @@ def log_in(visitor: Visitor, name: str = KEEPER) -> None:
 
 
 def open_operation(visitor: Visitor, name: str) -> Locator:
-    """By its id in the document."""
+    """Open the operation with this id."""
     operation = visitor.page.locator(f"#{name}")
     operation.locator("summary").first.click()
     return operation

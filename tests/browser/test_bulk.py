@@ -1,4 +1,4 @@
-"""An item for many, while things go wrong: nobody is left out of the undo, and nothing stalls unsaid."""
+"""Giving an item to many players when requests fail: the undo covers every player, and problems are shown."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ FOCUSED = "window.focused = []; addEventListener('focusin', event => window.focu
 
 
 def plan(visitor: Visitor, names: tuple[str, ...]) -> None:
-    """Chooses some on a list, and a key for each of them."""
+    """Select players on a list and open the bulk page, which makes a key for each."""
     for name in names:
         visitor.go(f"/console/characters?search={name}")
         visitor.page.get_by_label(f"Select {name}").check()
@@ -38,14 +38,14 @@ def results(visitor: Visitor) -> Locator:
     return visitor.page.locator("#bulk tbody td:nth-child(2)")
 
 
-def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer) -> None:
+def test_undo_covers_players_whose_answer_was_lost(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.page.add_init_script(HURRY)
     me.expected = {403, 500}
     failing, lost = {"act", "given"}, "nobody"
 
     def act(route: Route) -> None:
-        """It is done, and its answer is lost."""
+        """Let the server apply the change, and drop its answer."""
         sent, answer = route.request.post_data or "", route.fetch()
         if "act" in failing and f"-give-{lost}" in sent:  # its key
             route.fulfill(status=500, json={"Code": "internal_error", "Message": "It failed."})
@@ -77,7 +77,7 @@ def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer)
     expect(results(me)).to_have_text(["Taken back"] * 3)
 
 
-def test_a_run_that_cannot_be_kept_goes_on_and_says_so(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_bulk_run_without_storage_continues_with_a_warning(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.page.add_init_script(FULL)
     plan(me, ("Rosalind", "Tamsin"))
@@ -92,7 +92,7 @@ def test_a_run_that_cannot_be_kept_goes_on_and_says_so(visit: Visit, sqlite_demo
     assert not any("data-stop" in each and "<button" in each[:8] for each in focused), "a second Enter would stop it"
 
 
-def test_too_many_are_not_cut_off_but_said(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_too_many_selected_players_are_reported(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go("/console/characters")
     many = "Array.from({ length: 501 }, (_, number) => [`${number}`, `Somebody ${number}`])"
@@ -110,7 +110,7 @@ def test_too_many_are_not_cut_off_but_said(visit: Visit, sqlite_demo: DemoServer
     expect(me.page.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_another_person_can_undo_a_bulk_run(visit: Visit, sqlite_demo: DemoServer) -> None:
     me, helper = visit(sqlite_demo, KEEPER), visit(sqlite_demo, HELPER)
     plan(me, ("Jaspar", "Kerensa"))
     carry_out(me, "a wedding", GIVE.format(2))
@@ -139,7 +139,7 @@ def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlit
 
 
 def redo(visitor: Visitor, number: str) -> None:
-    """Takes back what took something back."""
+    """Undo an undo."""
     visitor.go(f"/console/changes/{number}")
     visitor.page.get_by_role("button", name="Undo").click()
     visitor.dialog.get_by_label("Reason").fill("it shone")
@@ -147,7 +147,7 @@ def redo(visitor: Visitor, number: str) -> None:
     visitor.sees("Done.")
 
 
-def test_a_run_that_is_not_found_says_how_far_was_looked(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_missing_bulk_run_says_how_far_the_search_went(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.page.route("**/console/bulk/done*", far_back)
     me.go("/console/bulk?run=0123456789ab")
@@ -160,7 +160,7 @@ def test_a_run_that_is_not_found_says_how_far_was_looked(visit: Visit, sqlite_de
 
 
 def far_back(route: Route) -> None:
-    """As in a ledger of millions."""
+    """Answer as if the audit log had millions of changes."""
     row: dict[str, Any] = {
         "id": "x",
         "name": "Nim",
@@ -175,12 +175,12 @@ def far_back(route: Route) -> None:
     route.fulfill(json={**told, "reached": "2026-01-01 00:00:00 UTC"})
 
 
-def test_of_two_with_one_name_either_can_be_chosen(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_either_of_two_items_with_one_name_can_be_chosen(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     names = [f"Key ({KEY.id})", f"key ({DRAUGHT.id})"]
 
     def suggest(route: Route) -> None:
-        """Nothing is called what is chosen: its id tells."""
+        """Suggest two items with one name, which only their ids distinguish."""
         labels: list[str] = [] if "(" in unquote(route.request.url) else names
         route.fulfill(json={"found": [{"id": each[5:-1], "label": each} for each in labels]})
 
@@ -190,4 +190,4 @@ def test_of_two_with_one_name_either_can_be_chosen(visit: Visit, sqlite_demo: De
     me.go("/console/bulk")
     me.page.get_by_label("Item", exact=True).fill(names[1])
     me.page.get_by_role("button", name="Preview the changes").click()
-    me.sees(f"1 \u00d7 {DRAUGHT.name}")  # what the server says of it
+    me.sees(f"1 \u00d7 {DRAUGHT.name}")  # the preview from the server

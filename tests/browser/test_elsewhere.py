@@ -1,6 +1,6 @@
-"""What a page of another site can do with the browser of somebody who is signed in.
+"""Pages of other sites cannot act through the browser of a signed-in person.
 
-It is the same on both engines; SQLite is enough.
+The engine makes no difference; SQLite is enough.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ Visit = Callable[..., Visitor]
 
 
 def open_elsewhere(visitor: Visitor, html: str) -> None:
-    """A page of an opaque origin: to the browser every other address is another site."""
+    """Open a page with an opaque origin, for which our server is another site."""
     visitor.page.goto(f"data:text/html,{quote(html)}")
 
 
 def test_link_on_another_site_opens_for_signed_in_person(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo)
     me.go("/console")
-    sign_in(me, KEEPER)  # by the form: the cookie is kept as the server says
+    sign_in(me, KEEPER)  # through the form, so that the browser stores the cookie with its attributes
     open_elsewhere(me, f"<a href='{sqlite_demo.url}{player_page('Aldwyn')}'>Ticket 4711</a>")
     me.page.get_by_role("link", name="Ticket 4711").click()
     expect(me.page.get_by_role("heading", name="Aldwyn", level=1)).to_be_visible()

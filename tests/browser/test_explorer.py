@@ -1,4 +1,4 @@
-"""The one API explorer: at /api/docs with a token, in the console with the session."""
+"""The API explorer at /api/docs with a token, and in the console with the session."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ APPLY = "Apply changes"
 
 
 def enter(visit: Visit, server: DemoServer, path: str) -> Visitor:
-    """Somebody in front of the explorer, allowed everything."""
+    """Open the explorer as an account with all permissions."""
     me = visit(server, KEEPER if path == CONSOLE else "")
     me.go(path)
     me.page.locator(".operation").first.wait_for()
@@ -30,7 +30,7 @@ def test_write_is_previewed_and_then_applied(visit: Visit, sqlite_demo: DemoServ
     me = enter(visit, sqlite_demo, path)
     operation = preview_gift(me, "Wulfric", HERB.id)
     expect(operation.locator(".command")).to_contain_text("dryRun=true")
-    reason = f"a fern \u2013 from {path}"  # beyond Latin-1, which headers are not
+    reason = f"a fern \u2013 from {path}"  # contains a character outside Latin-1, which headers cannot carry directly
     operation.get_by_label("Reason").fill(reason)
     me.page.keyboard.press("Enter")
     expect(operation.locator(".result")).to_contain_text("Done.")
@@ -57,7 +57,7 @@ def test_read_is_sent_at_once(visit: Visit, sqlite_demo: DemoServer, path: str) 
 
 
 def test_session_is_not_used_at_the_docs(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """Somebody who is signed in to the console still has to log in there."""
+    """A person signed in to the console must still log in at /api/docs."""
     me = visit(sqlite_demo, KEEPER)
     me.expected = {401}
     me.go(f"{DOCS}#get_player")
@@ -67,7 +67,7 @@ def test_session_is_not_used_at_the_docs(visit: Visit, sqlite_demo: DemoServer) 
     expect(operation.locator(".result .status")).to_have_text("401")
 
 
-def test_what_changed_meanwhile_is_previewed_again(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_change_made_meanwhile_causes_a_new_preview(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = enter(visit, sqlite_demo, CONSOLE)
     operation = preview_gift(me, "Leofric", GEM.id)
     sqlite_demo.do("players/Leofric/items/give", {"itemid": GEM.id, "quantity": 1}, "at the same time")
@@ -161,7 +161,7 @@ def test_operation_that_cannot_be_run_says_why(visit: Visit, sqlite_demo: DemoSe
 
 
 @pytest.mark.parametrize("path", [CONSOLE, DOCS])
-def test_search_by_keyboard(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+def test_search_works_by_keyboard(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(path)
     me.page.locator(".operation").first.wait_for()

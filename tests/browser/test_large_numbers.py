@@ -1,4 +1,4 @@
-"""JavaScript keeps numbers beyond 2^53 as docs/openapi.md shows it. No server is asked."""
+"""The script of docs/openapi.md keeps numbers beyond 2^53 exact in JavaScript; no server is needed."""
 
 import re
 from pathlib import Path

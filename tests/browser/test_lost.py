@@ -1,4 +1,4 @@
-"""A connection that is lost: the page says so, says what is known, and goes on. Whatever was sent is done once."""
+"""Lost connections: the page reports it, continues later, and every request is applied once."""
 
 import re
 from collections.abc import Callable
@@ -22,18 +22,18 @@ IMPATIENT = "(after => { AbortSignal.timeout = () => after.call(AbortSignal, 50)
 
 
 def in_ledger(visitor: Visitor, reason: str) -> int:
-    """How many changes have it."""
+    """Return the number of changes with this reason."""
     visitor.go(f"/console/changes?reason={reason.replace(' ', '+')}")
     return visitor.page.locator("article.change").count()
 
 
 def notice_in(place: Locator, text: str) -> None:
-    """There it is said, and nowhere else."""
+    """Require the notice in this part of the page and nowhere else."""
     expect(place.locator("[data-said]")).to_have_text(text)
     expect(place.page.locator("[data-said]")).to_have_count(1)
 
 
-def test_an_undo_out_of_a_list(visit: Visit, demo: DemoServer) -> None:
+def test_undo_from_a_list_survives_a_lost_connection(visit: Visit, demo: DemoServer) -> None:
     for reason in ("the first opal", "the second opal"):
         demo.do("players/Verity/items/give", {"itemid": GEM.id, "quantity": 1}, reason)
     me = visit(demo, KEEPER)
@@ -71,7 +71,7 @@ def test_an_undo_out_of_a_list(visit: Visit, demo: DemoServer) -> None:
     assert (in_ledger(me, "not hers"), in_ledger(me, "nor this one")) == (1, 1)
 
 
-def test_the_explorer(visit: Visit, demo: DemoServer) -> None:
+def test_explorer_survives_a_lost_connection(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go("/console/explorer")
     operation = me.page.locator("#give_item")
@@ -94,7 +94,7 @@ def test_the_explorer(visit: Visit, demo: DemoServer) -> None:
     assert in_ledger(me, "a fern by hand") == 1
 
 
-def test_an_item_for_many(visit: Visit, demo: DemoServer) -> None:
+def test_bulk_run_survives_a_lost_connection(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.page.add_init_script(HURRY)
     chosen = [[stable_id("player", name), name] for name in ("Undrel", "Leofric")]
@@ -114,8 +114,8 @@ def test_an_item_for_many(visit: Visit, demo: DemoServer) -> None:
     assert in_ledger(me, "ferns for two") == len(chosen)
 
 
-def test_an_answer_that_never_comes(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """The network is silent: nothing says that the connection is gone."""
+def test_request_without_an_answer_times_out_with_a_message(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """The network drops packets without closing the connection."""
     me = visit(sqlite_demo, KEEPER)
     me.page.add_init_script(IMPATIENT)
     me.go(player_page("Wulfric"))
@@ -125,7 +125,7 @@ def test_an_answer_that_never_comes(visit: Visit, sqlite_demo: DemoServer) -> No
     expect(me.page.get_by_role("button", name="Set level")).to_be_enabled()
 
 
-def test_an_answer_by_something_in_between(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_answer_of_a_proxy_is_reported_as_failure(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.expected = {502}
     me.go(player_page("Wulfric"))
@@ -135,7 +135,7 @@ def test_an_answer_by_something_in_between(visit: Visit, sqlite_demo: DemoServer
     assert not me.dialog.is_visible()
 
 
-def test_what_was_done_is_told_by_a_reload(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wulfric"))
     me.page.get_by_role("button", name="Set level").click()
@@ -148,7 +148,7 @@ def test_what_was_done_is_told_by_a_reload(visit: Visit, sqlite_demo: DemoServer
     expect(me.page).to_have_url(re.compile(r"/console/players/[0-9a-f-]+$"))
 
 
-def test_something_out_of_the_catalogue(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_catalogue_choice_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wulfric"))
     item = me.page.locator("input[data-suggest=items]")
@@ -160,7 +160,7 @@ def test_something_out_of_the_catalogue(visit: Visit, sqlite_demo: DemoServer) -
     me.dialog.get_by_text("These changes will be made:").wait_for()
 
 
-def test_the_search_box(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_search_box_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go("/console/me")
     me.page.keyboard.press("Control+k")
@@ -175,8 +175,8 @@ def test_the_search_box(visit: Visit, sqlite_demo: DemoServer) -> None:
     expect(me.page.get_by_text("The server cannot be reached.")).to_have_count(0)
 
 
-def test_the_overview(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """The stream breaks off, cannot be had again for a while, and is back with what has happened meanwhile."""
+def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """The event stream breaks, stays unavailable for a while, and returns with the changes made meanwhile."""
     me = visit(sqlite_demo, KEEPER)
     me.page.route(EVENTS, lambda route: route.fulfill(content_type="text/event-stream", body="retry: 100\n\n"))
     me.go("/console")
@@ -189,8 +189,8 @@ def test_the_overview(visit: Visit, sqlite_demo: DemoServer) -> None:
     expect(me.page.locator("#latest li").first).to_contain_text("Wulfric")
 
 
-def test_the_doctor(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """It is said to be looking still, so that there is something to ask for."""
+def test_doctor_run_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """Answer that the doctor is still running, so that the page polls again."""
 
     def running(route: Route) -> None:
         body = route.fetch().text().replace('id="checkup"', 'id="checkup" data-running', 1)

@@ -1,6 +1,6 @@
-"""What will change, however much it is, and what was done: seen without searching for it.
+"""Previews and results of actions are visible without scrolling, however long they are.
 
-It is the same on both engines; SQLite is enough.
+The engine makes no difference; SQLite is enough.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tour import confirm, offer
 from visitor import Visitor
 
 Visit = Callable[..., Visitor]
-SMALL = 320  # a page of 1280 pixels, four times as large
+SMALL = 320  # width in pixels, like a 1280 pixel page at 400 % zoom
 LONG = """() => {
   const [was, now] = document.querySelectorAll('.change > .difference td');
   was.textContent = 'Moderator';
@@ -30,7 +30,7 @@ BROKEN = """() => [...document.querySelectorAll('.difference :is(th, td)')].flat
 })"""
 
 
-def test_a_long_one_begins_at_its_beginning(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_long_preview_opens_at_its_top(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)
     me.go(player_page("Pascoe"))
     me.page.get_by_role("button", name="Delete").click()
@@ -43,7 +43,7 @@ def test_a_long_one_begins_at_its_beginning(visit: Visit, sqlite_demo: DemoServe
             expect(each).to_be_in_viewport(ratio=1)
 
 
-def test_typing_replaces_the_reason_that_is_there(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_typing_replaces_the_suggested_reason(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(account_page("Quillon"))
     ban = me.page.locator("form[data-action]", has=me.page.get_by_role("button", name="Ban", exact=True))
@@ -56,7 +56,7 @@ def test_typing_replaces_the_reason_that_is_there(visit: Visit, sqlite_demo: Dem
     expect(reason).to_have_value("ticket 12")
 
 
-def test_what_was_done_has_the_focus(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_result_of_an_action_has_the_focus(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Ondine"))
     offer(me, "Moonfern", 1)
@@ -67,16 +67,17 @@ def test_what_was_done_has_the_focus(visit: Visit, sqlite_demo: DemoServer) -> N
 
 
 @pytest.mark.parametrize("path", [player_page("Aldwyn"), "/console/mail"])
-def test_nothing_scrolls_sideways_when_it_is_enlarged(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+def test_page_does_not_scroll_sideways_at_400_percent_zoom(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER, width=SMALL)
     me.go(path)
     assert me.page.evaluate("document.documentElement.scrollWidth") == SMALL
 
 
-def test_a_choice_with_a_long_name_does_not_widen_the_page(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_long_option_does_not_widen_the_page(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)
     me.go(player_page("Aldwyn"))
-    options = "document.querySelectorAll('select:not([name=\"body.value\"]) option')"  # that one is true or false
+    # Excluded: its options are true and false
+    options = "document.querySelectorAll('select:not([name=\"body.value\"]) option')"
     assert (
         me.page.evaluate(f"{options}.forEach(each => {{ each.textContent = 'L'.repeat(255); }}); {options}.length") > 1
     )
@@ -84,7 +85,7 @@ def test_a_choice_with_a_long_name_does_not_widen_the_page(visit: Visit, sqlite_
 
 
 @pytest.mark.parametrize("path", ["/console/changes?before=80", account_page("Quillon")])
-def test_short_words_are_not_broken_where_it_is_narrow(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+def test_short_words_are_not_broken_on_narrow_screens(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)
     me.go(path)
     me.page.evaluate(LONG)
@@ -112,7 +113,7 @@ def test_page_without_javascript_names_the_action_too(visit: Visit, sqlite_demo:
     expect(me.confirm_button).to_have_text("Ban Quillon for 7 days")
 
 
-def test_the_dialog_of_an_erasure_names_the_account_and_wants_its_name(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_erasure_dialog_names_the_account_and_requires_its_name(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)
     me.expected = {400}
     me.go(account_page("Quillon"))

@@ -1,6 +1,6 @@
-"""After an action the page is where it was, with scripts and without.
+"""After an action the page keeps its scroll position, with and without scripts.
 
-It is the same on both engines; SQLite is enough.
+The engine makes no difference; SQLite is enough.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def variables(visitor: Visitor) -> Locator:
 
 
 def set_variable(visitor: Visitor) -> None:
-    """The first number of the page, to another value."""
+    """Set the first numeric variable of the page to another value."""
     form = variables(visitor).locator("form", has=visitor.page.locator("input[type=number]")).first
     number = form.locator("input[type=number]")
     number.fill(str(int(number.input_value()) + 1))
@@ -48,7 +48,7 @@ def test_page_stays_where_it_was_after_an_action(visit: Visit, sqlite_demo: Demo
     assert abs(top_of(heading) - before) <= 1
     notice.get_by_role("button", name="Close").click()
     expect(notice).to_have_count(0)
-    me.go(player_page(WHO))  # a page that is opened afresh begins at its top
+    me.go(player_page(WHO))  # a newly opened page starts at its top
     assert me.page.evaluate("scrollY") == 0
 
 

@@ -1,4 +1,4 @@
-"""The tour: everything that is there, once, in order; with the keyboard alone; and what must not work."""
+"""A tour of all console pages, with mouse and with keyboard only, and actions that must be refused."""
 
 import re
 from collections.abc import Callable
@@ -18,19 +18,19 @@ ONCE = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC"
 BOTH = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC"
 
 
-def test_the_whole_of_it(visit: Visit, demo: DemoServer) -> None:
-    """`make tour` runs this one, in a world of as many as one likes."""
+def test_tour_of_all_pages_works(visit: Visit, demo: DemoServer) -> None:
+    """`make tour` runs this test with any number of players."""
     tour = Tour(visit(demo), demo)
     for step in STEPS:
         step(tour)
     print(f"\n{tour.table()}")  # noqa: T201 - for whoever runs it with -s
 
 
-def test_with_the_keyboard_alone(visit: Visit, demo: DemoServer) -> None:
+def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo)
     keyboard = me.page.keyboard
     me.go("/console")
-    expect(me.page.get_by_label("Name")).to_be_focused()  # a page gets its focus some time after it is there
+    expect(me.page.get_by_label("Name")).to_be_focused()  # the focus is set some time after the page is shown
     for key in (KEEPER, "Tab", PASSWORD, "Enter"):
         keyboard.press(key) if key in {"Tab", "Enter"} else keyboard.type(key)
     arrive(me)
@@ -55,7 +55,7 @@ def test_with_the_keyboard_alone(visit: Visit, demo: DemoServer) -> None:
 
 
 def tab_to(visitor: Visitor, selector: str) -> None:
-    """The place must be reachable, and be seen to have the focus when it is reached."""
+    """Press Tab until the element has the focus, which must be visible."""
     for _ in range(150):
         visitor.page.keyboard.press("Tab")
         focused = visitor.page.locator(":focus")
@@ -66,7 +66,7 @@ def tab_to(visitor: Visitor, selector: str) -> None:
     raise AssertionError(f"{selector} cannot be reached with the Tab key")
 
 
-def test_what_a_role_may_not_do_is_not_shown_and_not_possible(visit: Visit, demo: DemoServer) -> None:
+def test_missing_role_hides_and_refuses_actions(visit: Visit, demo: DemoServer) -> None:
     helper = visit(demo, HELPER)
     helper.go("/console")
     shown = helper.page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts()
@@ -79,7 +79,7 @@ def test_what_a_role_may_not_do_is_not_shown_and_not_possible(visit: Visit, demo
             helper.sees("Nothing was changed.")
 
 
-def test_a_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> None:
+def test_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.expected = {403}
     me.go(player_page("Pascoe"))
@@ -91,7 +91,7 @@ def test_a_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> 
     assert read_quantities(me, ITEM) == before
 
 
-def test_when_the_session_has_ended_one_signs_in_and_goes_on(visit: Visit, demo: DemoServer) -> None:
+def test_expired_session_returns_to_the_page_after_sign_in(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go("/console/characters")
     demo.sign_out(me.cookie)
@@ -102,7 +102,7 @@ def test_when_the_session_has_ended_one_signs_in_and_goes_on(visit: Visit, demo:
     assert me.page.url.endswith(f"{player_page('Rosalind')}?before=9")
 
 
-def test_an_action_after_the_session_has_ended_changes_nothing(visit: Visit, demo: DemoServer) -> None:
+def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go(f"{player_page('Wynstan')}?before=99999")
     level = me.page.get_by_role("spinbutton", name="Level").input_value()
@@ -116,11 +116,11 @@ def test_an_action_after_the_session_has_ended_changes_nothing(visit: Visit, dem
     assert me.page.get_by_role("spinbutton", name="Level").input_value() == level
     demo.sign_out(me.cookie)
     me.expected = {401}
-    offer(me, ITEM, 7)  # what it is called cannot be asked any more: it is sent all the same
+    offer(me, ITEM, 7)  # the item's name cannot be looked up any more; the form is sent with the text
     me.sees(UNSENT)
 
 
-def test_a_slip_in_the_name_of_an_item(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_misspelt_item_name_is_suggested(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wynstan"))
     item = me.page.locator("input[data-suggest=items]")
@@ -136,7 +136,7 @@ def test_a_slip_in_the_name_of_an_item(visit: Visit, sqlite_demo: DemoServer) ->
     expect(option).to_have_attribute("label", f"{ITEM} (similar to Rievr)")
 
 
-def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> None:
+def test_stale_form_shows_the_current_state(visit: Visit, demo: DemoServer) -> None:
     mine, theirs = visit(demo, KEEPER), visit(demo, KEEPER)
     mine.expected = {409}
     for each in (mine, theirs):
@@ -151,7 +151,7 @@ def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> No
     mine.sees("Done.")
 
 
-def test_times_are_the_readers_and_utc(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_times_are_shown_in_local_time_and_utc(visit: Visit, sqlite_demo: DemoServer) -> None:
     there, here = visit(sqlite_demo, KEEPER, timezone_id="Asia/Kolkata"), visit(sqlite_demo, KEEPER)
     for each, seen in ((there, BOTH), (here, ONCE)):
         each.go("/console/changes")
@@ -159,7 +159,7 @@ def test_times_are_the_readers_and_utc(visit: Visit, sqlite_demo: DemoServer) ->
         assert re.fullmatch(seen, each.page.locator("time").first.inner_text())
 
 
-def test_a_stream_that_is_refused_says_why(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_refused_event_stream_says_why(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.expected = {503}
     full = {"Code": "too_many_watching", "Message": "Too many pages are open."}
@@ -168,7 +168,7 @@ def test_a_stream_that_is_refused_says_why(visit: Visit, sqlite_demo: DemoServer
     me.sees("Too many pages are open.")
 
 
-def test_what_needs_a_script_is_not_there_without(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_controls_that_need_scripts_are_hidden_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
     me.go("/console")
     me.page.locator(".who summary").click()

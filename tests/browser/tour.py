@@ -1,4 +1,4 @@
-"""The whole tour of the console, in a world of any size, with how long each of its pages took to answer."""
+"""Steps of the console tour, in a world of any size, with the time of each page."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ ANSWERED = """() => {
   return responseEnd - requestStart;
 }"""
 PART = re.compile(r"([\d,]+) to ([\d,]+) of ([\d,]+)")
-DOCTOR_MS = 60_000  # and one for every character
+DOCTOR_MS = 60_000  # timeout of the doctor, plus one millisecond per player
 
 
 class Somebody(NamedTuple):
@@ -32,7 +32,7 @@ class Somebody(NamedTuple):
 
 
 def somebody(players: int) -> Somebody:
-    """One of the many, out of their middle; where they are few, one with a name."""
+    """Return a player from the middle of the list, or a named one in a small world."""
     if not players:
         return Somebody("Kerensa", stable_id("player", "Kerensa"), "Isolde", stable_id("user", "Isolde"))
     player, _ = sample_players.numbered_players([players // 2])[0]
@@ -50,13 +50,13 @@ class Tour:
         self.note_arrival(what)
 
     def note_arrival(self, what: str) -> None:
-        """On a page, by whatever way: it has a heading, and its time is noted."""
+        """Require a heading on the current page, and record its time."""
         self.page.wait_for_load_state()
         expect(self.page.locator("h1")).to_have_count(1)
         self.times.append((what, self.page.evaluate(ANSWERED)))
 
     def press(self, button: str, what: str, within: Locator | None = None) -> None:
-        """One that leads to another page."""
+        """Press a button that leads to another page."""
         with self.page.expect_navigation():
             (within or self.page.locator("main")).get_by_role("button", name=button, exact=True).click()
         self.note_arrival(what)
@@ -75,13 +75,13 @@ def sign_in(visitor: Visitor, name: str) -> None:
 
 
 def arrive(visitor: Visitor) -> None:
-    """Inside, with the scripts at work."""
+    """Wait until the console is shown and its scripts have started."""
     visitor.page.get_by_role("navigation", name="Pages").wait_for()
     visitor.page.wait_for_load_state()
 
 
 def offer(visitor: Visitor, item: str, quantity: int) -> None:
-    """Fills in what is to be given to whoever is on the page, and asks what would happen."""
+    """Fill in the form for giving an item to the current player, and open the preview."""
     give = visitor.page.locator("form[data-action]", has=visitor.page.get_by_role("button", name="Give", exact=True))
     give.get_by_label("Item").fill(item)
     give.get_by_label("How many").fill(str(quantity))
@@ -97,13 +97,13 @@ def confirm(visitor: Visitor, reason: str) -> None:
 
 
 def read_quantities(visitor: Visitor, item: str) -> list[str]:
-    """How many of it each slot of the inventory has."""
+    """Return the item's quantity in each inventory slot."""
     slots = visitor.page.locator("section", has=visitor.page.locator("#grid-inventory")).locator(".tile")
     return slots.filter(has_text=item).locator(".count").all_inner_texts()
 
 
 def overview(tour: Tour) -> None:
-    """What happens elsewhere appears by itself."""
+    """Changes made elsewhere appear without a reload."""
     tour.visitor.go("/console")
     sign_in(tour.visitor, KEEPER)
     tour.note_arrival("Overview")
@@ -114,7 +114,7 @@ def overview(tour: Tour) -> None:
 
 
 def search(tour: Tour) -> None:
-    """By id, email, item and name: straight to the thing, the last time out of what is suggested."""
+    """Search by id, email, item and name, the last time through the suggestions."""
     who, page = tour.who, tour.page
     for text, kind, title in (
         (who.id, "id", who.name),
@@ -136,7 +136,7 @@ def search(tour: Tour) -> None:
 
 
 def gift(tour: Tour) -> None:
-    """Given and seen, taken back and gone; and seen again as it was."""
+    """Give an item, undo it, and look at the inventory as it was."""
     me, page = tour.visitor, tour.page
     before = read_quantities(me, GEM.name)
     offer(me, GEM.name, 7)
@@ -171,7 +171,7 @@ def account(tour: Tour) -> None:
 
 
 def ranking(tour: Tour) -> None:
-    """The middle and the end, the best and the worst first."""
+    """Open the middle and the end of the ranking, in both directions."""
     page = tour.page
     tour.go("/console/ranking", "Ranking")
     last = _count_players(tour)
@@ -186,7 +186,7 @@ def ranking(tour: Tour) -> None:
 
 
 def _count_players(tour: Tour) -> int:
-    """How many a list has, as it says."""
+    """Return the number of players that the list states."""
     found = PART.search(tour.page.locator("nav.pager").inner_text())
     assert found
     return int(found[3].replace(",", ""))
@@ -201,7 +201,7 @@ def online(tour: Tour) -> None:
 
 
 def lists(tour: Tour) -> None:
-    """What is sought is in the address, and still there after Back."""
+    """The search text is in the address and survives Back."""
     page, who = tour.page, tour.who
     for path, text, name in (("characters", who.name, who.name), ("accounts", who.email[1:], who.owner)):
         title = path.capitalize()
@@ -222,7 +222,7 @@ def lists(tour: Tour) -> None:
 
 
 def filters(tour: Tour) -> None:
-    """Those who are online, and the accounts of each state: chosen on the page, and then in its address."""
+    """Filter by online players and by state of accounts; the filter is in the address."""
     page = tour.page
     tour.go("/console/characters", "Characters")
     page.get_by_label("Show").select_option("yes")
@@ -250,7 +250,7 @@ def changes(tour: Tour) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     rows = download.value.path().read_text("utf-8").splitlines()
-    assert len(rows) == 1 + 1, rows  # with the names of its columns
+    assert len(rows) == 1 + 1, rows  # a header line and one change
     assert "found in the well" in rows[1]
     page.locator("article.change .number").click()
     page.get_by_role("heading", name="Stored data").wait_for()
@@ -258,7 +258,7 @@ def changes(tour: Tour) -> None:
 
 
 def shelves(tour: Tour) -> None:
-    """What one only looks at."""
+    """Open the read-only pages."""
     tour.go("/console/catalogue?kind=spells", "Catalogue")
     tour.go("/console/mail", "Mail")
     tour.go("/console/tokens", "Tokens")

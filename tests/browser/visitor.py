@@ -1,4 +1,4 @@
-"""Somebody in front of a browser window. Nothing may go wrong in it unseen, and nothing may come from elsewhere."""
+"""A browser window. Script errors and requests to other hosts fail the test."""
 
 import re
 from collections.abc import Generator
@@ -12,18 +12,18 @@ WIDE, NARROW = (1440, 900), (390, 844)
 COOKIE = "gamekeeper"
 REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
 LOST = "Failed to load resource: net::ERR_"
-# a script that a page begins with: whatever it puts off, it does almost at once
+# Script added to each page: delayed functions run almost at once.
 HURRY = "(wait => { window.setTimeout = (then, ms) => wait(then, Math.min(ms, 20)); })(window.setTimeout)"
 
 
 class Visitor:
-    """`name` is signed in already; without one nobody is."""
+    """A browser window, signed in as `name` if given."""
 
     def __init__(
         self, browser: Browser, server: DemoServer, name: str, *, width: int = 1440, dark: bool = False, **more: Any
     ) -> None:
         self.server = server
-        self.expected: set[int] = set()  # refusals that the test is about
+        self.expected: set[int] = set()  # statuses of refusals that the test expects
         self._cut = False
         self._wrong: list[str] = []
         looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", **more}
@@ -35,7 +35,7 @@ class Visitor:
             **looks,
         )
         self._context.set_default_timeout(30_000)
-        self._context.on("request", self._watch)  # nothing is held up for it: pages are as quick as they are
+        self._context.on("request", self._watch)  # observes requests without delaying them
         if name:
             value = server.cookie(name)
             self._context.add_cookies([{"name": COOKIE, "value": value, "domain": "127.0.0.1", "path": "/console"}])
@@ -66,7 +66,7 @@ class Visitor:
 
     @contextmanager
     def cut_off(self, address: str, *, answered: bool = False) -> Generator[None]:
-        """Nothing comes back from there. It does not even get there, or else only its answer is lost on the way."""
+        """Drop requests to the address, or with `answered` only their answers."""
         over = False
 
         def drop(route: Route) -> None:
@@ -77,8 +77,8 @@ class Visitor:
                 route.fetch()
             route.abort()
 
-        self._cut = True  # Chromium says so whenever it gets round to it
-        self.page.route(address, drop)  # it stays: what is turned off and on again may be off for a moment longer
+        self._cut = True  # Chromium reports dropped requests later
+        self.page.route(address, drop)  # the route stays installed: removing it could drop another request
         yield
         over = True
 
@@ -87,7 +87,7 @@ class Visitor:
         assert not self._wrong, "\n".join(self._wrong)
 
     def _watch(self, request: Request) -> None:
-        """Chromium is told to find no other host anyway; that one is asked for is wrong already."""
+        """Record requests to other hosts; Chromium cannot reach them, but they must not even be tried."""
         if not request.url.startswith((f"{self.server.url}/", "data:")):
             self._wrong.append(f"asked another host for {request.url}")
 
