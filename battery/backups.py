@@ -94,8 +94,8 @@ class BackupTally:
         ]
         found = [not self.failed, not self.missing, not self.uneven, not self.after_retries, not self.unnoticed]
         figures = [Figure(*row, met=met) for row, met in zip(rows, found, strict=True)]
-        busy = Figure("gives acknowledged while the backups were made", f"{self.during}", "> 0", self.during > 0)
-        return [*figures, busy, Figure("who may read the file", modes, "600", self.modes == {OWNER_ONLY})]
+        busy = Figure("gives acknowledged during the backups", f"{self.during}", "> 0", self.during > 0)
+        return [*figures, busy, Figure("mode of the backup file", modes, "600", self.modes == {OWNER_ONLY})]
 
 
 def run(run: Run) -> list[Figure]:

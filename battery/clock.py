@@ -233,26 +233,32 @@ def _library() -> str:
     for folder in LIBRARIES:
         for path in sorted(Path(folder).glob("**/faketime/libfaketime.so.1")):
             return str(path)
-    raise NotRun(
-        "libfaketime is missing, which moves a server's clock. Debian and Ubuntu have it: apt install faketime"
-    )
+    raise NotRun("libfaketime is missing; it moves the clock of a server. On Debian and Ubuntu: apt install faketime")
 
 
 def _figures(run: Run, found: ClockFindings) -> list[Figure]:
     gives = f"{found.failed_gives} of {found.gives}"
     figures = [
-        Figure(f"gives under {found.jumps} jumps that failed", gives, "0", found.failed_gives == 0),
-        Figure("other requests that failed", str(found.failures), "0", found.failures == 0),
-        Figure("locks on guesses and mails opened early", str(found.unlocked), "0", found.unlocked == 0),
-        Figure("ended tokens and codes that work again", str(found.alive_again), "0", found.alive_again == 0),
-        Timed("a token's longest life after its end", f"{found.late:.2f} s", "≤ 0.5 s", found.late <= LATE_SECONDS),
+        Figure(f"failed gives during {found.jumps} clock jumps", gives, "0", found.failed_gives == 0),
+        Figure("other failed requests", str(found.failures), "0", found.failures == 0),
+        Figure("limits on guesses and mails that ended early", str(found.unlocked), "0", found.unlocked == 0),
+        Figure("expired tokens and codes that work again", str(found.alive_again), "0", found.alive_again == 0),
+        Timed("longest use of a token after its expiry", f"{found.late:.2f} s", "≤ 0.5 s", found.late <= LATE_SECONDS),
     ]
     if run.engine == POSTGRES:
         figures += [
             Figure(
-                "two instances, 30 years apart: tokens ended early", str(found.ended_early), "0", not found.ended_early
+                "two instances, clocks 30 years apart: tokens expired early",
+                str(found.ended_early),
+                "0",
+                not found.ended_early,
             ),
-            Timed("and between their last answers", f"{found.apart:.2f} s", "≤ 0.5 s", found.apart <= LATE_SECONDS),
+            Timed(
+                "two instances: time between their last answers",
+                f"{found.apart:.2f} s",
+                "≤ 0.5 s",
+                found.apart <= LATE_SECONDS,
+            ),
         ]
     return figures
 
@@ -284,8 +290,8 @@ def keys(run: Run) -> list[Figure]:
     replayed = sum(_is_replay(*both) for both in zip(before, after, strict=True))
     gives = sum(each.good for each in givers.answers)
     return [
-        Figure("gives under a clock 40 days ahead", str(gives), "> 0", gives > 0),
-        Figure("keys from before that replay after it", f"{replayed} of {OLD_KEYS}", "all", replayed == OLD_KEYS),
+        Figure("gives with the clock 40 days ahead", str(gives), "> 0", gives > 0),
+        Figure("older keys that replay afterwards", f"{replayed} of {OLD_KEYS}", "all", replayed == OLD_KEYS),
         Figure("changes trimmed", str(trimmed), "0", trimmed == 0),
     ]
 

@@ -52,7 +52,7 @@ def _kill_under_load(run: Run, node: Node) -> list[Figure]:
         wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
     what = f"synchronous_commit off, PostgreSQL killed {kills} times"
     return [
-        Figure(f"{what}: items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure(f"{what}: items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
         Figure(f"{what}: keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
     ]
 

@@ -71,7 +71,7 @@ class Points:
         if answer is None:
             self._ask_again(verb, quantity, key, done=point == "after_commit")
         elif not self.early:
-            self.surprises.append(f"{key}: nobody died of it, {answer}")
+            self.surprises.append(f"{key}: the process did not crash, {answer}")
         self.wanted += quantity if verb == "give" else -quantity
 
     def crash_batch(self, point: str, quantity: int) -> None:
@@ -88,7 +88,7 @@ class Points:
         self.server.kill()
         self.server.start()
         self.crashes += 1
-        self.surprises += [f"{key}: nobody died of it" for key in answered if key != keys[0]]
+        self.surprises += [f"{key}: the process did not crash" for key in answered if key != keys[0]]
         for key in keys:
             self._ask_again("give", quantity, key, done=point == "after_commit" or key == keys[0])
         self.wanted += quantity * BATCH
@@ -121,8 +121,10 @@ def _at_fail_points(run: Run) -> list[Figure]:
                 points.crash_batch(point, chance.randint(1, 9))
         off = points.count_held() - points.wanted
     return [
-        Figure(f"items lost or doubled in {points.crashes} crashes at fail points", f"{off:+d}", "0", off == 0),
-        Figure("answers that do not fit the point", ", ".join(points.surprises) or "0", "0", not points.surprises),
+        Figure(f"items lost or duplicated in {points.crashes} crashes at crash points", f"{off:+d}", "0", off == 0),
+        Figure(
+            "answers that do not match the crash point", ", ".join(points.surprises) or "0", "0", not points.surprises
+        ),
     ]
 
 
@@ -149,11 +151,11 @@ class Total:
     def figures(self, how: str) -> list[Figure]:
         # Rule of three: upper bound of the failure rate after 0 failures in n
         bound = f" (3/n = {300 / self.kills:.1f} %)"
-        what = f"items lost or doubled in {self.kills} {how}{bound} and {self.answered} changes"
+        what = f"items lost or duplicated in {self.kills} {how}{bound} and {self.answered} changes"
         return [
             Figure(what, str(self.wrong), "0", self.wrong == 0),
-            Figure("keys never answered", str(self.unresolved), "0", self.unresolved == 0),
-            Figure("keys that answer otherwise when asked again", str(self.unkept), "0", self.unkept == 0),
+            Figure("keys without an answer", str(self.unresolved), "0", self.unresolved == 0),
+            Figure("keys with another answer on retry", str(self.unkept), "0", self.unkept == 0),
         ]
 
 
@@ -248,7 +250,7 @@ def examine(database: str) -> list[Figure]:
     """Run the doctor, which also checks that the audit log adds up to the items in all slots."""
     found = realm.at_work(database, lambda keeper: doctor.examine(keeper, lambda _what, _done, _total: None))
     errors = [each.message for each in found if each.level == doctor.ERROR]
-    return [Figure("errors that the doctor finds", "; ".join(errors) or "0", "0", not errors)]
+    return [Figure("errors found by the doctor", "; ".join(errors) or "0", "0", not errors)]
 
 
 CASES = (

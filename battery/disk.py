@@ -89,7 +89,7 @@ def survive_disk_failures(run: Run) -> list[Figure]:
     while time.monotonic() < until and all(figure.met for figure in figures):
         figures = _once(run, run.seed + times)
         times += 1
-    return figures if times == 1 else [*figures, Figure("times that all of it was done", str(times), "any", met=True)]
+    return figures if times == 1 else [*figures, Figure("repetitions", str(times), "any", met=True)]
 
 
 def _require(run: Run) -> None:
@@ -98,7 +98,7 @@ def _require(run: Run) -> None:
         with _small_disk(run.folder / "tried-small", SMALL):
             pass
     except RuntimeError as error:
-        raise NotRun(f"no small disk to fill, mounting one takes root: {error}") from error
+        raise NotRun(f"a small disk cannot be mounted, which needs root: {error}") from error
     if run.engine == SQLITE and not run.fault:
         frail_disk.require(run.folder)
 
@@ -147,12 +147,12 @@ def _figures(trouble: Trouble, givers: Givers, looks: Looks, began: float, ended
     readable = {OK} if trouble.reads else {OK, BUSY}
     said = f"{trouble.what}: "
     return [
-        Figure(f"{said}refused writes by status", _counts(refused), f"only {BUSY}", {*refused} == {BUSY}),
-        Figure(f"{said}reads by status", _counts(looks.reads), _any(readable), {*looks.reads} <= readable),
-        Figure(f"{said}/health/live by status", _counts(looks.lives), f"only {OK}", {*looks.lives} == {OK}),
-        Timed(f"{said}first write after it is over", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
-        Figure(f"{said}items lost or doubled, of {sum(givers.wanted.values())}", str(wrong), "0", wrong == 0),
-        Figure(f"{said}keys never answered", str(givers.unresolved), "0", givers.unresolved == 0),
+        Figure(f"{said}refused writes, by status", _counts(refused), f"only {BUSY}", {*refused} == {BUSY}),
+        Figure(f"{said}reads, by status", _counts(looks.reads), _any(readable), {*looks.reads} <= readable),
+        Figure(f"{said}/health/live, by status", _counts(looks.lives), f"only {OK}", {*looks.lives} == {OK}),
+        Timed(f"{said}first write after the failure", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
+        Figure(f"{said}items lost or duplicated, of {sum(givers.wanted.values())}", str(wrong), "0", wrong == 0),
+        Figure(f"{said}keys without an answer", str(givers.unresolved), "0", givers.unresolved == 0),
     ]
 
 

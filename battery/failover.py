@@ -80,7 +80,7 @@ def _switch_over(pair: Pair, givers: Givers, seen: FailoverTimes) -> None:
 def _check_conservation(givers: Givers) -> list[Figure]:
     wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
     return [
-        Figure("items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure("items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
         Figure("keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
     ]
 
@@ -101,7 +101,7 @@ def _figures(seen: FailoverTimes) -> list[Figure]:
     if seen.rolls:
         failed = seen.while_rolling.total()
         said = f"{failed} in {seen.rolls} restarts {dict(seen.while_rolling) or ''}".strip()
-        found.append(Figure("failed requests while instances are restarted in turn", said, "0", failed == 0))
+        found.append(Figure("failed requests during a rolling restart", said, "0", failed == 0))
     return found
 
 

@@ -109,9 +109,7 @@ async def _burst(site: Site) -> list[Figure]:
     what = f"of {GUESSES} guesses at once at one password over {len(site.urls)} process(es)"
     return [
         Figure(f"{what}: hashed", str(hashed), f"1 to {PER_CALLER}", 0 < hashed <= PER_CALLER),
-        Figure(
-            f"{what}: turned away", str(turned_away), f"{GUESSES - PER_CALLER}", turned_away >= GUESSES - PER_CALLER
-        ),
+        Figure(f"{what}: rejected", str(turned_away), f"{GUESSES - PER_CALLER}", turned_away >= GUESSES - PER_CALLER),
         _status("another account from the guesser's address", neighbour, OK),
         _status("the right password from the guesser's address", shut, WAIT),
         _status("the right password from the owner's address", own, OK),
@@ -135,8 +133,8 @@ async def _answers(site: Site, chance: random.Random) -> list[Figure]:
             "known and unknown names: answers", "equal" if known == unknown else "differ", "equal", known == unknown
         ),
         Timed(
-            f"known and unknown names: time, {pairs} pairs, medians",
-            f"{abs(apart):.1%} apart",
+            f"known and unknown names: difference of the median times, {pairs} pairs",
+            f"{abs(apart):.1%}",
             f"{CLOSE:.0%}",
             abs(apart) <= CLOSE,
         ),
@@ -171,9 +169,7 @@ def _load(site: Site) -> Figure:
         if ratio > SLOWER:  # other load may have disturbed the measurement: repeat it
             ratio, idle, busy = min((ratio, idle, busy), _measure_slowdown(site))
     found = f"{ratio:.1f} times ({idle * 1000:.1f} and {busy * 1000:.1f} ms)"
-    return Timed(
-        "p99 of a look-up while passwords are guessed, against idle", found, f"{SLOWER:.0f} times", ratio <= SLOWER
-    )
+    return Timed("p99 of a lookup during guessing, compared with idle", found, f"{SLOWER:.0f} times", ratio <= SLOWER)
 
 
 def _measure_slowdown(site: Site) -> tuple[float, float, float]:
@@ -255,7 +251,7 @@ async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
         Figure(
             f"most hashed from one address, {what}", str(from_one), f"1 to {PER_ADDRESS}", 0 < from_one <= PER_ADDRESS
         ),
-        Figure(f"the owner's log-ins meanwhile, {what}", str(owner_in), str(windows), owner_in == windows),
+        Figure(f"successful log-ins of the owner meanwhile, {what}", str(owner_in), str(windows), owner_in == windows),
     ]
 
 

@@ -67,8 +67,8 @@ def _send_corpus(run: Run, server: SocketServer, look: worlds.World) -> list[Fig
     least = 0 if run.fault else LEAST
     return [
         Figure("hostile requests", f"{len(cases):,}", f"≥ {least:,}", len(cases) >= least),
-        Figure("answered with a 5xx", str(broken), "0", broken == 0),
-        Figure("answered otherwise than they should", str(len(wrong)), "0", not wrong),
+        Figure("5xx answers", str(broken), "0", broken == 0),
+        Figure("unexpected answers", str(len(wrong)), "0", not wrong),
         Figure("answers that repeat the token", str(echoed), "0", echoed == 0),
         Figure("tables changed", ", ".join(changed) or "0", "0", not changed),
     ]

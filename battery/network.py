@@ -75,7 +75,7 @@ def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Outage]:
 def _figures(givers: Givers, spells: list[Outage]) -> list[Figure]:
     wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
     return [
-        Figure("items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure("items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
         Figure("keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
         *[_healing(givers, mode, spells) for mode in MODES if any(each.mode == mode for each in spells)],
     ]
@@ -83,7 +83,7 @@ def _figures(givers: Givers, spells: list[Outage]) -> list[Figure]:
 
 def _healing(givers: Givers, mode: str, spells: list[Outage]) -> Figure:
     worst = max(recovery_seconds(givers.answers, each) for each in spells if each.mode == mode)
-    return Timed(f"{mode}: all is well", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
+    return Timed(f"{mode}: recovery", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
 
 
 def recovery_seconds(answers: Sequence[GiveAnswer], spell: Outage) -> float:

@@ -135,18 +135,26 @@ def figures(way: str, found: OverloadResult) -> list[Figure]:
     return [
         Timed(f"{way}: goodput at {offered}", f"{found.goodput:.0%} of the peak", "≥ 50 %", found.goodput >= GOODPUT),
         Timed(
-            f"{way}: turned away, median",
+            f"{way}: rejected, median time",
             f"{refused * 1000:.0f} ms",
             "≤ 250 ms",
             bool(busy) and refused <= REFUSED_SECONDS,
         ),
-        Figure(f"{way}: neither answered nor turned away with Retry-After", str(other), "0", other == 0),
-        Timed(f"{way}: accepted, p99", f"{slow:.2f} s", "≤ 2 s", slow <= 2),
+        Figure(f"{way}: neither answered nor rejected with Retry-After", str(other), "0", other == 0),
+        Timed(f"{way}: accepted, p99 time", f"{slow:.2f} s", "≤ 2 s", slow <= 2),
         Timed(
-            f"{way}: /health/live, slowest", f"{found.slowest_live:.2f} s", "≤ 1 s", found.slowest_live <= LIVE_SECONDS
+            f"{way}: /health/live, slowest answer",
+            f"{found.slowest_live:.2f} s",
+            "≤ 1 s",
+            found.slowest_live <= LIVE_SECONDS,
         ),
-        Timed(f"{way}: within 5 s after", f"{found.back:.0%} of the peak", "≥ 90 %", found.back >= BACK),
-        Timed(f"{way}: the most it did of the peak", f"{most:.0%}", "≤ 115 %", most <= WRONG_PEAK),
+        Timed(
+            f"{way}: throughput within 5 s after the overload",
+            f"{found.back:.0%} of the peak",
+            "≥ 90 %",
+            found.back >= BACK,
+        ),
+        Timed(f"{way}: highest throughput", f"{most:.0%}", "≤ 115 %", most <= WRONG_PEAK),
     ]
 
 

@@ -166,7 +166,7 @@ class PatroniPair:
         self._wait(lambda: any(each.has_standby(self._standby_role) for each in self.machines), "no standby")
 
     def wait_for_primary(self) -> None:
-        self._wait(lambda: any(each.is_primary() for each in self.machines), "nobody was promoted")
+        self._wait(lambda: any(each.is_primary() for each in self.machines), "no machine became primary")
 
     def close(self) -> None:
         for machine in self.machines:
@@ -188,7 +188,7 @@ class PatroniPair:
 def _require_programs() -> None:
     for program, found in (("patroni", PATRONI.exists()), ("etcd", etcd())):
         if not found:
-            raise NotRun(f"There is no {program}: run `make patroni`.")
+            raise NotRun(f"{program} is missing: run `make patroni`.")
     user = programs()[1]
     try:
         subprocess.run([PATRONI, "--version"], check=True, capture_output=True, user=user, cwd="/")
@@ -253,9 +253,9 @@ def _figures(givers: Givers, gaps: list[float], switches: list[float]) -> list[F
     others = {status: count for status, count in givers.refusals(since=0).items() if status != BUSY}
     worst, slowest = max(gaps), max(switches, default=0.0)
     return [
-        Figure("Patroni: items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure("Patroni: items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
         Timed(
-            "Patroni: a machine dies",
+            "Patroni: primary dies, time until service is back",
             f"{worst:.1f} s at worst of {len(gaps)}",
             f"≤ {DEATH_BAR:g} s",
             worst <= DEATH_BAR,

@@ -59,14 +59,17 @@ def _figures(answers: list[StormAnswer], slowest_live: float) -> list[Figure]:
     away = [each.seconds for each in answers if each.status == BUSY and each.retry_after]
     median = statistics.median(away) if away else 0.0
     served = sum(each.status == OK for each in answers)
-    said = f"{GIVES} gives and {PLACES} places while nobody can write"
+    said = f"{GIVES} gives, {PLACES} slots, writes blocked"
     return [
-        Figure(f"{said}: turned away", str(len(away)), str(BEYOND), len(away) == BEYOND),
+        Figure(f"{said}: rejected", str(len(away)), str(BEYOND), len(away) == BEYOND),
         Timed(
-            f"{said}: after, median", f"{median * 1000:.0f} ms", "≤ 250 ms", bool(away) and median <= REFUSED_SECONDS
+            f"{said}: median time of a rejection",
+            f"{median * 1000:.0f} ms",
+            "≤ 250 ms",
+            bool(away) and median <= REFUSED_SECONDS,
         ),
-        Figure(f"{said}: served when it is over", str(served), str(PLACES), served == PLACES),
-        Timed(f"{said}: /health/live, slowest", f"{slowest_live:.2f} s", "≤ 1 s", slowest_live <= LIVE_SECONDS),
+        Figure(f"{said}: served afterwards", str(served), str(PLACES), served == PLACES),
+        Timed(f"{said}: /health/live, slowest answer", f"{slowest_live:.2f} s", "≤ 1 s", slowest_live <= LIVE_SECONDS),
     ]
 
 

@@ -187,9 +187,11 @@ def _figures(run: Run, held: list[ProcessSize], failed: int, open_to_database: i
     requests = len(held) * REQUESTS
     bar = f"≤ {most:.0f} MiB more"
     figures = [
-        Figure(f"a worker's memory over {requests:,} requests", memory, bar, grown <= most),
-        Figure("its open files", f"{first.files} → {last.files}", "the same", first.files == last.files),
-        Figure("its threads", f"{first.threads} → {last.threads}", "the same", first.threads == last.threads),
+        Figure(f"memory of a worker over {requests:,} requests", memory, bar, grown <= most),
+        Figure("open files of the worker", f"{first.files} → {last.files}", "unchanged", first.files == last.files),
+        Figure(
+            "threads of the worker", f"{first.threads} → {last.threads}", "unchanged", first.threads == last.threads
+        ),
         Figure("5xx answers", str(failed), "0", failed == 0),
     ]
     if run.engine == POSTGRES:

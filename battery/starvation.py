@@ -42,7 +42,7 @@ def stalled_log(run: Run) -> list[Figure]:
         finally:
             server.kill()
     wanted = f"{ANSWERS:,}"
-    return [Figure("answers while nobody reads the log", f"{answered:,}", wanted, answered == ANSWERS)]
+    return [Figure("answers while the log is not read", f"{answered:,}", wanted, answered == ANSWERS)]
 
 
 def _server(run: Run, way: str, *, access_log: bool = False) -> Server:
@@ -70,7 +70,7 @@ def long_reads(run: Run) -> list[Figure]:
         with _exporting(server.url, world):
             beside = _count_short(server.url, world)
     kept = beside / alone
-    return [Timed(f"short requests beside {EXPORTS} exports", f"{kept:.0%} of {alone}", "≥ 80 %", kept >= SHARE)]
+    return [Timed(f"short requests during {EXPORTS} exports", f"{kept:.0%} of {alone}", "≥ 80 %", kept >= SHARE)]
 
 
 def _count_short(url: str, world: Realm) -> int:

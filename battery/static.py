@@ -131,7 +131,7 @@ def _rules_that_fire(run: Run) -> Figure:
     rules = set(re.findall(r"- id: (\S+)", (RULES / "gamekeeper.yml").read_text(encoding="utf-8")))
     found = _semgrep(run.folder / "examples" / "src")
     firing = rules & {rule for rule, _, _ in wanted & found}
-    return Figure("rules of ours that find their bad example", str(len(firing)), str(len(rules)), firing == rules)
+    return Figure("own rules that find their bad example", str(len(firing)), str(len(rules)), firing == rules)
 
 
 def _secrets(folder: Path) -> int:
@@ -172,7 +172,7 @@ def measure_coverage(run: Run) -> list[Figure]:
     subprocess.run([PROGRAMS / "coverage", "combine", "-q", data], cwd=ROOT, check=True)
     report: dict[str, Any] = json.loads(_run_tool(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
     shares = {Path(name).stem: each["summary"]["percent_branches_covered"] for name, each in report["files"].items()}
-    figures = [Figure("tests of the four modules that fail", str(failed), "0", failed == 0)]
+    figures = [Figure("failed tests of the four modules", str(failed), "0", failed == 0)]
     for module in TESTS:
         share: float = shares.get(module, 0.0)
         what = f"branches of game/{module}.py tested"

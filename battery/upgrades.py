@@ -185,7 +185,7 @@ def _from_frozen(run: Run) -> list[Figure]:
     numbers = f"{len(frozen_databases.VERSIONS)} frozen databases brought to {NEXT[-1].number}"
     return [
         Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0),
-        Figure("kept answers that are not replayed after that", str(len(lost)), "0", not lost),
+        Figure("stored answers that are not replayed afterwards", str(len(lost)), "0", not lost),
     ]
 
 
@@ -201,8 +201,10 @@ def _kill_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
     harmed = _count_harmed(url, before)
     return [
         Figure("migrations killed before their COMMIT", str(deaths), str(len(numbers)), deaths == len(numbers)),
-        Figure("the run after that", (last.stderr.splitlines() or ["well"])[-1], "well", last.returncode == 0),
-        Figure("rows lost or altered by it", str(harmed), "0", harmed == 0),
+        Figure(
+            "next run of the migration", (last.stderr.splitlines() or ["success"])[-1], "success", last.returncode == 0
+        ),
+        Figure("rows lost or altered by the killed migrations", str(harmed), "0", harmed == 0),
     ]
 
 
@@ -252,9 +254,9 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
         refused = list(both.map(partial(_run_command, run), (["migrate"], ["serve", "--port", str(free_port())])))
     polite = sum("newer Gamekeeper" in each.stderr and each.returncode == 1 for each in refused)
     return [
-        Figure(f"answers but 200 and 503 while another migrates, of {len(answers)}", str(other), "0", other == 0),
-        Figure("answered after that", str(answers[-1:]), "[200]", answers[-1:] == [200]),
-        Figure("older programs that refuse the newer schema with a sentence", str(polite), "2", polite == 2),
+        Figure(f"answers other than 200 and 503 during a migration, of {len(answers)}", str(other), "0", other == 0),
+        Figure("last answer after the migration", str(answers[-1:]), "[200]", answers[-1:] == [200]),
+        Figure("older programs that refuse the newer schema with a message", str(polite), "2", polite == 2),
     ]
 
 
