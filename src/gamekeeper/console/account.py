@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import changes, pages, tokens
 from gamekeeper.console.queries import find_cursor
+from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import accounts, history, lookup, moderation
 from gamekeeper.game.history import HistoryPage
 from gamekeeper.game.players import Player
@@ -21,17 +22,24 @@ from gamekeeper.store.users import Powers, User
 
 CHANGES_PER_PAGE = 20  # of the history at a time
 TOKENS_SHOWN = 10
-PERMISSION_LABELS = {  # as the operation calls it → as people do, and what it means
-    "api": ("API access", "signs in here and gets tokens; taking it away revokes them"),
-    "users.query": ("Sees accounts", "role users.query"),
-    "users.manage": ("Manages accounts", "role users.manage; sees them, and signs in as anybody by a new password"),
-    "game.link": ("Is a game server", "role game.link"),
-    "editor": ("Edits the game", "in the game's editor"),
-    "ban": ("Bans", "and ends bans"),
-    "kick": ("Kicks", "out of the game"),
-    "mute": ("Mutes", "and ends mutes"),
+PERMISSION_LABELS = {  # name in the API: label, and explanation
+    "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
+    "users.query": (gettext("View accounts"), gettext("role users.query")),
+    "users.manage": (
+        gettext("Manage accounts"),
+        gettext("role users.manage; includes viewing them, and signing in as anyone by setting a password"),
+    ),
+    "game.link": (gettext("Game server"), gettext("role game.link")),
+    "editor": (gettext("Edit the game"), gettext("in the game's editor")),
+    "ban": (gettext("Ban"), gettext("can ban accounts and end bans")),
+    "kick": (gettext("Kick"), gettext("can kick players from the game")),
+    "mute": (gettext("Mute"), gettext("can mute accounts and end mutes")),
 }
-DURATIONS = {1: "1 day", 3: "3 days", 7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year", 0: "for good"}
+DURATIONS = {
+    **{days: ngettext("%(num)d day", "%(num)d days", days) for days in (1, 3, 7, 30, 90)},
+    365: gettext("1 year"),
+    0: gettext("permanent"),
+}
 MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.texts import gettext
 from gamekeeper.game.search import ACCOUNTS, MOST_MATCHES, STATES
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -10,7 +11,7 @@ from gamekeeper.store import moderation
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
-STATE_LABELS = {"banned": "banned", "muted": "muted", "powers": "with powers"}
+STATE_LABELS = {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
 PENALTY_READERS = {"banned": moderation.find_bans, "muted": moderation.find_mutes}
 
 

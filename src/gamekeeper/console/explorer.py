@@ -11,6 +11,7 @@ from msgspec import Struct
 from gamekeeper.console import api_calls, differences, erasing, pages, password, sessions
 from gamekeeper.console.actions import require, require_confirmation
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.texts import gettext
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
@@ -85,7 +86,7 @@ def _decode_body(text: str) -> Mapping[str, object] | None:
     try:
         return cast("Mapping[str, object]", msgspec.json.decode(text)) if text else None
     except (msgspec.DecodeError, RecursionError):
-        raise MalformedBody(problem="The body is not valid JSON.") from None
+        raise MalformedBody(problem=gettext("The body is not valid JSON.")) from None
 
 
 async def _hash_passwords(request: Request, route: Operation, call: ApiCall) -> ApiCall:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from gamekeeper import __version__
 from gamekeeper.console import monitor, pages, sessions, state
+from gamekeeper.console.texts import gettext
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings, describe
@@ -69,17 +70,17 @@ async def load_facts(request: Request) -> list[HealthFact]:
     left = await erasures.count_left(store, MAX_LEFT)
     waiting, failed = await mails.count_open(store, DAY_MS)
     return [
-        HealthFact("Version", __version__),
-        HealthFact("Up for", format_duration(request.services.metrics.request_rates.uptime_ms // 1000)),
-        HealthFact("Database", ENGINE_NAMES[store.engine]),
-        HealthFact("Schema", f"{newest.number:04} {newest.name}"),
-        HealthFact("Newest change", f"{standing.last:,}"),
-        HealthFact("Changes trimmed up to", f"{standing.trimmed:,}" if standing.trimmed else "none"),
-        HealthFact("Changes of erased accounts to blank", _format_count(left, MAX_LEFT)),
-        HealthFact("Mails waiting", _format_count(waiting, mails.COUNT_LIMIT)),
-        HealthFact("Mails refused in a day", _format_count(failed, mails.COUNT_LIMIT)),
-        HealthFact("Processes that serve", str(request.services.keeper.settings.workers)),
-        HealthFact("Pages watching here", str(state.get_state(request).monitor.streams.total())),
+        HealthFact(gettext("Version"), __version__),
+        HealthFact(gettext("Uptime"), format_duration(request.services.metrics.request_rates.uptime_ms // 1000)),
+        HealthFact(gettext("Database"), ENGINE_NAMES[store.engine]),
+        HealthFact(gettext("Schema"), f"{newest.number:04} {newest.name}"),
+        HealthFact(gettext("Newest change"), f"{standing.last:,}"),
+        HealthFact(gettext("Changes deleted up to"), f"{standing.trimmed:,}" if standing.trimmed else gettext("none")),
+        HealthFact(gettext("Changes with personal data still to erase"), _format_count(left, MAX_LEFT)),
+        HealthFact(gettext("Waiting mails"), _format_count(waiting, mails.COUNT_LIMIT)),
+        HealthFact(gettext("Failed mails of the last day"), _format_count(failed, mails.COUNT_LIMIT)),
+        HealthFact(gettext("Worker processes"), str(request.services.keeper.settings.workers)),
+        HealthFact(gettext("Live pages of this process"), str(state.get_state(request).monitor.streams.total())),
     ]
 
 
@@ -99,4 +100,4 @@ def format_duration(seconds: int) -> str:
 
 def _format_count(number: int, most: int) -> str:
     """A number that was counted up to `most`."""
-    return f"{number:,} or more" if number >= most else f"{number:,}"
+    return gettext("%(count)s or more", count=f"{number:,}") if number >= most else f"{number:,}"

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console.queries import ListQuery
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ACCOUNTS, PLAYERS, STATES, R, Sort
@@ -75,7 +76,7 @@ def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFi
     if chosen == ALL_VALUE:
         chosen = ""
     if chosen and chosen not in words:
-        raise BadField(field=name, problem=f"must be {' or '.join(words)}, or left out")
+        raise BadField(field=name, problem=gettext("must be %(choices)s, or left out", choices=" or ".join(words)))
     return ListFilter(name, words, chosen)
 
 
@@ -102,7 +103,7 @@ def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
     """Choose the order that the address names, or the first when it names none."""
     found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
     if found is None:
-        raise BadField(field="sortBy", problem=f"must be {' or '.join(sorts)}")
+        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=" or ".join(sorts)))
     return found
 
 

@@ -1,6 +1,8 @@
-"""The pages that are always at hand, and who sees them."""
+"""The menu of the console: its pages, and the permissions that each needs."""
 
 from typing import NamedTuple
+
+from gamekeeper.console.texts import gettext
 
 NO_PERMISSIONS: frozenset[str] = frozenset()
 QUERY = frozenset({"users.query"})
@@ -9,24 +11,20 @@ MANAGE = frozenset({"users.query", "users.manage"})
 
 class MenuEntry(NamedTuple):
     path: str
+    title: str
     needs: frozenset[str] = NO_PERMISSIONS
-    named: str = ""
-
-    @property
-    def title(self) -> str:
-        return self.named or self.path.rpartition("/")[2].capitalize()
 
 
 MENU = (
-    MenuEntry("/console", named="Overview"),
-    MenuEntry("/console/characters"),
-    MenuEntry("/console/ranking"),
-    MenuEntry("/console/online"),
-    MenuEntry("/console/accounts", QUERY),
-    MenuEntry("/console/changes"),
-    MenuEntry("/console/catalogue"),
-    MenuEntry("/console/mail", MANAGE),
-    MenuEntry("/console/tokens", MANAGE),
-    MenuEntry("/console/health"),
-    MenuEntry("/console/explorer", named="API explorer"),
+    MenuEntry("/console", gettext("Overview")),
+    MenuEntry("/console/characters", gettext("Players")),
+    MenuEntry("/console/ranking", gettext("Ranking")),
+    MenuEntry("/console/online", gettext("Online")),
+    MenuEntry("/console/accounts", gettext("Accounts"), QUERY),
+    MenuEntry("/console/changes", gettext("Changes")),
+    MenuEntry("/console/catalogue", gettext("Catalogue")),
+    MenuEntry("/console/mail", gettext("Mail"), MANAGE),
+    MenuEntry("/console/tokens", gettext("Tokens"), MANAGE),
+    MenuEntry("/console/health", gettext("Health")),
+    MenuEntry("/console/explorer", gettext("API explorer")),
 )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.console import differences, pages
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
@@ -26,7 +27,7 @@ MAX_SERVERS = 200  # that are shown
 MAX_SCANNED = 2_000  # of those on one server: no page may take longer because more are there
 STUCK_MAIL_MS = 10 * 60 * 1000
 LAPSED_LEASE_MS = 10 * 1000  # the reaper comes by twice a second
-GOOD, STRAINED, DOWN = "Good", "Strained", "Down"
+GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # shown as they are, and used by the style sheets
 
 
 class Snapshot(NamedTuple):
@@ -73,7 +74,11 @@ class Monitor:
         try:
             return await self._checks.get()
         except DatabaseUnavailable as away:
-            return [HealthCheck("Database", DOWN, "It takes no writes; the log has why.", str(away))]
+            return [
+                HealthCheck(
+                    gettext("Database"), DOWN, gettext("Not accepting writes. The log has the reason."), str(away)
+                )
+            ]
 
     @contextmanager
     def count_stream(self, account_id: str) -> Generator[None]:
@@ -100,7 +105,7 @@ class Monitor:
         store = self._keeper.store
         stuck, lapsed = await mails.has_stuck(store, STUCK_MAIL_MS), await presence.has_lapsed(store, LAPSED_LEASE_MS)
         return [
-            HealthCheck("Database", GOOD, "It takes writes."),
+            HealthCheck(gettext("Database"), GOOD, gettext("Accepting writes")),
             _check_outbox(stuck=stuck, is_set_up=bool(self._keeper.settings.smtp_url)),
             _check_leases(lapsed=lapsed),
             *await self._check_standbys(),
@@ -111,8 +116,8 @@ class Monitor:
         if not self._keeper.settings.synchronous_standbys:
             return []
         shortage = await standbys.find_shortage(self._keeper)
-        said = shortage or "As many as expected."
-        return [HealthCheck("Synchronous standbys", STRAINED if shortage else GOOD, said)]
+        said = shortage or gettext("As many as expected")
+        return [HealthCheck(gettext("Synchronous standbys"), STRAINED if shortage else GOOD, said)]
 
 
 def worst_status(checks: list[HealthCheck]) -> str:
@@ -122,13 +127,20 @@ def worst_status(checks: list[HealthCheck]) -> str:
 
 def _check_outbox(*, stuck: bool, is_set_up: bool) -> HealthCheck:
     if not stuck:
-        return HealthCheck("Outbox", GOOD, "No mail has waited long.")
-    cure = "See the page Mail." if is_set_up else "Mail is not set up: set GAMEKEEPER_SMTP_URL."
-    return HealthCheck("Outbox", STRAINED, f"A mail has waited for more than {STUCK_MAIL_MS // 60_000} minutes. {cure}")
+        return HealthCheck(gettext("Outbox"), GOOD, gettext("No mail is overdue"))
+    advice = gettext("See the page Mail.") if is_set_up else gettext("Mail is not configured: set GAMEKEEPER_SMTP_URL.")
+    wait = gettext("A mail has waited for more than %(minutes)s minutes.", minutes=STUCK_MAIL_MS // 60_000)
+    return HealthCheck(gettext("Outbox"), STRAINED, f"{wait} {advice}")
 
 
 def _check_leases(*, lapsed: bool) -> HealthCheck:
     if not lapsed:
-        return HealthCheck("Game servers", GOOD, "No lease has run out unnoticed.")
-    what = "A lease has run out, and its players are still online"
-    return HealthCheck("Game servers", STRAINED, f"{what}: no process does its upkeep. Look at the log, and restart.")
+        return HealthCheck(gettext("Game servers"), GOOD, gettext("No expired leases"))
+    return HealthCheck(
+        gettext("Game servers"),
+        STRAINED,
+        gettext(
+            "The lease of a game server has expired, but its players are still online: the background jobs do not run. "
+            "Look at the log, and restart the service."
+        ),
+    )

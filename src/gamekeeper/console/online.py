@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gamekeeper.console import lists, monitor, pages, state
 from gamekeeper.console.players import PlayerRow, read_players
 from gamekeeper.console.queries import PAGE_SIZE, SearchQuery
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ONLINE_PLAYERS
@@ -75,7 +76,7 @@ def _read_position(request: Request) -> NamePosition:
     for name in ("before", "after"):
         fold = request.query.get(name, "")
         if "\x00" in fold:  # U+0001 may be in it; this in no text of a database
-            raise BadField(field=name, problem="must be out of a link on this page")
+            raise BadField(field=name, problem=gettext("must come from a link on this page"))
         if fold:
             return NamePosition(fold, is_backward=name == "before")
     return START

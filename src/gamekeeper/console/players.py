@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.texts import gettext
 from gamekeeper.game.players import Player
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http.request import Request
@@ -20,7 +21,7 @@ class PlayerRow(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    choice = lists.read_filter(request, "online", {"yes": "online only"})
+    choice = lists.read_filter(request, "online", {"yes": gettext("online only")})
     records, beside = await lists.search_list(request, ONLINE_PLAYERS if choice.chosen else PLAYERS)
     characters = read_players(request, records)
     owners = await _find_owner_names(request, characters)

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from gamekeeper.console import pages
 from gamekeeper.console.menu import QUERY
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
 from gamekeeper.http.request import Request
@@ -14,22 +15,22 @@ from gamekeeper.http.response import Response
 
 MAX_SUGGESTIONS, MAX_RESULTS = 10, 50
 KIND_LABELS = {
-    "player": "characters",
-    "user": "accounts",
-    "item": "items",
-    "spell": "spells",
-    "class": "classes",
-    "map": "maps",
-    "variable": "variables",
-    "bag": "bags of characters",
-    "change": "changes",
+    "player": gettext("players"),
+    "user": gettext("accounts"),
+    "item": gettext("items"),
+    "spell": gettext("spells"),
+    "class": gettext("classes"),
+    "map": gettext("maps"),
+    "variable": gettext("variables"),
+    "bag": gettext("bags of players"),
+    "change": gettext("changes"),
 }
 MATCH_LABELS = {
-    "id": "by its id",
-    "exact": "exactly",
-    "prefix": "begins so",
-    "part": "has it inside",
-    "near": "nearly so",
+    "id": gettext("matched by id"),
+    "exact": gettext("exact match"),
+    "prefix": gettext("starts with the text"),
+    "part": gettext("contains the text"),
+    "near": gettext("similar name"),
 }
 
 

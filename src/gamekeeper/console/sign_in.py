@@ -4,6 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import pages, sessions
+from gamekeeper.console.texts import gettext
 from gamekeeper.console.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
@@ -12,9 +13,10 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
-WRONG = "The name or the password is wrong. Type both again."
-DUPLICATE_COOKIE = (
-    "Your browser sends more than one cookie {name}, and one is not ours. Delete this site's cookies, then sign in."
+WRONG = gettext("The name or the password is wrong. Type both again.")
+DUPLICATE_COOKIE = gettext(
+    "Your browser sent more than one cookie {name}, and one is not from this console. "
+    "Delete the cookies of this site, then sign in."
 )
 
 THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what ends when one signs out
@@ -35,23 +37,24 @@ class Notice(NamedTuple):
 
 END_NOTICES = {
     ALL_SESSIONS: Notice(
-        "You are signed out everywhere: all console sessions of the account have ended. Its programs go on.", "good"
-    ),
-    ALL_TOKENS: Notice(
-        "You are signed out everywhere, and all tokens of the account have ended: its programs must log in again.",
+        gettext("You are signed out everywhere. All console sessions ended; programs keep their tokens."),
         "good",
     ),
-    EXPIRED: Notice("You were signed out. Sign in to go on where you were."),
+    ALL_TOKENS: Notice(
+        gettext("You are signed out everywhere. All tokens are revoked: programs must log in again."),
+        "good",
+    ),
+    EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
     PASSWORD_CHANGED: Notice(
-        "Your password is changed, and all sessions and tokens of your account have ended. Sign in with the new one.",
+        gettext("Your password is changed. All sessions and tokens ended. Sign in with the new password."),
         "good",
     ),
     PASSWORD_MAYBE_CHANGED: Notice(
-        "You were signed out. If your password was changed a moment ago, sign in with the new one; else with the old.",
+        gettext("You were signed out. If your password was just changed, use the new one; otherwise use the old one."),
         "bad",
     ),
     EXPIRED_BEFORE_FORM: Notice(
-        "You were signed out; nothing was done of what you have just sent. Sign in and do it again.", "bad"
+        gettext("Your session has expired, so your last action was not carried out. Sign in and repeat it."), "bad"
     ),
 }
 
@@ -98,7 +101,7 @@ async def sign_out(request: Request, raw: bytes) -> Response:
     elif ends == THIS_SESSION:
         await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
     else:
-        raise BadField(field="ends", problem=f"must be {ALL_SESSIONS} or {ALL_TOKENS}")
+        raise BadField(field="ends", problem=gettext("must be %(choices)s", choices=f"{ALL_SESSIONS} or {ALL_TOKENS}"))
     request.services.callers.clear_cache()
     to = f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN
     return pages.redirect(to, sessions.delete_cookie(request))
