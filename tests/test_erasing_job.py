@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from keepers import signed_in
+from keepers import open_session
 
 import people
 from expectations import refused
@@ -42,7 +42,7 @@ def find_names(text: str) -> list[str]:
 
 def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
     """Return the output of every operation and command that shows changes or stored answers."""
-    root = signed_in(world, "Root")
+    root = open_session(world, "Root")
     paths = [
         f"{CHANGES}?limit=1000",
         f"{CHANGES}?limit=1000&format=csv",
@@ -120,7 +120,7 @@ def test_stored_answers_are_refused_before_the_job_has_run(world: World) -> None
 def test_doctor_and_console_show_the_remaining_work(world: World) -> None:
     def read_screens() -> tuple[list[str], str]:
         notes = [each.message for each in findings(world, "erasing")]
-        page = signed_in(world, "Root").page("/console/health").text
+        page = open_session(world, "Root").page("/console/health").text
         found = re.search(r"Changes of erased accounts to blank (\S+)", page)
         assert found
         return notes, found[1]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from keepers import signed_in
+from keepers import open_session
 
 from findings import findings
 from gamekeeper import app, log
@@ -66,7 +66,7 @@ def test_metrics_show_standbys(make_world: Callable[..., World]) -> None:
 
 
 def test_health_page_shows_too_few_standbys(make_world: Callable[..., World]) -> None:
-    shown = signed_in(make_world(synchronous_standbys=1), "Root").page(health.PAGE).text
+    shown = open_session(make_world(synchronous_standbys=1), "Root").page(health.PAGE).text
     assert "Now: Strained" in shown
     assert f"Synchronous standbys Strained {SHORTAGE}" in shown
 

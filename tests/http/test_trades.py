@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from keepers import ACT, signed_in
+from keepers import ACT, open_session
 from markup import Page
 
 from expectations import everything, refused
@@ -179,7 +179,7 @@ def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkey
 def test_console_names_the_other_player_and_offers_to_force(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)
-    root = signed_in(world, "Root")
+    root = open_session(world, "Root")
     place = f"/console/changes/{took}"
     form = root.page(place).form(ACT, "Undo")
     fields = {"path": f"{CHANGES}/{took}/undo", **form.fields}
