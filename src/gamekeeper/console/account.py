@@ -1,4 +1,4 @@
-"""An account: who it is, its characters, what it may do, what keeps it out, its tokens and what happened to it."""
+"""The page of one account: its data, players, permissions, ban and mute, tokens and history."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,9 +20,9 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import Powers, User
 
-CHANGES_PER_PAGE = 20  # of the history at a time
-TOKENS_SHOWN = 10
-PERMISSION_LABELS = {  # name in the API: label, and explanation
+CHANGES_PER_PAGE = 20  # audit log changes per page of the account's history
+TOKENS_SHOWN = 10  # newest active tokens on the account's page
+PERMISSION_LABELS = {  # permission name in the API → label and explanation on the page
     "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
     "users.query": (gettext("View accounts"), gettext("role users.query")),
     "users.manage": (
@@ -48,11 +48,11 @@ class PermissionRow(NamedTuple):
     title: str
     meaning: str
     is_granted: bool
-    is_grantable: bool  # whoever looks has it too, and so may give and take it
+    is_grantable: bool  # the viewer has this permission too, and so may grant and revoke it
 
 
 class AccountView(NamedTuple):
-    """All that one moment of the database says."""
+    """The data of an account's page, read from one consistent snapshot of the database."""
 
     user: User
     viewer: User | None
@@ -95,19 +95,19 @@ async def show(request: Request) -> Response:
 
 
 def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
-    """What of ban, kick and mute whoever looks may do to the account."""
+    """Return which of the actions ban, kick and mute the viewer may take on the account."""
     return MODERATION_ACTS & request.caller.permissions if is_below(looker, user) else frozenset()
 
 
 def is_below(looker: User | None, user: User | None) -> bool:
-    """Nobody is below themselves."""
+    """Return whether the viewer may moderate the account. An account may not moderate itself."""
     if looker is None or user is None or looker.id == user.id:
         return False
     return moderation.can_act_on(looker.powers, user.powers)
 
 
 async def show_own(request: Request) -> Response:
-    """One's own account; who may not see accounts sees their own tokens all the same."""
+    """Show the caller's own account. Without the permission users.query, show only the caller's own tokens."""
     me = request.caller
     if "users.query" in me.permissions:
         return pages.redirect(f"/console/accounts/{me.account_id}")
@@ -135,7 +135,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
 
 
 def _can_see_tokens(request: Request, user: User) -> bool:
-    """Who may end them: their owner, and who manages accounts."""
+    """Return whether the caller may see and revoke the account's tokens: its owner and account managers may."""
     return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
 
 

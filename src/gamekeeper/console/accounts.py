@@ -1,4 +1,4 @@
-"""All accounts or those of one state, or those of them that a search finds."""
+"""The page that lists accounts: all, banned, muted or with permissions, filtered by a search text."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def list_permissions(held: Powers) -> list[str]:
 
 
 async def _find_penalties(request: Request, state: str, users: Sequence[User]) -> dict[str, ImposedPenalty]:
-    """The bans or mutes that the list is about, by account; none for one whose has ended since."""
+    """Return the listed accounts' bans or mutes by account id. A ban or mute that has just ended is missing."""
     if state not in PENALTY_READERS:
         return {}
     found = await PENALTY_READERS[state](request.services.keeper.store, [each.id for each in users])

@@ -1,4 +1,4 @@
-"""Operations of the API, called in process as the signed-in account: the console's only way to change anything."""
+"""Call API operations inside this process as the signed-in account. The console makes every change this way."""
 
 from collections.abc import Mapping, MutableMapping
 from typing import Any, NamedTuple
@@ -17,22 +17,22 @@ from gamekeeper.http.response import Response
 
 
 class ApiCall(NamedTuple):
-    """A request as a program would send it."""
+    """An API request, as a client of the HTTP API would send it."""
 
     method: str
-    path: str  # with its parameters filled in and encoded
+    path: str  # URL path, percent-encoded, with its parameters filled in
     body: Mapping[str, object] | None = None
     query: Mapping[str, str] = {}
     reason: str = ""
-    key: str = ""
+    key: str = ""  # idempotency key
     dry_run: bool = False
-    expected: str | None = None  # as changes.seen has it
+    expected: str | None = None  # fingerprint of the state seen in the preview; in another state the write is rejected
 
 
 async def send(request: Request, wanted: ApiCall) -> Response:
-    """Send the call through the dispatcher, as part of the request for a page; raises what the operation raises."""
+    """Run an API call within the console's own request. Exceptions of the operation are not caught."""
     route, params = find_operation(request, wanted.method, wanted.path)
-    if route.access is WRITE and not route.is_repeatable:  # the log-in: it can neither be tried nor repeated
+    if route.access is WRITE and not route.is_repeatable:  # only the log-in: it has no dry run and no idempotency key
         raise NoSuchPage
     if route.handler in {credentials.manage_password, credentials.redeem_code}:
         await _require_other_account(request, route, params[0])
@@ -55,7 +55,7 @@ async def send(request: Request, wanted: ApiCall) -> Response:
 
 
 def find_operation(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:
-    """Find the operation and its parameters; pages are none."""
+    """Find an API operation and its path parameters by method and path. A console page is not an operation."""
     try:
         route, params = request.services.router.find(method, path.encode())
     except (NoSuchRoute, MethodNotAllowed):
@@ -66,10 +66,10 @@ def find_operation(request: Request, method: str, path: str) -> tuple[Operation,
 
 
 async def _require_other_account(request: Request, route: Operation, key: str) -> None:
-    """Whoever finds a console open must not be able to take its owner's account over."""
+    """Reject a password change of the caller's own account: an unattended browser must not allow a takeover."""
     dispatcher.require_permissions(
         request.caller, route
-    )  # before the look-up, which would tell whether the account exists
+    )  # first, because the lookup reveals whether the account exists
     if (await lookup.find_user(request.services.keeper.store, key)).id == request.caller.account_id:
         raise OwnPassword
 
@@ -90,7 +90,7 @@ def _make_query(wanted: ApiCall) -> bytes:
 
 
 def _make_receive(body: bytes, receive: Receive) -> Receive:
-    """Deliver the body first, then what comes from the browser: that it has hung up."""
+    """Make an ASGI receive function: it delivers the body, then the browser's messages, such as its disconnect."""
     bodies = [body]
 
     async def send() -> MutableMapping[str, Any]:

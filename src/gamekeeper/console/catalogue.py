@@ -1,4 +1,4 @@
-"""What the game knows of: items, spells, variables, classes and maps."""
+"""The page of the game's catalogue: items, spells, variables, classes and maps."""
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import CatalogueQuery
@@ -8,7 +8,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
-MAX_MATCHES = 1_000  # of a name that are looked at
+MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
 
 
 async def show(request: Request) -> Response:

@@ -1,13 +1,13 @@
-"""A small chart of the last five minutes: the points of a line, the newest at the right."""
+"""Line charts of the last five minutes, with the newest value at the right."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 59, 32  # 60 points
+WIDTH, HEIGHT = 59, 32  # SVG units; the x coordinates 0 to 59 hold 60 values
 
 
 class Chart(NamedTuple):
-    points: str  # as SVG has them
+    points: str  # value of the attribute `points` of an SVG polyline
     maximum: float
 
 

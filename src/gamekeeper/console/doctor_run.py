@@ -1,4 +1,4 @@
-"""The whole doctor, in the background: one at a time in a process, and never on a request's way."""
+"""Run all checks of `gamekeeper doctor` in a background thread, at most one run per process."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from gamekeeper import log
 
-PAUSE_SECONDS = 0.005  # after every page of rows: those who ask something meanwhile are served first
+PAUSE_SECONDS = 0.005  # pause after each batch of rows, so that the doctor does not slow down requests
 
 
 class Finding(Protocol):
@@ -22,27 +22,27 @@ class Finding(Protocol):
     def message(self) -> str: ...
 
 
-Progress = Callable[[str, int, int], None]  # what is looked at, how many of it are done, how many there are
+Progress = Callable[[str, int, int], None]  # name of the check, rows checked so far, rows in total
 Examine = Callable[[Progress], Sequence[Finding]]
 
 
 class ShuttingDown(Exception):
-    """The process ends."""
+    """Stops a running doctor because the process shuts down."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    ended_at: int
-    seconds: float
-    findings: Sequence[Finding] | None  # None: it broke off
+    ended_at: int  # milliseconds since 1970
+    seconds: float  # duration of the run
+    findings: Sequence[Finding] | None  # None: the run failed with an exception, which is in the log
 
 
 class DoctorRun:
     def __init__(self, examine: Examine, stopping: Callable[[], bool]) -> None:
-        """`examine` takes its time, and a connection of its own."""
+        """`examine` runs the doctor. It may take minutes and opens its own database connections."""
         self._examine, self._stopping = examine, stopping
         self._thread: threading.Thread | None = None
-        self.steps: dict[str, tuple[int, int]] = {}  # how many are done of how many, in the order begun
+        self.steps: dict[str, tuple[int, int]] = {}  # check → (rows checked, rows in total), in order of start
         self.result: DoctorResult | None = None
 
     @property
@@ -50,11 +50,11 @@ class DoctorRun:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
-        """Nothing when one is under way: whoever asked for it sees how far it is."""
+        """Start the doctor, unless it is already running: then the page shows the progress of that run."""
         if self.is_running:
             return
         self.steps = {}
-        self._thread = threading.Thread(target=self._run, daemon=True)  # the end of the process waits for nobody
+        self._thread = threading.Thread(target=self._run, daemon=True)  # a shutdown does not wait for a daemon thread
         self._thread.start()
 
     def _run(self) -> None:
@@ -63,7 +63,7 @@ class DoctorRun:
             findings = self._examine(self._report_progress)
         except ShuttingDown:
             return
-        except Exception:  # noqa: BLE001 - whatever it is: it is in the log, and the page says so
+        except Exception:  # noqa: BLE001 - any error is logged, and the page reports that the run failed
             log.failure("doctor")
         self.result = DoctorResult(int(time.time() * 1000), time.monotonic() - began, findings)
 

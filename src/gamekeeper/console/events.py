@@ -1,4 +1,4 @@
-"""The overview as it changes, by server-sent events: for as long as whoever watches is signed in."""
+"""Live updates of the overview page as server-sent events, until the viewer's session ends."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -11,18 +11,18 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
-MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT = 100, 10  # who watch in one process, and of one account: nobody takes all places
-TICK_SECONDS = 2.0
-KEEP_ALIVE_SECONDS = 15.0  # then a comment is sent: proxies close what is silent for long
-RETRY = b"retry: 3000\n\n"  # milliseconds after which a browser comes back
+MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT = 100, 10  # open streams per process, and of these per account
+TICK_SECONDS = 2.0  # interval between two checks for new data to send
+KEEP_ALIVE_SECONDS = 15.0  # an SSE comment is sent after this silence, because proxies close idle streams
+RETRY = b"retry: 3000\n\n"  # after a disconnect the browser reconnects in 3,000 ms
 KEEP_ALIVE = b": still here\n\n"
 SIGNED_OUT = b"event: signed-out\ndata: \n\n"
 
 
 async def follow(request: Request) -> Response:
-    """What the overview shows, again whenever it changes."""
+    """Stream the data of the overview page, once now and again after each change."""
     _require_free_stream(request)
-    unbuffered = (b"x-accel-buffering", b"no")  # a proxy that gathers would gather for ever
+    unbuffered = (b"x-accel-buffering", b"no")  # otherwise nginx buffers the events and delays them
     return Response(RETRY, headers=(unbuffered,), content_type=b"text/event-stream", stream=_stream_events(request))
 
 
@@ -30,7 +30,7 @@ async def _stream_events(request: Request) -> AsyncGenerator[bytes]:
     heart, feed = state.get_state(request).monitor, request.services.keeper.feed
     try:
         _require_free_stream(request)
-    except (TooManyWatching, WatchingEnough):  # several came in at once
+    except (TooManyWatching, WatchingEnough):  # requests that arrived together took the last free streams
         return
     with heart.count_stream(request.caller.account_id):
         last, spoke = b"", time.monotonic()
@@ -54,13 +54,13 @@ def _require_free_stream(request: Request) -> None:
 
 
 async def _is_signed_in(request: Request) -> bool:
-    """Watching is no use of the session: it ends like one that nobody looks at."""
+    """Return whether the session is valid. An open stream does not count as use, so an idle session expires."""
     try:
         await sessions.authenticate(request, used=False)
     except SignInFirst:
         return False
     except DatabaseUnavailable:
-        return True  # nobody can tell now; the page says that the database is away
+        return True  # unknown, so keep the stream: the page shows that the database is unreachable
     return True
 
 

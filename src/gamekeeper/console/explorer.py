@@ -24,18 +24,21 @@ from gamekeeper.http.wire.users import USER_FIELDS
 
 # Body field with the current password. Every other password in a body is a new one.
 CURRENT_FIELD = "authorization"
-MAX_SHOWN_BYTES = 200_000  # encoding a larger answer, such as a whole export, would delay other requests
+MAX_SHOWN_BYTES = 200_000  # a longer response, such as a whole export, is cut: encoding it would delay other requests
 RESET_CODE = re.compile(rf'("{USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 
 
 async def show(request: Request) -> Response:
-    """The same explorer as at /api/docs; its requests come to `run`."""
+    """Show the API explorer of /api/docs inside the console. Its calls are sent to `run` instead of the API."""
     return pages.render(request, "explorer.html")
 
 
 async def run(request: Request, raw: bytes) -> Response:
-    """Answer as the operation does outside; refusals of the console itself, such as a forged form, are raised."""
+    """Run an API call and return its status and body as JSON, also if the operation rejects it.
+
+    Rejections by the console itself, such as a failed CSRF check, are raised.
+    """
     fields = sessions.verify_form(request, raw)
     require(fields, "method", "path")
     route, _ = api_calls.find_operation(request, fields["method"], fields["path"])
@@ -82,7 +85,7 @@ def _read_call(route: Operation, fields: Fields) -> ApiCall:
 
 
 def _decode_body(text: str) -> Mapping[str, object] | None:
-    """A list, which a call's type leaves out, is sent like an object."""
+    """Decode the JSON body. A list also works, although the return type names only objects."""
     try:
         return cast("Mapping[str, object]", msgspec.json.decode(text)) if text else None
     except (msgspec.DecodeError, RecursionError):
@@ -90,7 +93,7 @@ def _decode_body(text: str) -> Mapping[str, object] | None:
 
 
 async def _hash_passwords(request: Request, route: Operation, call: ApiCall) -> ApiCall:
-    """Replace passwords, which come as they were typed, by their hashes; new ones must keep the rules."""
+    """Replace plain-text passwords in the body by their hashes. New passwords must satisfy the password rules."""
     shape = route.body
     if not isinstance(call.body, dict) or shape is None or not issubclass(shape, Struct):
         return call

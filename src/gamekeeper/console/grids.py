@@ -1,4 +1,4 @@
-"""What a character holds, as grids of slots: inventory, bank and each bag."""
+"""Grids of slots on a player's page: the inventory, the bank and each bag."""
 
 import re
 import zlib
@@ -15,13 +15,13 @@ from gamekeeper.store.catalogue import CatalogueItem
 
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
 EQUIPMENT_SLOTS = ("helmet", "armor", "weapon", "shield", "boots")
-COLOUR_COUNT = 12  # of tiles; the style sheet has one for each
-SLOTS_SHOWN = 35  # slots that are shown although they are empty; a bank may have hundreds
-DATA_URL = "data:image/"  # an icon that is all there: nothing is fetched for it
+COLOUR_COUNT = 12  # background colours of item tiles; player.css defines each of them
+SLOTS_SHOWN = 35  # minimum of slots shown; empty slots after them are hidden, because a bank may have hundreds
+DATA_URL = "data:image/"  # start of an icon that is embedded as a data URL, so it needs no request
 
 
 class SlotCell(NamedTuple):
-    """A slot; an empty one has no stack, and then the rest says nothing."""
+    """One slot of a grid. An empty slot has no stack, and its other fields have their defaults."""
 
     slot: int
     stack: Stack | None = None
@@ -43,7 +43,7 @@ class SlotGrid(NamedTuple):
 
     @property
     def hidden_slots(self) -> int:
-        """Empty slots at the end that are not shown."""
+        """Number of empty slots at the end of the grid that are not shown."""
         return self.size - len(self.cells)
 
 
@@ -69,7 +69,7 @@ def _make_grid(
     names: Names,
     worn: Mapping[int, str] | None = None,
 ) -> SlotGrid:
-    """One beyond the size is shown as long as it holds something."""
+    """Make the grid of one place. Occupied slots beyond its size are shown too."""
     mine = {slot: stack for (where, slot), stack in slots.items() if where == place}
     shown = max(min(size, SLOTS_SHOWN), max(mine, default=-1) + 1)
     cells = [_make_cell(slot, mine.get(slot), names, (worn or {}).get(slot, "")) for slot in range(shown)]

@@ -1,4 +1,4 @@
-"""How the service is: what is cheap to know at once, and what `gamekeeper doctor` finds when it is asked."""
+"""The health page: quick checks and facts, and on request the findings of `gamekeeper doctor`."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ from gamekeeper.settings import Settings, describe
 from gamekeeper.store import erasures, feed, mails, migrate
 
 PAGE = "/console/health"
-MAX_LEFT = 100_000  # changes of erased accounts to count at most: counting more takes too long
+MAX_LEFT = 100_000  # the count of changes still to be blanked after erasures stops here: counting more is slow
 DAY_MS = 24 * 60 * 60 * 1000
 ENGINE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 RETENTION_SETTINGS = ("ledger_days", "key_days", "token_days", "mail_days")
@@ -27,7 +27,7 @@ class HealthFact(NamedTuple):
 
 
 class RetentionRow(NamedTuple):
-    """A setting that says for how long something is kept."""
+    """A setting that limits how many days some kind of data is kept."""
 
     setting: str
     days: int
@@ -35,7 +35,7 @@ class RetentionRow(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    """`asked` names the process whose doctor was asked to look: another one may answer."""
+    """Show the health page. The parameter `asked` names the worker process in which the doctor was started."""
     kept = state.get_state(request)
     checks = await kept.monitor.read_checks()
     return pages.render(
@@ -52,14 +52,14 @@ async def show(request: Request) -> Response:
 
 
 async def start_doctor(request: Request, raw: bytes) -> Response:
-    """Has the whole doctor look, and comes back at once."""
+    """Start the doctor in the background and redirect to the health page."""
     sessions.verify_form(request, raw)
     state.get_state(request).doctor.start()
     return pages.redirect(f"{PAGE}?{urlencode({'asked': process_name()})}")
 
 
 def process_name() -> str:
-    """This one, told apart from the other workers and from those of other instances."""
+    """Return a name for this worker process that is unique among all hosts: process id and host name."""
     return f"{os.getpid()}@{socket.gethostname()}"
 
 
@@ -89,7 +89,7 @@ def list_retention(settings: Settings) -> list[RetentionRow]:
 
 
 def format_duration(seconds: int) -> str:
-    """The two largest units."""
+    """Format a duration with its two largest units, such as `3 d 4 h`."""
     found: list[str] = []
     for length, unit in UNITS:
         count, seconds = divmod(seconds, length)
@@ -99,5 +99,5 @@ def format_duration(seconds: int) -> str:
 
 
 def _format_count(number: int, most: int) -> str:
-    """A number that was counted up to `most`."""
+    """Format a count that stopped at `most`: add `or more` if the limit was reached."""
     return gettext("%(count)s or more", count=f"{number:,}") if number >= most else f"{number:,}"

@@ -1,4 +1,4 @@
-"""Lists that live in their address: which part is shown, and where the other parts and orders are."""
+"""Paging, sorting and filtering of lists. The page URL contains the page number, sort order, filter and search text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,39 +16,39 @@ from gamekeeper.http.request import Request
 from gamekeeper.store.search import PART_LETTERS
 
 ASCENDING, DESCENDING = "ascending", "descending"
-ALL_SORTS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # that some list has
-ALL_VALUE = "all"  # as the list to choose from calls what leaves nothing out
+ALL_SORTS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # sort keys of all lists together
+ALL_VALUE = "all"  # value of a filter's option that filters nothing
 
 
 class ListPage(NamedTuple):
-    """What is shown of a list, and the addresses of what comes before and after it."""
+    """One page of a list: its range, and the URLs of the first, previous and next pages."""
 
-    first: int  # counted from 1
+    first: int  # position of the page's first record, counted from 1
     last: int
     total: int
     start: str
-    previous: str
-    next: str
-    is_truncated: bool = False  # there may be more than are counted
+    previous: str  # empty: this is the first page
+    next: str  # empty: this is the last page
+    is_truncated: bool = False  # the search stopped at its limit, so `total` may be too low
 
 
 class ListFilter(NamedTuple):
-    """A word of the address that leaves some of a list; an empty one leaves all."""
+    """A URL parameter that filters a list. If no value is chosen, the list is not filtered."""
 
     name: str
-    labels: Mapping[str, str]  # what there is to choose, as people read it
+    labels: Mapping[str, str]  # value in the URL → label on the page
     chosen: str
 
 
 class SortableColumn(NamedTuple):
-    """A column that a list can be ordered by."""
+    """A column that the list can be sorted by. Its link sorts by it, or reverses the direction."""
 
     url: str
-    direction: str  # empty: the list is ordered by another
+    direction: str  # current direction; empty: the list is sorted by another column
 
 
 async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
-    """Those of the page, and what a list that can be searched and ordered shows beside them."""
+    """Return the records of the requested page, and the template variables of a searchable, sortable list."""
     request = _drop_foreign_sort(request, sorts)
     query = queries.decode(ListQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -81,26 +81,26 @@ def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFi
 
 
 def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:
-    """By what the list can be ordered; by the first when nothing is said."""
+    """Make the sortable columns by sort key. The first is the default sort order."""
     chosen = request.query.get("sortby", "").lower() or orders[0]
     now = ASCENDING if ascending else DESCENDING
     return {by: _make_column(request, by, now if by == chosen else "") for by in orders}
 
 
 def build_url(request: Request, **changed: str) -> str:
-    """This page with other words in its address; an empty one is left out."""
+    """Build the URL of this page with some query parameters changed. Empty parameters are left out."""
     query = {name: value for name, value in {**request.query, **changed}.items() if value}
     path = request.route.path
     return f"{path}?{urlencode(query)}" if query else path
 
 
 def keep_query(request: Request, *names: str) -> dict[str, str]:
-    """What a form of this page sends along."""
+    """Return those of the named query parameters that are set, for the hidden fields of a form."""
     return {name: request.query[name] for name in names if request.query.get(name)}
 
 
 def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
-    """Choose the order that the address names, or the first when it names none."""
+    """Return the sort order named in the URL; the first one is the default."""
     found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
     if found is None:
         raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=" or ".join(sorts)))
@@ -108,7 +108,7 @@ def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
 
 
 def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request:
-    """An order that only another list has is left out: then it is this list's first."""
+    """Drop a sort key that only other lists have, so that this list uses its default order."""
     if request.query.get("sortby", "").lower() not in ALL_SORTS - sorts.keys():
         return request
     return replace(request, query={name: value for name, value in request.query.items() if name != "sortby"})

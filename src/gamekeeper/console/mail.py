@@ -1,4 +1,4 @@
-"""The outbox: what waits, what was sent, what was not and why, and another try."""
+"""The page of the mail outbox: queued, sent and failed mails with their errors, and a button to retry a mail."""
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import BeforeMark
