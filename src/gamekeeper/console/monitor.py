@@ -1,4 +1,4 @@
-"""What is asked for once for all who watch: how many there are, the game servers, the latest changes, and health."""
+"""Data that all viewers of the console share: player counts, game servers, latest changes and health checks."""
 
 from collections import Counter, deque
 from collections.abc import Generator
@@ -18,30 +18,30 @@ from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.history import HistoryFilter
 from gamekeeper.store.presence import GameServerRow
 
-SNAPSHOT_SECONDS = 1.0
-CHECKS_SECONDS = 5.0  # whether rows can be written is found out by writing one
-SAMPLE_SECONDS = 5.0
-SAMPLES = 60  # five minutes
+SNAPSHOT_SECONDS = 1.0  # counts and latest changes are read at most once in this time, for all viewers together
+CHECKS_SECONDS = 5.0  # health checks run at most once in this time, because they include a write to the database
+SAMPLE_SECONDS = 5.0  # interval between two samples of the number of online players
+SAMPLES = 60  # samples kept: five minutes
 LATEST_CHANGES = 10
-MAX_SERVERS = 200  # that are shown
-MAX_SCANNED = 2_000  # of those on one server: no page may take longer because more are there
-STUCK_MAIL_MS = 10 * 60 * 1000
-LAPSED_LEASE_MS = 10 * 1000  # the reaper comes by twice a second
-GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # shown as they are, and used by the style sheets
+MAX_SERVERS = 200  # game servers shown on the page Online
+MAX_SCANNED = 2_000  # players of one game server that a page counts or searches, to limit the query time
+STUCK_MAIL_MS = 10 * 60 * 1000  # a mail that has been due for longer is reported
+LAPSED_LEASE_MS = 10 * 1000  # a lease that ended earlier is reported: normally it is removed within half a second
+GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # status of a check; the style sheets use the same values
 
 
 class Snapshot(NamedTuple):
     online: int
     players: int
-    accounts: int | None  # for those who may know
-    latest: str  # HTML, out of a template that escapes
+    accounts: int | None  # None: the viewer does not have the permission users.query
+    latest: str  # HTML of the latest changes, already escaped
 
 
 class HealthCheck(NamedTuple):
     subject: str
     status: str
     message: str
-    cause: str = ""  # in the database's words, which name hosts and files: for those who manage
+    cause: str = ""  # the database's error message; only for account managers, because it may name hosts and files
 
 
 class Monitor:
@@ -55,22 +55,22 @@ class Monitor:
         self._servers = SharedQuery(
             lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
         )
-        self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
-        self.streams: Counter[str] = Counter()  # streams by account
+        self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # numbers of online players, oldest first
+        self.streams: Counter[str] = Counter()  # open event streams by account id
 
     async def sample(self) -> None:
         self.online_samples.append(await self._keeper.lists.count(ONLINE))
 
     async def read_snapshot(self, rights: frozenset[str]) -> Snapshot:
-        """What somebody with these rights may see; at most a second old."""
+        """Return the snapshot for a viewer with these permissions. It is at most one second old."""
         return await self._snapshots["users.query" in rights].get()
 
     async def read_servers(self) -> list[GameServerRow]:
-        """With how many are on each; at most a second old."""
+        """Return the game servers with their player counts. The data is at most one second old."""
         return await self._servers.get()
 
     async def read_checks(self) -> list[HealthCheck]:
-        """Cheap ones: a few seconds old at most, and however many ask."""
+        """Return the quick health checks. All viewers share a result that is at most a few seconds old."""
         try:
             return await self._checks.get()
         except DatabaseUnavailable as away:
@@ -86,7 +86,7 @@ class Monitor:
         try:
             yield
         finally:
-            self.streams -= Counter([account_id])  # what has come down to nothing is gone
+            self.streams -= Counter([account_id])  # unlike `-= 1`, this also removes an account whose count is 0
 
     async def _take_snapshot(self, *, accounts: bool) -> Snapshot:
         keeper = self._keeper
@@ -112,7 +112,7 @@ class Monitor:
         ]
 
     async def _check_standbys(self) -> list[HealthCheck]:
-        """Only where the operator expects some."""
+        """Check the number of synchronous standbys; no check if the setting synchronous_standbys is not set."""
         if not self._keeper.settings.synchronous_standbys:
             return []
         shortage = await standbys.find_shortage(self._keeper)
@@ -121,7 +121,7 @@ class Monitor:
 
 
 def worst_status(checks: list[HealthCheck]) -> str:
-    """Health in one word: the worst of them."""
+    """Return the worst status of all checks."""
     return max((each.status for each in checks), key=(GOOD, STRAINED, DOWN).index)
 
 

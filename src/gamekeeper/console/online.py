@@ -1,4 +1,4 @@
-"""Who is online: on all game servers, or on one, where a page goes on from a name in either direction."""
+"""The page of online players: of all game servers, or of one, with pages before and after a name."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,19 +20,19 @@ from gamekeeper.store.players import StoredPlayer
 
 
 class NamePosition(NamedTuple):
-    """A folded name, and on which side of it to look."""
+    """Where a page of a game server's players starts: after a folded name, or backwards before it."""
 
     name: str
     is_backward: bool = False
 
 
 class ServerRoster(NamedTuple):
-    """Some of those on one server, by name, and the names before and after which there may be others."""
+    """A page of a game server's players, sorted by name. Other pages start before `before` or after `after`."""
 
     ids: list[str]
     before: str = ""
     after: str = ""
-    is_incomplete: bool = False  # as many as may be were looked at, and they were not a page of those sought
+    is_incomplete: bool = False  # MAX_SCANNED names were searched without filling the page
 
 
 START = NamePosition("")
@@ -75,7 +75,7 @@ async def _list_server(request: Request, server: str) -> tuple[Sequence[StoredPl
 def _read_position(request: Request) -> NamePosition:
     for name in ("before", "after"):
         fold = request.query.get(name, "")
-        if "\x00" in fold:  # U+0001 may be in it; this in no text of a database
+        if "\x00" in fold:  # PostgreSQL stores no NUL. U+0001 is allowed: a duplicate name has it in its suffix
             raise BadField(field=name, problem=gettext("must come from a link on this page"))
         if fold:
             return NamePosition(fold, is_backward=name == "before")
@@ -91,7 +91,10 @@ async def _load_roster(
 
 
 async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosition) -> ServerRoster:
-    """A page, or what there is of one among as many as are looked at; who comes back to the start gets a whole one."""
+    """Load a page of players whose name contains `sought`. At most MAX_SCANNED names are searched.
+
+    A backward page that reaches the first name is loaded again from the start, so that it is full.
+    """
     most = monitor.MAX_SCANNED if sought else PAGE_SIZE
     ahead = await (presence.read_before_name if position.is_backward else presence.read_after_name)(
         tx, server, position.name, most + 1
@@ -109,6 +112,6 @@ async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosit
 
 
 async def _add_servers(request: Request, records: Sequence[StoredPlayer]) -> list[tuple[PlayerRow, str]]:
-    """With the server that each is on; nothing for one who has left since."""
+    """Pair each player with its game server; empty if the player has just gone offline."""
     servers = await presence.find_servers_of(request.services.keeper.store, [each.id for each in records])
     return [(each, servers.get(each.record.id, "")) for each in read_players(request, records)]

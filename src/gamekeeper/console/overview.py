@@ -1,4 +1,4 @@
-"""The first page: how many there are, how busy it is, what happened last; kept fresh by events."""
+"""The overview page: player counts, request rates, health and latest changes, updated by server-sent events."""
 
 from typing import NamedTuple
 
@@ -9,16 +9,16 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
-BUCKET_SECONDS = int(SAMPLE_SECONDS)  # seconds that are one point of a chart
+BUCKET_SECONDS = int(SAMPLE_SECONDS)  # length of the bucket behind each point of a chart
 
 
 class OverviewData(NamedTuple):
-    """What the page shows at one moment."""
+    """The data of the overview page at one point in time."""
 
-    snapshot: Snapshot | None  # None: the database does not answer
+    snapshot: Snapshot | None  # None: the database is unreachable
     checks: list[HealthCheck]
-    requests: float  # in a second
-    faults: float
+    requests: float  # per second
+    faults: float  # responses with status 500 and above, per second
     charts: dict[str, Chart]
 
     @property
@@ -27,7 +27,7 @@ class OverviewData(NamedTuple):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Each under the name that the page has for its place."""
+        """Texts of the page by the name of the element that shows each one."""
         found = {"health": self.health, "requests": f"{self.requests:,.1f}", "faults": f"{self.faults:,.1f}"}
         if self.snapshot is not None:
             numbers = {

@@ -1,4 +1,4 @@
-"""HTML out of templates: everything is escaped, and nothing comes from elsewhere."""
+"""Render the console's pages from templates that escape all values. Pages load nothing from other hosts."""
 
 import json
 import re
@@ -24,14 +24,15 @@ CONTENT_SECURITY_POLICY = (
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 SEE_OTHER, NO_CONTENT = 303, 204
-CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")  # visible ASCII, and no backslash
+# Visible ASCII without the backslash, which browsers treat as a slash.
+CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
-FRAGMENT = b"x-fragment"  # a script wants the middle of the page alone
+FRAGMENT = b"x-fragment"  # header of a request by the console's script: return only the content, without the layout
 CONTENT_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def _read_static_files() -> dict[str, bytes]:
-    """Read once, at start; a name in a path is looked up here and never reaches the file system."""
+    """Read all static files at start. A requested name is only looked up here, never in the file system."""
     folder = resources.files("gamekeeper.console") / "static"
     return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
 
@@ -46,7 +47,7 @@ TEMPLATES = Environment(
     extensions=["jinja2.ext.i18n"],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
-TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - i18n adds it
+TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
 
 
 def render(request: Request, template: str, **context: object) -> Response:
@@ -56,12 +57,12 @@ def render(request: Request, template: str, **context: object) -> Response:
 
 
 def answer_json(value: Mapping[str, object]) -> Response:
-    """For our own scripts."""
+    """Make a JSON response, for the console's scripts."""
     return Response(wire.encode(value), content_type=JSON)
 
 
 def redirect(to: str, *headers: Header) -> Response:
-    """After a form: what the browser reloads then is a page, not the form again."""
+    """Redirect with status 303 after a form, so that a reload does not send the form again."""
     return Response(status=SEE_OTHER, headers=(*headers, (b"location", to.encode())))
 
 
@@ -73,12 +74,12 @@ def with_refusal(page: Response, refusal: Refusal | None) -> Response:
 
 
 def keep_console_path(path: str) -> str:
-    """A place to go back to, if it is one of the console's own."""
+    """Return the path if it belongs to the console, else the overview's path. Prevents redirects to other sites."""
     return path if CONSOLE_PATH.fullmatch(path) else sessions.PATH
 
 
 def requested_path(request: Request) -> str:
-    """The path and the query, as they came."""
+    """Return the requested path with its query, still percent-encoded."""
     query = b"?" + request.raw_query if request.raw_query else b""
     return (request.raw_path.partition(b"?")[0] + query).decode("latin-1")
 
@@ -92,7 +93,7 @@ def wants_json(request: Request) -> bool:
 
 
 def render_refusal(request: Request, refusal: Refusal, back: str = "") -> Response:
-    """`back`: where to, if the way back is not the usual one."""
+    """Render a rejection as a page, or as JSON for scripts. `back`: target of the link back, if not the usual one."""
     if wants_json(request):
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
@@ -119,7 +120,7 @@ def _shared_context(request: Request) -> dict[str, object]:
 
 
 def current_path(request: Request) -> str:
-    """Where the browser is, to come back to."""
+    """Return the path of the page that the browser shows, as the target of links back to it."""
     if FRAGMENT in request.headers:
         return keep_console_path(request.headers.get(b"x-place", b"").decode("latin-1"))
     return keep_console_path(
@@ -128,7 +129,7 @@ def current_path(request: Request) -> str:
 
 
 def _choose_back_path(request: Request, refusal: Refusal) -> str:
-    """From a page that is itself refused: to the same without its query, if it is that which was wrong."""
+    """Return the target of the link back. If the shown page itself was rejected for its query, drop the query."""
     here = current_path(request)
     if here != requested_path(request):
         return here
@@ -141,7 +142,7 @@ def _format_instant(milliseconds: int | None) -> str:
 
 
 def format_time(text: str) -> str:
-    """A moment as people read it, in UTC; a script adds the reader's own time."""
+    """Format a time for display in UTC. A script adds the viewer's local time."""
     return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if text else ""
 
 

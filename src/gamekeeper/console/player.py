@@ -1,4 +1,4 @@
-"""A character: who it is, what it has and what happened to it; also as it was, and after it is deleted."""
+"""The page of one player: its data, items and history. It also shows earlier states and deleted players."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -23,17 +23,17 @@ from gamekeeper.store.history import OF_PLAYER, HistoryChange, HistoryFilter
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
-NEIGHBOURS = 3  # above and below in the ranking
-CHANGES_PER_PAGE = 20  # of the history at a time
-MAX_CHOICES = 1_000  # classes and variables to choose from
+NEIGHBOURS = 3  # players shown above and below this one in the ranking
+CHANGES_PER_PAGE = 20  # audit log changes per page of the player's history
+MAX_CHOICES = 1_000  # entries in each select list, of classes and of variables
 ERASED_NAME = "(erased)"
 
 
 class PlayerView(NamedTuple):
-    """All that one moment of the database says."""
+    """The data of a player's page, read from one consistent snapshot of the database."""
 
     player: Player
-    record: StoredPlayer | None  # None: it is deleted
+    record: StoredPlayer | None  # None: the player is deleted
     deletion: HistoryChange | None
     holdings: ChangeSide
     names: Names
@@ -92,7 +92,7 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
     player, record, deletion = await _find_player(tx, request.params[0], spelling, seen)
     if deletion and moment == PointInTime():
-        held = spelling.decode_side(deletion.before or b"{}")  # all that it had
+        held = spelling.decode_side(deletion.before or b"{}")  # items and data before the deletion
     else:
         _, world = await history.load_state_at(tx, player.id, moment, spelling, rest)
         held = world.make_side(player)
@@ -115,7 +115,7 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
 async def _find_player(
     tx: Reading, key: str, spelling: Codec, seen: HistoryFilter
 ) -> tuple[Player, StoredPlayer | None, HistoryChange | None]:
-    """By id or name; who is deleted is known by id alone, as the ledger has it."""
+    """Find a player by id or name. A deleted player is found only by id, and is rebuilt from the audit log."""
     try:
         record = await lookup.find_player_record(tx, key)
     except NoSuchPlayer:
@@ -136,7 +136,7 @@ async def _find_deletion(tx: Reading, key: str, seen: HistoryFilter) -> HistoryC
 
 
 def _rebuild_player(deletion: HistoryChange, spelling: Codec) -> Player:
-    """What is left of somebody who was erased says neither name nor owner."""
+    """Rebuild a deleted player from the change that deleted it. An erased player has no name and no owner any more."""
     trace = spelling.decode_side(deletion.before or b"{}")
     known = {name: value for name, value in trace.player.items() if value not in {None, ""}}
     least = {"id": deletion.player_id or lookup.ZERO_GUID, "user_id": lookup.ZERO_GUID, "name": ERASED_NAME}
@@ -144,12 +144,12 @@ def _rebuild_player(deletion: HistoryChange, spelling: Codec) -> Player:
 
 
 def _list_neighbours(found: Ranking, spelling: Codec) -> list[Neighbour]:
-    """With the character itself among them, the best first."""
+    """List the player and its neighbours in the ranking, best rank first."""
     ranked = sorted([*found.around, (found.rank, found.player)])
     return [Neighbour(rank, spelling.decode_player(each.document, each.last_online)) for rank, each in ranked]
 
 
 def _sort_variables(held: Mapping[str, int | bool | None], names: Names) -> list[tuple[str, str, int | bool]]:
-    """Variables with their names and values."""
+    """Return the player's variables as (id, name, value), sorted by name."""
     found = [(names.of("variables", each), each, value) for each, value in held.items() if value is not None]
     return [(each, name, value) for name, each, value in sorted(found)]

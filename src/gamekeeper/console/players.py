@@ -1,4 +1,4 @@
-"""All characters or those who are online, or those of them that a search finds."""
+"""The page that lists players: all or only online ones, filtered by a search text."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from gamekeeper.store.players import StoredPlayer
 
 
 class PlayerRow(NamedTuple):
-    """A row of a list."""
+    """A player in a list, with its database record."""
 
     player: Player
     record: StoredPlayer
@@ -34,7 +34,7 @@ def read_players(request: Request, records: Iterable[StoredPlayer]) -> list[Play
 
 
 async def _find_owner_names(request: Request, characters: Iterable[PlayerRow]) -> dict[str, str]:
-    """The names of their accounts by id, for those who may see accounts."""
+    """Map account ids to account names; empty if the viewer may not see accounts."""
     if "users.query" not in request.caller.permissions:
         return {}
     found = await users.read_by_ids(request.services.keeper.store, {each.player.user_id for each in characters})

@@ -1,4 +1,4 @@
-"""What the console's pages read from their addresses, decoded as the API's operations decode theirs."""
+"""Query parameters of the console's pages, decoded like those of the API."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from gamekeeper.http.wire.mails import MailsBefore
 from gamekeeper.http.wire.players import Order
 from gamekeeper.http.wire.scalars import Positive
 
-PAGE_SIZE = 50  # records on a page of a list
+PAGE_SIZE = 50  # records per page of a list
 Rank = Annotated[Positive, Meta(extra={"blank": True})]
 
 
@@ -21,17 +21,17 @@ class SearchQuery(Struct, frozen=True):
 
 
 class CatalogueQuery(PageQuery, frozen=True):
-    pageSize: PageSize = PAGE_SIZE  # noqa: N815 - the spelling of the API's lists
+    pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
     search: Search = ""
 
 
 class ListQuery(CatalogueQuery, frozen=True):
-    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
+    sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
 
 
 class RankingQuery(Struct, frozen=True):
     rank: Rank | UnsetType = UNSET
-    sortDirection: Order = "Descending"  # noqa: N815 - as above
+    sortDirection: Order = "Descending"  # noqa: N815 - name of the API's query parameter
 
 
 class BeforeChange(Struct, frozen=True):
@@ -43,5 +43,5 @@ class BeforeMark(Struct, frozen=True):
 
 
 def find_cursor(request: Request) -> int | None:
-    """Return the number of the change before which a history goes on; None: it starts with the newest."""
+    """Return the number of the change before which a page of the history starts; None: it starts with the newest."""
     return find_start(queries.decode(BeforeChange, request.query).before)

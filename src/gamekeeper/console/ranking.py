@@ -1,4 +1,4 @@
-"""Characters by rank, from any rank on, the best or the worst first."""
+"""The ranking page: players by rank, from any rank on, best or worst first."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from gamekeeper.store.players import StoredPlayer
 
 
 class RankRange(NamedTuple):
-    """Neighbours in the ranking. Ranks go up by `step` from the first."""
+    """A page of the ranking, from rank `first` on. `step` is 1, or -1 if the worst rank comes first."""
 
     total: int
     first: int
@@ -39,7 +39,7 @@ async def show(request: Request) -> Response:
 
 
 async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange:
-    """The ranks are those of the moment at which the rows were read: others may come and go before that."""
+    """Load a page of the ranking. `worst`: worst first; then ranks are computed from the total read with the rows."""
     keeper = request.services.keeper
     size = _page_size(request)
     if not worst:
