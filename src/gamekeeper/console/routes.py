@@ -1,4 +1,4 @@
-"""THE TABLE of the console: one row per page and form, and who may see or send it."""
+"""The table of the console's routes: one row per page and form, with the permissions that it needs."""
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -47,7 +47,7 @@ def _route(
     body: type[bytes] | None = None,
     cache: Cache = NO_STORE,
 ) -> Route:
-    """The console signs people in by itself: none of its routes needs a token."""
+    """Make a route without the API's token check: the console checks its session cookie itself."""
     return Route(method=method, path=path, permissions=NO_TOKEN, access=access, handler=handler, body=body, cache=cache)
 
 
@@ -60,7 +60,10 @@ def form_route(path: str, act: Handler, needs: frozenset[str] = NO_PERMISSIONS) 
 
 
 def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
-    """For those who are signed in and may."""
+    """Wrap a handler so that it requires a session and these permissions.
+
+    `used`: whether the request counts as use of the session, which delays its idle timeout.
+    """
 
     @wraps(handler)
     async def entered(request: Request, *body: bytes) -> Response:
@@ -69,7 +72,7 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
         except SignInFirst:
             if pages.wants_json(request):
                 raise
-            if pages.wants_stream(request):  # a browser would complain of a page; of nothing it takes that it is over
+            if pages.wants_stream(request):  # status 204 ends an event stream; the browser does not reconnect
                 return Response(status=pages.NO_CONTENT)
             return sign_in.redirect_to_sign_in(request)
         request.caller.require(needs)
@@ -79,7 +82,7 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
 
 
 async def serve_file(request: Request) -> Response:
-    """A style sheet or a script."""
+    """Serve a static file: a style sheet, a script or an icon."""
     name = request.params[0]
     if name not in pages.STATIC_FILES:
         raise NoSuchPage
@@ -88,13 +91,13 @@ async def serve_file(request: Request) -> Response:
 
 
 async def redirect_to_console(_: Request) -> Response:
-    """The address of the server alone leads people to the console."""
+    """Redirect from `/` to the console."""
     return pages.redirect(ROOT)
 
 
-FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)  # watching is no use of a session
+FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)  # updates are no use of the session
 
-# fmt: off - one row is one line, so that the table can be read as one
+# fmt: off - keep each route on one line
 PAGES: tuple[Route, ...] = (
     _route("GET", "/", READ, redirect_to_console),
     _route("GET", f"{ROOT}/sign-in", READ, sign_in.show),

@@ -1,4 +1,4 @@
-"""One box for everything: straight to the thing, or what comes near it."""
+"""The search box for players, accounts, catalogue entries, bags and changes, and its page of results."""
 
 from functools import partial
 from itertools import groupby
@@ -43,7 +43,7 @@ class ResultRow(NamedTuple):
 
 
 async def suggest(request: Request) -> Response:
-    """For the box, while somebody types."""
+    """Return suggestions for the search box as JSON, grouped by kind."""
     hits = await _find(request, MAX_SUGGESTIONS)
     groups = [
         {
@@ -56,17 +56,17 @@ async def suggest(request: Request) -> Response:
 
 
 async def show(request: Request) -> Response:
-    """The thing itself, when it is the only one that is called exactly so, or the only one at all and no guess."""
+    """Show the search results. Redirect to a single exact match, or to a single result that is no similar name."""
     hits = await _find(request, MAX_RESULTS)
     exact = [each for each in hits if each.match in {MATCH_LABELS[ID], MATCH_LABELS[EXACT]}]
-    sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]  # guesses are the last
+    sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]  # similar names come last
     if len(sure) == 1:
         return pages.redirect(sure[0].href)
     return pages.render(request, "search.html", q=_read_text(request), hits=hits, titles=KIND_LABELS)
 
 
 def build_url(found: SearchHit) -> str:
-    """Where the thing is; a bag is with whoever has it, and of an account that is deleted its history is left."""
+    """Return the URL of a search hit. For a bag: its player's page; for a deleted account: its changes."""
     if found.kind in CATALOGUE_KINDS:
         return f"/console/catalogue?{urlencode({'kind': CATALOGUE_KINDS[found.kind], 'id': found.id})}"
     if found.kind == "user" and found.deleted:
@@ -91,5 +91,5 @@ def _read_text(request: Request) -> str:
 
 
 def _group_position(hits: list[ResultRow], kind: str) -> int:
-    """The group with the best match comes first."""
+    """Return the sort position of a group of results: that of its best match."""
     return next(place for place, hit in enumerate(hits) if hit.kind == kind)

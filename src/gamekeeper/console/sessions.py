@@ -1,4 +1,4 @@
-"""Who is signed in: a cookie that only the browser sees, and a token in every form that only our own pages have."""
+"""Sessions of the console: an HttpOnly cookie with the session's token, and a CSRF token in every form."""
 
 import hashlib
 import hmac
@@ -12,14 +12,14 @@ from gamekeeper.game.tokens import log_in
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Header
 
-PLAIN_COOKIE, TLS_COOKIE = "gamekeeper", "__Host-gamekeeper"  # what begins so is taken from this very host alone
+PLAIN_COOKIE, TLS_COOKIE = "gamekeeper", "__Host-gamekeeper"  # __Host-: other subdomains cannot set this cookie
 PATH = "/console"
 CSRF_FIELD = "csrf"
 CSRF_HEADER = b"x-csrf"
 
 
 async def sign_in(request: Request, name: str, password: str) -> Header:
-    """Log in with what people type, and return the cookie; the same limits on guesses as everywhere."""
+    """Log in with a name and a plain-text password, and return the cookie. The API's rate limits for log-ins apply."""
     pair = await log_in(request.services.keeper, name, hash_for_wire(password), request.address, session=True)
     return _make_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
 
@@ -29,38 +29,38 @@ def delete_cookie(request: Request) -> Header:
 
 
 async def authenticate(request: Request, *, used: bool = True) -> None:
-    """The caller by the cookie; who is not signed in is sent to sign in."""
+    """Set the request's caller from the session cookie. Without a valid session, raise SignInFirst."""
     try:
         caller = await request.services.callers.find_caller(make_authorization(request), used=used)
     except Denied:
         raise SignInFirst from None
-    if not caller.is_session:  # a program's token, which does not end by rest
+    if not caller.is_session:  # an API token in the cookie: it has no idle timeout
         raise SignInFirst
     request.caller = caller
 
 
 def make_authorization(request: Request) -> bytes:
-    """The cookie as a program would send it."""
+    """Return the session's token as a value of the Authorization header."""
     return b"Bearer " + _read_token(request).encode("latin-1", "replace")
 
 
 def has_cookie(request: Request) -> bool:
-    """The browser has a session's cookie, of one that may be over."""
+    """Return whether the browser sent a session cookie. The session itself may have expired."""
     return bool(_read_token(request))
 
 
 def make_csrf_token(request: Request) -> str:
-    """Made of the cookie, which no other page can read: nothing to keep, and another for every session."""
+    """Derive the CSRF token from the session cookie, which other sites cannot read. So it needs no storage."""
     return hmac.new(_read_token(request).encode(), b"console form", hashlib.sha256).hexdigest()
 
 
 def parse_form(raw: bytes) -> dict[str, str]:
-    """What came with a form."""
+    """Parse the fields of a form, without any check."""
     return dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def verify_form(request: Request, raw: bytes) -> dict[str, str]:
-    """The same, from a page of ours, sent by a browser that shows it."""
+    """Parse the fields of a form, and reject it if its CSRF token or its origin is wrong."""
     found = parse_form(raw)
     _require_csrf_token(request, found)
     require_same_origin(request)
@@ -74,15 +74,15 @@ def _require_csrf_token(request: Request, fields: Mapping[str, str]) -> None:
 
 
 def require_same_origin(request: Request) -> None:
-    """Alone only for the one form that is sent before there is a session."""
+    """Reject a form from another site. The sign-in form needs this check: it has no session, so no CSRF token."""
     if not _is_same_origin(request):
         raise ForgedForm
 
 
 def _is_same_origin(request: Request) -> bool:
-    """Browsers say where a form was; who says nothing is none, and has the token.
+    """Return whether a form comes from the console's own site, by the header Sec-Fetch-Site.
 
-    Older ones say only the origin, which is held against a host that a proxy may have rewritten.
+    Older browsers send only Origin, which is compared with Host. A client that sends neither header is no browser.
     """
     site = request.headers.get(b"sec-fetch-site")
     if site is not None:
@@ -92,18 +92,18 @@ def _is_same_origin(request: Request) -> bool:
 
 
 def find_duplicate_cookie(request: Request) -> str:
-    """The cookie's name, when there are several of it."""
+    """Return the session cookie's name if the browser sent it more than once, else an empty text."""
     return _cookie_name(request) if len(_read_tokens(request)) > 1 else ""
 
 
 def _read_token(request: Request) -> str:
-    """Of two one is not ours, and nobody can tell which."""
+    """Return the session's token; empty if there are several cookies, because one of them is from another program."""
     found = _read_tokens(request)
     return found[0] if len(found) == 1 else ""
 
 
 def _read_tokens(request: Request) -> list[str]:
-    """Whatever else is among the cookies: other programs of this host may set odd ones."""
+    """Return the values of all session cookies. Malformed cookies of other programs on this host are ignored."""
     pairs = (each.strip().partition("=") for each in request.headers.get(b"cookie", b"").decode("latin-1").split(";"))
     return [value for name, _, value in pairs if name == _cookie_name(request)]
 
@@ -113,7 +113,7 @@ def _cookie_name(request: Request) -> str:
 
 
 def _make_cookie(request: Request, value: str, seconds: int) -> Header:
-    # Lax: a link from a chat or a ticket opens the page; forms of other sites still come without the cookie
-    where = "/; Secure" if request.over_tls else PATH  # as browsers want it of one that is called so
+    # SameSite=Lax: links from other sites work, but browsers send forms of other sites without the cookie.
+    where = "/; Secure" if request.over_tls else PATH  # the prefix __Host- requires Path=/ and Secure
     line = f"{_cookie_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
     return b"set-cookie", line.encode()

@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""The pages to sign in to the console and to sign out."""
 
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -19,15 +19,15 @@ DUPLICATE_COOKIE = gettext(
     "Delete the cookies of this site, then sign in."
 )
 
-THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what ends when one signs out
+THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-out ends: field `ends` of the form
 EXPIRED, EXPIRED_BEFORE_FORM = (
     "lapsed",
     "unsent",
-)  # it ended by itself: before a page was asked for, before a form was sent
+)  # the session expired: before a page was requested, before a form was sent
 PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
     "password",
     "perhaps",
-)  # by a change of one's own password; by that, or by itself before it
+)  # the account's password was changed; it was changed, or the session expired before
 
 
 class Notice(NamedTuple):
@@ -61,7 +61,7 @@ END_NOTICES = {
 
 async def show(request: Request) -> Response:
     to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
-    ended = END_NOTICES.get(request.query.get("ended", ""))  # what one comes from
+    ended = END_NOTICES.get(request.query.get("ended", ""))  # why the previous session ended
     notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE.format(name=twice), "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
@@ -80,7 +80,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
 
 
 async def confirm_sign_out(request: Request) -> Response:
-    """What ends when one signs out everywhere, counted first."""
+    """Show the page "Sign out everywhere" with the numbers of sessions and program tokens that this can end."""
     page = await find_active(
         request.services.keeper.store, request.caller.account_id, mail_cursor.START, SCAN_SIZE * MAX_SCANS
     )
@@ -91,7 +91,7 @@ async def confirm_sign_out(request: Request) -> Response:
 
 
 async def sign_out(request: Request, raw: bytes) -> Response:
-    """Here; or everywhere, and if that is wanted with what programs have."""
+    """End this session, all sessions of the account, or all its tokens, including those of programs."""
     ends = sessions.verify_form(request, raw).get("ends", THIS_SESSION)
     me = request.caller
     if ends == ALL_TOKENS:
@@ -108,17 +108,17 @@ async def sign_out(request: Request, raw: bytes) -> Response:
 
 
 def redirect_to_sign_in(request: Request) -> Response:
-    """And from there back to where one was."""
+    """Redirect to the sign-in page, which leads back to the current page afterwards."""
     ended = _find_end_reason(request)
     query = {"next": pages.current_path(request)} | ({"ended": ended} if ended else {})
     return pages.redirect(f"{SIGN_IN}?{urlencode(query)}")
 
 
 def _find_end_reason(request: Request) -> str:
-    """Who only wanted to sign out here has what they wanted."""
+    """Return why there is no session any more. A lost form gets a warning, except a sign-out: its purpose is met."""
     if request.method == "GET":
         return EXPIRED if sessions.has_cookie(request) else ""
-    if request.route.path == OWN_PASSWORD:  # it may be the second time that it is sent: the first ended the session
+    if request.route.path == OWN_PASSWORD:  # perhaps a second submit: the first changed the password
         return PASSWORD_MAYBE_CHANGED
     ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
     return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM

@@ -1,4 +1,4 @@
-"""What a process keeps for the pages: app.py makes it, and it comes with every request."""
+"""State that all console pages of one process share. app.py creates it, and every request refers to it."""
 
 from dataclasses import dataclass
 from typing import cast

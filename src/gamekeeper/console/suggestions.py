@@ -1,4 +1,4 @@
-"""What of the catalogue is meant by a part of a name, or by a slip: for our own scripts, while somebody types."""
+"""Suggestions while the user types the name of a catalogue entry: names with the text, or else similar names."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ async def show(request: Request) -> Response:
 
 
 def _label_entries(found: Sequence[entries.CatalogueEntry]) -> list[dict[str, str]]:
-    """Two of one name, in any case, are told apart by their ids."""
+    """Label entries by name. Entries with the same name, in any letter case, also show their ids."""
     names = Counter(lookup.fold(each.name) for each in found)
     labels = [each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})" for each in found]
     return [{"id": each.id, "label": label} for each, label in zip(found, labels, strict=True)]

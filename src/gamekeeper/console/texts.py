@@ -8,16 +8,16 @@ from typing import Any, cast
 
 LANGUAGE = "en"
 LOCALE = Path(str(resources.files("gamekeeper.console") / "locale"))
-CATALOGUE = translation("console", LOCALE, [LANGUAGE], fallback=True)  # without a catalogue, the English text itself
+CATALOGUE = translation("console", LOCALE, [LANGUAGE], fallback=True)  # if there is no translation: the English text
 
 
 def gettext(message: str, **values: object) -> str:
-    """Translate a message and fill in its %(name)s placeholders, as the templates' gettext does."""
+    """Translate a message and fill in its %(name)s placeholders. Works like gettext in the templates."""
     return CATALOGUE.gettext(message) % values
 
 
 def ngettext(singular: str, plural: str, count: int, **values: object) -> str:
-    """Translate a message in the form that `count` needs. The placeholder %(num)s is the count."""
+    """Translate a message in the singular or plural form for `count`. The placeholder %(num)s is the count."""
     return CATALOGUE.ngettext(singular, plural, count) % {"num": count, **values}
 
 

@@ -1,4 +1,4 @@
-"""The tokens that are good now, the newest first: whose they are, when they were last used, and an end to each."""
+"""The page of active tokens, newest first, with their accounts, their last use and a button to revoke each."""
 
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.tokens import IssuedToken
 
 TOKENS_PER_PAGE = 50
-SCAN_SIZE, MAX_SCANS = 200, 5  # so many are looked at in one go, and so many goes: most tokens may have ended
+SCAN_SIZE, MAX_SCANS = 200, 5  # tokens per query, queries per page; limits the time if most tokens have expired
 
 
 class TokenPage(NamedTuple):
     tokens: list[IssuedToken]
-    next: MailCursor | None  # where to go on; None: there are no more
+    next: MailCursor | None  # where the next page starts; None: this is the last page
 
 
 async def show(request: Request) -> Response:
@@ -48,7 +48,7 @@ async def show(request: Request) -> Response:
 
 
 async def find_active(tx: Reading, user_id: str | None, before: MailCursor, limit: int) -> TokenPage:
-    """At most so many; fewer where nearly all have ended, and then it is gone on from there."""
+    """Find up to `limit` active tokens, newest first. Many expired tokens can make a page shorter."""
     found: list[IssuedToken] = []
     for _ in range(MAX_SCANS):
         seen = await tokens.read_newest(tx, user_id, before, SCAN_SIZE)
