@@ -226,7 +226,7 @@ def _take_every_connection() -> None:
     async def at_once(*_: object) -> AsyncGenerator[None]:
         yield
 
-    setattr(Pool, "turn", at_once)  # noqa: B010 - a constant to everybody else
+    setattr(Pool, "hold_turn", at_once)  # noqa: B010 - a constant to everybody else
     setattr(pool, "_count_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
 
 

@@ -65,18 +65,21 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
 INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("items.give", "quantity"), NEVER_POSITIVE),
     (Place("items.take", "quantity"), NEVER_POSITIVE),
-    (Place("players.legacy_online", "page"), NEVER_NATURAL),
-    (Place("players.legacy_online", "count"), NEVER_32_BITS),
-    (Place("players.legacy_by_name", "page"), NEVER_NATURAL),
-    (Place("players.legacy_by_name", "count"), NEVER_32_BITS),
-    (Place("users.legacy_by_name", "page"), NEVER_NATURAL),
-    (Place("users.legacy_by_name", "count"), NEVER_32_BITS),
-    (Place("gameobjects.legacy_objects", "page"), NEVER_NATURAL),
-    (Place("gameobjects.legacy_objects", "count"), NEVER_32_BITS),
+    (Place("players.list_online_legacy", "page"), NEVER_NATURAL),
+    (Place("players.list_online_legacy", "count"), NEVER_32_BITS),
+    (Place("players.list_players_legacy", "page"), NEVER_NATURAL),
+    (Place("players.list_players_legacy", "count"), NEVER_32_BITS),
+    (Place("users.list_users_legacy", "page"), NEVER_NATURAL),
+    (Place("users.list_users_legacy", "count"), NEVER_32_BITS),
+    (Place("gameobjects.list_objects_legacy", "page"), NEVER_NATURAL),
+    (Place("gameobjects.list_objects_legacy", "count"), NEVER_32_BITS),
     (Place("moderation.ban", "duration"), NEVER_NATURAL),
     (Place("moderation.mute", "duration"), NEVER_NATURAL),
-    (Place("variables.assign", "value"), {k: v for k, v in NEVER_AN_INTEGER.items() if k not in {"true", "false"}}),
-    (Place("link.heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
+    (
+        Place("variables.set_variable", "value"),
+        {k: v for k, v in NEVER_AN_INTEGER.items() if k not in {"true", "false"}},
+    ),
+    (Place("link.record_heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
     (Place("link.put_player", "Level"), NEVER_POSITIVE),
     (Place("link.put_player", "Exp"), {**NEVER_AN_INTEGER, "-1": "-1"}),
     (Place("link.put_player", "ExperienceToNextLevel"), NEVER_AN_INTEGER),
@@ -91,15 +94,15 @@ INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
 ]
 BOOLEANS = [
     *(Place("items.give", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")),
-    *(Place("powers.change", name) for name in ("ban", "usersquery", "gamelink")),
+    *(Place("powers.change_powers", name) for name in ("ban", "usersquery", "gamelink")),
 ]
 GUIDS = [
     Place("items.give", "itemid"),
     Place("items.take", "itemid"),
     Place("spells.teach", "spellid"),
     Place("spells.forget", "spellid"),
-    Place("link.joined", "Players", "[%s]"),
-    Place("link.left", "Players", "[%s]"),
+    Place("link.report_joined", "Players", "[%s]"),
+    Place("link.report_left", "Players", "[%s]"),
     Place("link.put_player", "UserId"),
     Place("link.put_player", "ClassId"),
     Place("link.put_player", "Items", '[{"Slot": 1, "ItemId": %s, "Quantity": 1}]'),
@@ -149,7 +152,7 @@ def numbers() -> Iterator[Hostile]:
 def booleans() -> Iterator[Hostile]:
     for place in BOOLEANS:
         yield from (_put("booleans", place, about, value) for about, value in place.bad(NEVER_A_BOOLEAN).items())
-    wrong = Place("variables.assign", "value")
+    wrong = Place("variables.set_variable", "value")
     for about in ("true", "false", '"True"'):
         yield _put("booleans", wrong, about, about, names=people.KILLS.id)
 
@@ -164,7 +167,7 @@ def guids() -> Iterator[Hostile]:
             yield _put("guids", place, unknown, text(unknown), status=(404,), names="id")
     zero = Place("link.put_player", "UserId")
     yield _put("guids", zero, "zero", text(ZERO), status=(404,), names="user")
-    for handler in ("link.joined", "link.left"):
+    for handler in ("link.report_joined", "link.report_left"):
         yield _put("guids", Place(handler, "Players", "[%s]"), "zero", text(ZERO), status=(404,), names="player")
 
 

@@ -56,7 +56,13 @@ def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
 
 # --- queries, headers, methods, addresses --------------------------------------------------------------------------
 
-LISTS = ["players.by_name", "players.by_rank", "players.online", "users.by_name", "gameobjects.objects"]
+LISTS = [
+    "players.list_players",
+    "players.list_ranking",
+    "players.list_online",
+    "users.list_users",
+    "gameobjects.list_objects",
+]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
 
 

@@ -113,11 +113,11 @@ def rules() -> Iterator[Hostile]:
         ("link.put_player", {"Items": {"Slot": 0}}, 400, "Items"),
         ("link.put_player", {"Items": [5]}, 400, "Items"),
         ("link.put_player", {"Items": [{"Quantity": 1}]}, 400, "Slot"),
-        ("link.joined", {"Players": people.BOB.id}, 400, "Players"),
-        ("link.joined", {"Players": [people.NOBODY_ID]}, 404, "player"),
-        ("link.joined", {"Players": [people.BOB.id, people.NOBODY_ID]}, 404, "player"),
-        ("link.joined", {"Players": [people.BOB.id] * 10_001}, 400, "Players"),
-        ("link.left", {"Players": None}, 400, "Players"),
+        ("link.report_joined", {"Players": people.BOB.id}, 400, "Players"),
+        ("link.report_joined", {"Players": [people.NOBODY_ID]}, 404, "player"),
+        ("link.report_joined", {"Players": [people.BOB.id, people.NOBODY_ID]}, 404, "player"),
+        ("link.report_joined", {"Players": [people.BOB.id] * 10_001}, 400, "Players"),
+        ("link.report_left", {"Players": None}, 400, "Players"),
     ]
     for handler, body, status, names in refused:
         example = BY_HANDLER[handler]

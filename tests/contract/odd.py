@@ -116,7 +116,7 @@ def _capitals(example: Example) -> bytes:
 
 def _comparable(example: Example, plain: Hostile) -> Hostile | None:
     """Return the plain request, or None if answers differ each time, like new tokens and leases."""
-    return None if handler_of(example.route) in {"tokens.log_in", "link.heartbeat"} else plain
+    return None if handler_of(example.route) in {"tokens.log_in", "link.record_heartbeat"} else plain
 
 
 def pages() -> Iterator[Odd]:
@@ -129,7 +129,7 @@ def pages() -> Iterator[Odd]:
             *(() if path.startswith("/api/link/") else ("unknown=1&unknown2=%ff",)),
         ):
             yield Odd(Hostile("odd", f"{path}?{query}", "GET", f"{path}?{query}".encode(), (200,)), None)
-    for handler in ("players.legacy_online", "players.legacy_by_name", "users.legacy_by_name"):
+    for handler in ("players.list_online_legacy", "players.list_players_legacy", "users.list_users_legacy"):
         for body in (b'{"page": 2147483647, "count": 2147483647}', b'{"page": "3", "count": "1"}', b"[]", b"", b" \n"):
             yield Odd(case(BY_HANDLER[handler], repr(body), body), None)
 

@@ -71,7 +71,7 @@ def test_unusual_requests_are_answered_like_plain_ones(unchanged: World) -> None
 WRITES = [
     BY_HANDLER[handler]
     for handler in (
-        "variables.assign",
+        "variables.set_variable",
         "items.give",
         "items.take",
         "spells.teach",
@@ -80,9 +80,9 @@ WRITES = [
         "credentials.change_email",
         "credentials.manage_email",
         "link.put_player",
-        "link.joined",
-        "link.left",
-        "link.heartbeat",
+        "link.report_joined",
+        "link.report_left",
+        "link.record_heartbeat",
         "credentials.change_password",
         "credentials.manage_password",
         "players.set_level",
@@ -92,7 +92,7 @@ WRITES = [
         "moderation.mute",
         "moderation.unmute",
         "moderation.kick",
-        "powers.change",
+        "powers.change_powers",
         "players.rename",
         "users.rename",
     )

@@ -19,7 +19,7 @@ from gamekeeper.http.routes import ROUTES
 from world import SENT, Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-OTHERWISE_EACH_TIME = {"tokens.log_in", "info.stats", "link.heartbeat", "feed.changes"}
+OTHERWISE_EACH_TIME = {"tokens.log_in", "info.get_stats", "link.record_heartbeat", "feed.list_changes"}
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 OF_CLIENTS = [each for each in BODIED if not each.route.over_link]  # the link accepts JSON only
 JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
@@ -70,7 +70,7 @@ def test_numbers_and_booleans_are_accepted_as_text(unchanged: World) -> None:
         return {"body": {name: as_text(value) for name, value in example.fields.items()}}
 
     counted = [each for each in OF_CLIENTS if any(isinstance(value, int) for value in each.fields.values())]
-    assert {"items.give", "items.take", "variables.assign"} <= {handler_of(each.route) for each in counted}
+    assert {"items.give", "items.take", "variables.set_variable"} <= {handler_of(each.route) for each in counted}
     assert faults(unchanged, counted, texts) == {}
 
 
@@ -118,7 +118,7 @@ def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:
         return {"body": {**example.fields, **dict.fromkeys(optional_fields(example))}}
 
     lacking = [each for each in BODIED if optional_fields(each)]
-    assert {"players.legacy_by_name", "powers.change", "tokens.log_in", "link.put_player"} <= {
+    assert {"players.list_players_legacy", "powers.change_powers", "tokens.log_in", "link.put_player"} <= {
         handler_of(each.route) for each in lacking
     }
     assert faults(unchanged, lacking, nulls) == {}
@@ -130,7 +130,7 @@ def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> N
         return {"body": None, "form": fields | dict.fromkeys(optional_fields(example), "")}
 
     lacking = [each for each in OF_CLIENTS if optional_fields(each)]
-    assert {"players.legacy_by_name", "powers.change"} <= {handler_of(each.route) for each in lacking}
+    assert {"players.list_players_legacy", "powers.change_powers"} <= {handler_of(each.route) for each in lacking}
     assert faults(unchanged, lacking, blanks) == {}
 
 
