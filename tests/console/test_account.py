@@ -16,7 +16,14 @@ from world import World
 ANN, CLERK = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
 HOME = f"/console/accounts/{ANN}"
 POWERS = f"/api/keeper/v1/users/{ANN}/powers"
-MANAGING = ("Rename", "Change email", "Set a new password", "Send a reset mail", "Erase the account", "Change powers")
+MANAGING = (
+    "Rename the account",
+    "Change the email",
+    "Set a new password",
+    "Send a reset mail",
+    "Erase the account",
+    "Change permissions",
+)
 
 
 def list_buttons(page: Page) -> set[str]:
@@ -40,13 +47,13 @@ def press(keeper: Keeper, page: Page, button: str, **typed: str) -> str:
 
 def test_page_shows_email_times_and_history(root: Keeper) -> None:
     page = root.page("/console/accounts/aNN")
-    for words in ("ann@example.test", ANN, "1 h 0 min", "Warrior", "Neither banned nor muted."):
+    for words in ("ann@example.test", ANN, "1 h 0 min", "Warrior", "Not banned and not muted."):
         assert words in page.text
     places = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"/console/players/{each.id}" for each in (people.ANN, people.ZOE)} <= places
     assert "Account registered" in page.text
-    assert "No token, and without API access there will be none." in page.text
-    assert "No character yet." in root.page(f"/console/accounts/{CLERK}").text
+    assert "No tokens. This account has no API access, so it cannot get one." in page.text
+    assert "No players yet." in root.page(f"/console/accounts/{CLERK}").text
     assert root.get("/console/accounts/Nobody").status == 404
 
 
@@ -61,55 +68,55 @@ def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
 def test_permission_decides_what_the_page_shows(world: World, keeper: Callable[[str], Keeper]) -> None:
     assert keeper("Shop").get(HOME).status == 403
     page = keeper("Clerk").page(HOME)
-    assert list_buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all"})
+    assert list_buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all tokens"})
     assert "Tokens" not in page.text
     grant_manage(world, "Clerk")
     page = keeper("Clerk").page(HOME)
     assert set(MANAGING) <= list_buttons(page)
     assert list_buttons(page).isdisjoint({"Ban", "Mute"})
     ours = keeper("Clerk").page(f"/console/accounts/{people.USER_IDS['Root']}")
-    assert "This account has more powers than yours" in ours.text
-    assert list_buttons(ours).isdisjoint({"Ban", "Change powers"})
+    assert "This account has permissions that you do not have" in ours.text
+    assert list_buttons(ours).isdisjoint({"Ban", "Change permissions"})
 
 
 def test_own_account_page_offers_tokens_but_no_moderation(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     own = f"/console/accounts/{people.USER_IDS['Root']}"
     assert root.get("/console/me").headers["location"] == own
     page = root.page(own)
-    assert "Nobody changes their own." in page.text
+    assert "You cannot change your own permissions." in page.text
     assert "this session" in page.text
-    assert list_buttons(page).isdisjoint({"Ban", "Mute", "Change powers", "Erase the account"})
+    assert list_buttons(page).isdisjoint({"Ban", "Mute", "Change permissions", "Erase the account"})
     assert "Tokens" in keeper("Clerk").page(f"/console/accounts/{CLERK}").text
     page = keeper("Shop").page("/console/me")
     assert "My tokens" in page.text
     assert "this session" in page.text
-    assert {"Revoke", "Revoke all of them"} <= list_buttons(page)
+    assert {"Revoke", "Revoke all my tokens"} <= list_buttons(page)
 
 
 def read_permission_fields(page: Page) -> dict[str, str]:
     """Return the fields that the form of permissions would send unchanged."""
-    fields = page.form(ACT, "Change powers").fields
+    fields = page.form(ACT, "Change permissions").fields
     return {name: value for name, value in fields.items() if name.startswith("body.")}
 
 
 def test_form_grants_and_revokes_permissions(world: World, root: Keeper) -> None:
     page = root.page(HOME)
     assert read_permission_fields(page) == {}
-    shown = press(root, page, "Change powers", **{"body.ban": "true", "body.users.manage": "true"})
+    shown = press(root, page, "Change permissions", **{"body.ban": "true", "body.users.manage": "true"})
     assert "Permission: ban no yes" in shown
     assert "Permission: users.query no yes" in shown  # users.manage includes it
     page = root.page(HOME)
     assert read_permission_fields(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
     hidden = [each for tag, each in page.tags if tag == "input" and each.get("name") == "body.ban"]
     assert [(each["type"], each["value"]) for each in hidden] == [("hidden", "false"), ("checkbox", "true")]
-    press(root, page, "Change powers", **{"body.ban": "false"})
+    press(root, page, "Change permissions", **{"body.ban": "false"})
     assert read_permission_fields(root.page(HOME)) == {"body.users.query": "true", "body.users.manage": "true"}
     assert [row.kind for row in world.ledger()[-2:]] == ["powers_changed"] * 2
     assert f"Undo change {world.ledger()[-1].seq}" in list_buttons(root.page(HOME))
 
 
 def test_meaning_of_users_manage_is_explained(root: Keeper) -> None:
-    assert "signs in as anybody by a new password" in root.page("/console/accounts/Ann").text
+    assert "signing in as anyone by setting a password" in root.page("/console/accounts/Ann").text
 
 
 def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: Callable[[str], Keeper]) -> None:
@@ -128,25 +135,25 @@ def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper
         "body.mute",
     }
     assert "checked" in boxes["body.editor"]
-    assert "not yours to give" in page.text
+    assert "; you cannot grant it" in page.text
     assert read_permission_fields(page)["body.api"] == "true"
-    press(clerk, page, "Change powers", **{"body.editor": "", "body.users.query": "true"})
+    press(clerk, page, "Change permissions", **{"body.editor": "", "body.users.query": "true"})
     forged = clerk.preview("POST", POWERS, {"ban": "true"})
     assert (forged.status, "You do not have the permission" in forged.raw.decode()) == (403, True)
 
 
-@pytest.mark.parametrize(("what", "said"), [("Ban", "Banned"), ("Mute", "Muted")])
-def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: str, said: str) -> None:
+@pytest.mark.parametrize("what", ["Ban", "Mute"])
+def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: str) -> None:
     press(root, root.page(HOME), what, **{"body.duration": "3", "body.reason": "selling gold"})
     page = root.page(HOME)
-    assert f"{said} because of selling gold By Root Until 20" in page.text
+    assert f"Reason of the {what.lower()} selling gold By Root Until 20" in page.text
     assert what not in list_buttons(page)
-    press(root, page, f"End the {what.lower()}")
-    assert "Neither banned nor muted." in root.page(HOME).text
+    press(root, page, f"Lift the {what.lower()}")
+    assert "Not banned and not muted." in root.page(HOME).text
     press(root, root.page(HOME), what, **{"body.duration": "0"})
-    assert "Until for good" in root.page(HOME).text
+    assert "Until permanent" in root.page(HOME).text
     world.sql(f"UPDATE {what.lower()}s SET ends_at = 1")  # noqa: S608 - the test chooses the name
-    assert "Neither banned nor muted." in root.page(HOME).text
+    assert "Not banned and not muted." in root.page(HOME).text
 
 
 @pytest.mark.parametrize("page", [HOME, f"/console/players/{people.ANN.id}"])
@@ -158,26 +165,26 @@ def test_permanent_ban_is_not_the_default(root: Keeper, page: str) -> None:
 def test_page_links_to_changes_of_and_by_the_account(root: Keeper) -> None:
     me = people.USER_IDS["Root"]
     links = root.page(f"/console/accounts/{me}").links
-    assert links["What Root did"] == f"/console/changes?actor={me}"
-    assert links["Filter and export them"] == f"/console/changes?user={me}"
-    assert "What Ann did" not in root.page(HOME).links
+    assert links["Changes made by Root"] == f"/console/changes?actor={me}"
+    assert links["Filter and export changes"] == f"/console/changes?user={me}"
+    assert "Changes made by Ann" not in root.page(HOME).links
 
 
 def test_kick_is_offered_only_for_online_accounts(world: World, root: Keeper) -> None:
-    assert "Kick out of the game" not in list_buttons(root.page(HOME))
+    assert "Kick from the game" not in list_buttons(root.page(HOME))
     world.call("PUT", f"{LINK}/servers/s1", body={"Lease": 600})
     world.post(f"{LINK}/servers/s1/joined", {"Players": [people.ANN.id]})
     page = root.page(HOME)
     assert "online" in page.text
-    assert "body.reason" in page.form(ACT, "Kick out of the game").fields
-    press(root, page, "Kick out of the game", **{"body.reason": "maintenance"})
+    assert "body.reason" in page.form(ACT, "Kick from the game").fields
+    press(root, page, "Kick from the game", **{"body.reason": "maintenance"})
     assert world.ledger()[-1].kind == "user_kicked"
     assert "maintenance" in root.page(HOME).text
 
 
 def test_name_and_email_are_changed_and_undone(world: World, root: Keeper) -> None:
-    press(root, root.page(HOME), "Rename", **{"body.name": "Anna"})
-    shown = press(root, root.page(HOME), "Change email", **{"body.new": "anna@example.test"})
+    press(root, root.page(HOME), "Rename the account", **{"body.name": "Anna"})
+    shown = press(root, root.page(HOME), "Change the email", **{"body.new": "anna@example.test"})
     assert "ann@example.test anna@example.test" in shown
     user = world.get("/api/v1/users/Anna").json
     assert (user["Id"], user["Email"]) == (ANN, "anna@example.test")
@@ -200,7 +207,7 @@ def test_password_is_typed_in_the_dialog(world: World, root: Keeper) -> None:
 
 def test_reset_mail_is_queued(world: World, root: Keeper) -> None:
     page = root.page(HOME)
-    assert "Mail is not set up" in page.text
+    assert "Mail is not configured" in page.text
     press(root, page, "Send a reset mail")
     assert world.sql("SELECT COUNT(*) FROM mails") == [(1,)]
     code = reset_code(world, "Ann")
@@ -212,11 +219,11 @@ def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, k
     page = root.page(home)
     assert "service" in page.text
     assert "console session" in page.text
-    assert page.text.count("Revoke all") == 1
+    assert page.text.count("Revoke all tokens") == 1
     press(root, page, "Revoke")  # the newest token is the session
     assert clerk.get("/console/me").headers["location"].startswith("/console/sign-in")
-    press(root, root.page(home), "Revoke all")
-    assert "No token is good." in root.page(home).text
+    press(root, root.page(home), "Revoke all tokens")
+    assert "No active tokens." in root.page(home).text
     assert world.get("/api/v1/players", by="Clerk").status == 401
 
 
@@ -229,9 +236,9 @@ def test_link_to_older_tokens_needs_permission(
     clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"
     world.sql("UPDATE tokens SET issued_at = issued_at - 1000")
     assert keeper("Clerk").post("/console/sign-out").status == 303
-    assert root.page(home).links["look at older ones"] == f"/console/tokens?account={CLERK}"
+    assert root.page(home).links["Show older tokens"] == f"/console/tokens?account={CLERK}"
     page = clerk.page(home)
-    assert "The newest have ended" in page.text
+    assert "The newest tokens have expired." in page.text
     assert "/console/tokens" not in page.html
 
 

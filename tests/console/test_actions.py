@@ -67,11 +67,11 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
 
 
 def test_preview_names_the_player_or_account(world: World, root: Keeper) -> None:
-    assert "These changes will be made: Ann What" in read_text(root.preview("POST", GIVE, COINS))
+    assert "These changes will be made: Ann Field" in read_text(root.preview("POST", GIVE, COINS))
     ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
-    assert "These changes will be made: Ann What" in read_text(root.preview("POST", ban))
+    assert "These changes will be made: Ann Field" in read_text(root.preview("POST", ban))
     world.sql("UPDATE users SET ban = TRUE WHERE name = 'Shop'")
-    assert "These changes will be made: What" in read_text(open_session(world, "Shop").preview("POST", ban))
+    assert "These changes will be made: Field" in read_text(open_session(world, "Shop").preview("POST", ban))
 
 
 def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
@@ -79,7 +79,7 @@ def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
     where, _, request_id = done.headers["location"].partition("&done=")
     assert where == "/console/players/x?tab=2"
     page = root.page(f"/console/done/{request_id}")
-    assert f": Items given, Ann What Before After Inventory, slot 0 250 {TIMES_SIGN} Gold Coin 255" in page.text
+    assert f": Items given, Ann Field Before After Inventory, slot 0 250 {TIMES_SIGN} Gold Coin 255" in page.text
     undo = page.form(ACT, f"Undo change {list_numbers(world)[-1]}")
     assert undo.fields["path"] == f"/api/keeper/v1/changes/{list_numbers(world)[-1]}/undo"
     shown = root.post(ACT, undo.fields)
@@ -269,7 +269,7 @@ def test_preview_and_change_show_times_alike(world: World, root: Keeper) -> None
 
 
 def test_page_without_javascript_links_to_the_done_page(root: Keeper) -> None:
-    link = "What was done, and its undo"
+    link = "Show the change, and undo it"
     assert root.page("/console/changes?done=ab12").links[link] == "/console/done/ab12"
     assert root.page("/console/changes?done=../x").links[link] == "/console/done/..%2Fx"
     assert link not in root.page("/console/changes").links

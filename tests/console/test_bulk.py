@@ -54,7 +54,7 @@ def test_page_shows_the_limit_before_a_selection(root: Keeper) -> None:
     assert list_limits(page) == [str(MOST)]
     for each in ("characters", "ranking", "online"):
         page = root.page(f"/console/{each}")
-        assert f"of at most {MOST} at once" in page.text
+        assert f"of at most {MOST} Give an item" in page.text
         assert list_limits(page) == [str(MOST)]
 
 
@@ -143,7 +143,7 @@ def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keep
     numbers = carry_out(root, *EVERYBODY)
     shop = keeper("Shop")
     for page in (shop.page("/console/changes"), shop.page(f"/console/changes/{numbers[1]}")):
-        assert page.links["the whole run"] == f"{PAGE}?run={RUN}&by={people.USER_IDS['Root']}"
+        assert page.links["bulk run"] == f"{PAGE}?run={RUN}&by={people.USER_IDS['Root']}"
     shown = load_run(shop, by=people.USER_IDS["Root"])
     assert [(each["name"], each["number"], each["undone"]) for each in shown["rows"]] == [
         (player.name, number, None) for player, number in zip(EVERYBODY[::-1], numbers[::-1], strict=True)
@@ -159,7 +159,7 @@ def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keep
     taken = load_run(shop)["rows"]
     assert [each["number"] for each in taken] == numbers[::-1]  # the undo is not one of the run's changes
     assert all(each["undone"] > numbers[-1] for each in taken)
-    assert "the whole run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
+    assert "bulk run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
 
 
 def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper) -> None:
@@ -174,7 +174,7 @@ def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper
         number = world.ledger()[-1].seq
         others.append(number)
     assert [each["number"] for each in load_run(root)["rows"]] == numbers
-    assert not any("the whole run" in root.page(f"/console/changes/{each}").links for each in others)
+    assert not any("bulk run" in root.page(f"/console/changes/{each}").links for each in others)
 
 
 def test_run_with_an_account_lists_only_its_changes(root: Keeper, keeper: Callable[[str], Keeper]) -> None:

@@ -21,7 +21,7 @@ def test_items_are_the_default_kind(root: Keeper) -> None:
     assert f"Arrow up to 100 — — {people.ARROW.id}" in page.text
     assert f"Pouch no 8 pouch.png {people.POUCH.id}" in page.text
     assert page.links["Changes with this item : Arrow"] == f"/console/changes?item={people.ARROW.id}"
-    assert page.links["Give it to many : Arrow"] == f"/console/bulk?item={people.ARROW.id}"
+    assert page.links["Give to several players : Arrow"] == f"/console/bulk?item={people.ARROW.id}"
 
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)
@@ -38,7 +38,7 @@ def test_search_finds_part_of_a_name(root: Keeper) -> None:
     page = root.page(f"{PAGE}?kind=items&search=OU")
     assert "Pouch" in page.text
     assert "Arrow" not in page.text
-    assert "Nothing of this kind has that in its name." in root.page(f"{PAGE}?kind=spells&search=%25").text
+    assert "No results. Try fewer letters, or another kind." in root.page(f"{PAGE}?kind=spells&search=%25").text
 
 
 NAMES = ("\u00c9p\u00e9e d'or", "\u041c\u0435\u0447 \u043e\u0433\u043d\u044f", "Grande \u00c9p\u00e9e")
@@ -89,7 +89,7 @@ def test_single_entry_links_to_all(root: Keeper, kind: str) -> None:
 @pytest.mark.parametrize("nothing", [people.NOBODY_ID, "x", "%00"])
 def test_unknown_id_shows_a_message(root: Keeper, nothing: str) -> None:
     page = root.page(f"{PAGE}?kind=spells&id={nothing}")
-    assert "The catalogue has none of this kind with that id." in page.text
+    assert "The catalogue has no entry of this kind with that id." in page.text
     assert "All spells" in page.links
 
 
@@ -100,7 +100,7 @@ def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPa
     assert f"1 to {queries.PAGE_SIZE} of 120 maps" in first.text
     assert "Field 050" in root.page(first.links["Next"]).text
     assert "1 to 50 of 121 maps" in root.page(f"{PAGE}?kind=maps").text
-    monkeypatch.setattr(catalogue, "MATCHES", 70)
+    monkeypatch.setattr(catalogue, "MAX_MATCHES", 70)
     assert "1 to 50 of 70 or more maps" in root.page(f"{PAGE}?kind=maps&search=field").text
 
 

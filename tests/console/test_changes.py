@@ -163,7 +163,7 @@ def test_deleted_actor_is_not_shown_as_command_line(world: World, root: Keeper) 
     give(world, by="Clerk")
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     for page in (CHANGES, f"/console/players/{people.ANN.id}", "/console"):
-        assert "by an account that is gone" in root.page(page).text
+        assert "by a deleted account" in root.page(page).text
 
 
 def test_actor_is_named_with_users_query_only(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
@@ -203,7 +203,7 @@ def test_filter_accepts_times_as_they_are_shown(world: World, root: Keeper) -> N
     world.sql("UPDATE ledger SET at = 999999999999 WHERE seq <> $1", seq)
     then = root.page(f"/console/players/{people.ANN.id}?at={shown}".replace(" ", "+"))
     assert "Gold Coin Quantity 255" in then.text
-    assert f"As it was at {shown}" in then.text
+    assert f"State at {shown}" in then.text
 
 
 @pytest.mark.parametrize("number", ["0", "999999", "x", "-1", "9" * 30])

@@ -27,7 +27,7 @@ def test_list_is_ordered_by_name(root: Keeper) -> None:
     page = root.page(PAGE)
     assert "Ann 12 345 Warrior Meadow" in page.text
     assert page.links["Ann"] == f"/console/players/{people.ANN.id}"
-    assert "1 to 3 of 3 characters" in page.text
+    assert "1 to 3 of 3 players" in page.text
     assert "Next" not in page.links
 
 
@@ -50,25 +50,25 @@ def test_search_and_order_keep_each_other(root: Keeper) -> None:
 
 
 def test_search_without_results_or_too_short_shows_a_message(root: Keeper) -> None:
-    assert "No character has this in its name." in root.page(f"{PAGE}?search=qqqq").text
+    assert "No results. Try fewer letters" in root.page(f"{PAGE}?search=qqqq").text
     short = root.page(f"{PAGE}?search=an")
-    assert "Type 3 letters or more to search" in short.text
+    assert "Type at least 3 letters to search" in short.text
     assert "Zoe" in short.links
 
 
 def test_filter_lists_online_players(world: World, root: Keeper) -> None:
     online = f"{PAGE}?online=yes"
-    assert "Nobody is online. Show all to see those who are offline." in root.page(online).text
+    assert "No players are online. Choose Show all to see offline players." in root.page(online).text
     assert game_server.heartbeat(world, "north").status == 200
     game_server.join(world, people.ANN.id, people.ZOE.id, server="north")
     assert list_names(root, online) == ["Ann", "Zoe"]
     assert list_names(root, f"{online}&search=zoe") == ["Zoe"]
     page = root.page(f"{online}&search=bob")
-    assert "Nobody who is online has this in their name." in page.text
+    assert "No results among the online players." in page.text
     assert list_names(root, page.links["Show all"]) == ["Ann", "Bob", "Zoe"]
     assert page.form(PAGE, "Search").fields["online"] == "yes"
     first = root.page(root.page(f"{online}&pagesize=1").links["Name ▲"])
-    assert "1 to 1 of 2 characters" in first.text
+    assert "1 to 1 of 2 players" in first.text
     assert list_names(root, first.links["Next"]) == ["Ann"]
 
 
@@ -81,20 +81,20 @@ def test_search_for_common_text_is_marked_incomplete(
         assert game_server.put_player(world, player_id, body).status == 200
     game_server.heartbeat(world)
     text = f"{online}&search=new"
-    assert "Nobody who is online" in root.page(text).text
+    assert "No results among the online players." in root.page(text).text
     monkeypatch.setattr(search, "MOST_MATCHES", 2)  # of three matches
-    assert "More have this than are looked through" in root.page(text).text
+    assert "Too many names match to search them all" in root.page(text).text
     game_server.join(world, *[player_id for player_id, _ in news[:2]])
     assert re.search(r"of [12] or more", root.page(text).text)
-    assert re.search(r"of 2 (characters|online)", root.page(online).text)
+    assert re.search(r"of 2 (players|online players)", root.page(online).text)
 
 
 def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
     world.run(loader.load_players(world.keeper, MANY, lambda _: None))
     first = root.page(PAGE)
-    assert f"1 to {queries.PAGE_SIZE} of {MANY + 3} characters" in first.text
+    assert f"1 to {queries.PAGE_SIZE} of {MANY + 3} players" in first.text
     second = root.page(first.links["Next"])
-    assert f"{queries.PAGE_SIZE + 1} to {2 * queries.PAGE_SIZE} of {MANY + 3} characters" in second.text
+    assert f"{queries.PAGE_SIZE + 1} to {2 * queries.PAGE_SIZE} of {MANY + 3} players" in second.text
     assert second.links["Previous"] == second.links["First"] == PAGE
     last = root.page(second.links["Next"])
     assert "Next" not in last.links
@@ -103,7 +103,7 @@ def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
 
 
 def test_page_beyond_the_end_links_to_the_first(root: Keeper) -> None:
-    assert root.page(f"{PAGE}?page=9").links["To the first page"] == PAGE
+    assert root.page(f"{PAGE}?page=9").links["First page"] == PAGE
 
 
 def test_invalid_query_is_rejected_with_a_message(root: Keeper) -> None:

@@ -47,22 +47,22 @@ def test_healthy_server_shows_no_problem(asking: World) -> None:
     heartbeat(asking)
     outbox.ask(asking)
     shown = read_text(asking, "Shop")
-    assert "Now: Good" in shown
-    assert "Database Good It takes writes." in shown
+    assert "State: Good" in shown
+    assert "Database Good Accepting writes" in shown
 
 
 def test_stuck_mail_is_a_problem(asking: World) -> None:
     outbox.ask(asking)
     outbox.age(asking, 11)
     shown = read_text(asking)
-    assert "Now: Strained" in shown
+    assert "State: Strained" in shown
     assert "Outbox Strained A mail has waited for more than 10 minutes." in shown
 
 
 def test_lapsed_lease_is_a_problem(asking: World) -> None:
     heartbeat(asking)
     asking.sql("UPDATE servers SET expires_at = 1")
-    assert "Game servers Strained A lease has run out" in read_text(asking)
+    assert "Game servers Strained The lease of a game server has expired" in read_text(asking)
 
 
 def test_read_only_database_is_a_problem(asking: World) -> None:
@@ -77,26 +77,26 @@ def test_read_only_database_is_a_problem(asking: World) -> None:
     checks = asking.run(live.monitor.read_checks())
     assert [(each.subject, each.status) for each in checks] == [("Database", monitor.DOWN)]
     shown, cause = root.page(health.PAGE).text, " ".join(checks[0].cause.split())
-    assert "Now: Down" in shown
+    assert "State: Down" in shown
     assert cause
     assert cause in shown
     assert cause not in clerk.page(health.PAGE).text
-    assert "It takes no writes; the log has why." in clerk.page(health.PAGE).text
+    assert "Not accepting writes. The log has the reason." in clerk.page(health.PAGE).text
     assert "Health Down" in root.page("/console").text
 
 
 def test_page_shows_facts(world: World) -> None:
     newest, shown = migrate.load_migrations()[-1], read_text(world)
     kind = health.ENGINE_NAMES[world.keeper.store.engine]
-    assert f"Version {__version__} Up for" in shown
+    assert f"Version {__version__} Uptime" in shown
     assert f"Database {kind} Schema {newest.number:04} {newest.name}" in shown
     assert f"Newest change {world.ledger()[-1].seq}" in shown
-    assert "Mails waiting 0" in shown
+    assert "Waiting mails 0" in shown
 
 
 def test_page_shows_retention_times(make_world: Callable[..., World]) -> None:
     shown = read_text(make_world(key_days=5, token_days=1))
-    for said in ("ledger_days for ever", "key_days 5 days", "token_days 1 day"):
+    for said in ("ledger_days forever", "key_days 5 days", "token_days 1 day"):
         assert said in shown
 
 
@@ -112,15 +112,15 @@ def test_duration_has_its_two_largest_units(seconds: int, said: str) -> None:
 
 def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
     live: Any = world.asgi.services.live
-    assert "It has not run since this process started." in root.page(health.PAGE).text
+    assert "The doctor has not run since this process started." in root.page(health.PAGE).text
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
     answer = root.post(EXAMINE)
     assert answer.status == 303
     wait_for_end(live.doctor)
     shown = root.page(answer.headers["location"]).text
-    assert "Another process" not in shown
+    assert "The doctor runs in another process." not in shown
     assert "error ledger The slots hold 1251 of item Gold Coin" in shown
-    assert "Run it again" in shown
+    assert "Run the doctor again" in shown
 
 
 def test_page_of_another_process_waits_for_the_doctor(
@@ -131,17 +131,17 @@ def test_page_of_another_process_waits_for_the_doctor(
     asked = root.post(EXAMINE).headers["location"]
     wait_for_end(live.doctor)
     first = health.process_name()
-    assert f"This page is by process {first}" in root.page(asked).text
+    assert f"This page shows the doctor of process {first}" in root.page(asked).text
     assert "data-running" not in read_checkup(root.page(asked))
     monkeypatch.setattr(health, "process_name", lambda: "1@elsewhere")
     live.doctor.result = None
     page = root.page(asked)
-    assert "Another process was asked to run it" in page.text
-    assert "It has not run" not in page.text
+    assert "The doctor runs in another process." in page.text
+    assert "The doctor has not run" not in page.text
     found = read_checkup(page)
     assert (found["data-process"], found["data-asked"], "data-running" in found) == ("1@elsewhere", first, True)
-    assert page.form(EXAMINE, "Run it now")
-    assert "It has not run since this process started." in root.page(health.PAGE).text
+    assert page.form(EXAMINE, "Run the doctor")
+    assert "The doctor has not run since this process started." in root.page(health.PAGE).text
 
 
 def read_checkup(page: Page) -> dict[str, str]:
@@ -195,7 +195,7 @@ def test_doctor_runs_once_at_a_time_without_blocking_pages(
     doctor.go.set()
     wait_for_end(live.doctor)
     assert doctor.begun == 1
-    assert "Everything is in order." in root.page(health.PAGE).text
+    assert "No problems found." in root.page(health.PAGE).text
 
 
 def test_failed_doctor_run_shows_its_error(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_failed_doctor_run_shows_its_error(make_world: Callable[..., World], mon
     live: Any = world.asgi.services.live
     root.post(EXAMINE)
     wait_for_end(live.doctor)
-    assert "It broke off." in root.page(health.PAGE).text
+    assert "The doctor failed." in root.page(health.PAGE).text
 
 
 def test_doctor_run_ends_at_shutdown() -> None:

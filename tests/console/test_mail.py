@@ -27,7 +27,7 @@ def test_needs_users_manage(keeper: Callable[[str], Keeper]) -> None:
 
 def test_empty_outbox_shows_a_message(root: Keeper) -> None:
     page = root.page("/console/mail")
-    assert "No mail yet." in page.text
+    assert "No mails yet." in page.text
     assert "GAMEKEEPER_SMTP_URL" in page.text
     assert root.get("/console/mail?before=x").status == 400
 
@@ -35,7 +35,7 @@ def test_empty_outbox_shows_a_message(root: Keeper) -> None:
 def test_list_shows_the_state_of_each_mail(world: World, root: Keeper) -> None:
     code = reset_code(world, "Ann")
     page = root.page("/console/mail")
-    assert "queued Ann Try again ann@example.test 0 none none" in page.text
+    assert "queued Ann Retry ann@example.test 0 none none" in page.text
     assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
     assert code not in page.html
     assert "password reset" in page.text
@@ -54,12 +54,12 @@ def test_configured_mail_shows_no_warning(make_world: Callable[..., World], keep
     there = make_world(smtp_url="smtp://localhost:2525", mail_from="game@example.test")
     reset_code(there, "Ann")
     page = Keeper(there, cookie).page("/console/mail")
-    assert "Mail is not set up" not in page.text
+    assert "Mail is not configured" not in page.text
     assert "none none" not in page.text  # with a next attempt
 
 
 def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mail, "LIMIT", 2)
+    monkeypatch.setattr(mail, "MAILS_PER_PAGE", 2)
     for number in range(5):
         queue(world, number, 1000 + number // 3)
     path, found = "/console/mail", list[str]()
@@ -81,17 +81,17 @@ def make_failed_mail(world: World) -> str:
 
 
 def list_buttons(page: Page) -> list[str]:
-    return [each.fields["path"] for each in page.forms if "Try again" in each.buttons]
+    return [each.fields["path"] for each in page.forms if "Retry" in each.buttons]
 
 
 def test_retry_queues_the_mail_again(world: World, root: Keeper) -> None:
     mail_id = make_failed_mail(world)
-    form = root.page("/console/mail").form(ACT, "Try again")
+    form = root.page("/console/mail").form(ACT, "Retry")
     assert form.fields["path"] == RETRY.format(mail_id)
     shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
     words = Page(shown.raw.decode()).text
     assert "Send the mail to Ann again To Ann" in words
-    assert "To Ann, ann@example.test: password reset. Mail is not set up: it waits all the same." in words
+    assert "To Ann, ann@example.test: password reset. Mail is not configured, so it stays in the outbox." in words
     assert "Mail state failed queued Next attempt \u2014 " in words
     assert world.sql("SELECT failed_at FROM mails") == [(1,)]
     answer = root.confirm(shown, "the mailbox was full")
@@ -142,4 +142,4 @@ def test_filter_lists_mails_to_one_account(world: World, root: Keeper) -> None:
     assert "bob@example.test" in root.page("/console/mail?account=BOB").text
     missing = root.get("/console/mail?account=Nobody")
     assert (missing.status, "No user with name 'Nobody'." in Page(missing.raw.decode()).text) == (404, True)
-    assert "No mail yet" not in missing.raw.decode()
+    assert "No mails yet" not in missing.raw.decode()

@@ -57,10 +57,10 @@ def list_names(page: Page) -> list[str]:
 
 def test_empty_list_shows_a_message(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     page = root.page(PAGE)
-    assert "No game server holds a lease." in page.text
-    assert "(page Tokens)" in page.text
+    assert "No game server is connected." in page.text
+    assert "on the page Tokens" in page.text
     assert "Tokens" not in keeper("Shop").page(PAGE).text
-    assert "Nobody is online." in page.text
+    assert "No players are online." in page.text
 
 
 def test_list_shows_players_with_their_servers(played: World, root: Keeper) -> None:
@@ -71,14 +71,14 @@ def test_list_shows_players_with_their_servers(played: World, root: Keeper) -> N
     assert f"north 2 {ends}" in page.text
     assert "south 1 20" in page.text
     assert "Bob 3 south" in page.text
-    assert "1 to 3 of 3 online" in page.text
+    assert "1 to 3 of 3 online players" in page.text
 
 
 @pytest.mark.usefixtures("played")
 def test_filter_lists_players_of_one_server(root: Keeper) -> None:
     page = root.page(f"{PAGE}?server=north")
-    assert "On north" in page.text
-    assert "2 shown, by name" in page.text
+    assert "Players on north" in page.text
+    assert "2 players, by name" in page.text
     assert {"Ann", "Zoe"} <= page.links.keys()
     assert "Bob" not in page.links
     assert page.form(PAGE, "Search").fields == {"server": "north", "search": ""}
@@ -92,20 +92,20 @@ def test_search_covers_all_servers(played: World, root: Keeper) -> None:
     assert "Bob" in page.links
     assert "Ann" not in page.links
     game_server.leave(played, people.BOB.id, server="south")
-    assert "Nobody who is online here" in root.page(f"{PAGE}?search=bob").text
+    assert "No results among the online players." in root.page(f"{PAGE}?search=bob").text
 
 
 @pytest.mark.parametrize("server", ["gone", "%", "no\ufffdrth", "x" * 300])
 @pytest.mark.usefixtures("played")
 def test_unknown_server_shows_a_message(root: Keeper, server: str) -> None:
-    assert root.page(f"{PAGE}?server={quote(server)}").links["To all servers"] == PAGE
+    assert root.page(f"{PAGE}?server={quote(server)}").links["All servers"] == PAGE
 
 
 def test_server_with_expired_lease_disappears(played: World, root: Keeper) -> None:
     game_server.lapse(played, "north")
     page = root.page(PAGE)
     assert "north" not in page.text
-    assert "1 to 1 of 1 online" in page.text
+    assert "1 to 1 of 1 online players" in page.text
 
 
 def test_concurrent_pages_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pyt
     monkeypatch.setattr(monitor, "MAX_SCANNED", 60)
     page = root.page(PAGE)
     assert "south 60 or more" in page.text
-    assert f"1 to 50 of {len(list_south(crowded)) + 2} online" in page.text
+    assert f"1 to 50 of {len(list_south(crowded)) + 2} online players" in page.text
 
 
 def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,19 +166,19 @@ def test_search_on_one_server_continues_after_its_limit(
     last = everybody[-1]
     page = root.page(f"{PAGE}?server=south&search={last[1:].upper()}")
     assert list_names(page) == []
-    assert "60 names were looked at, and none of them has this." in page.text
-    page = root.page(page.links["Look further"])
+    assert "No results among the first 60 names." in page.text
+    page = root.page(page.links["Search further"])
     assert list_names(page) == [last]
-    assert "Nobody else here" in root.page(f"{PAGE}?server=south&search=zzz&after={everybody[-9].lower()}").text
+    assert "No further results." in root.page(f"{PAGE}?server=south&search=zzz&after={everybody[-9].lower()}").text
     back = root.page(page.links["Previous"])  # the first page has no link back
     assert "Previous" not in back.links
-    assert list_names(root.page(back.links["Look further"])) == [last]
+    assert list_names(root.page(back.links["Search further"])) == [last]
 
 
 def test_page_whose_players_left_links_to_the_first(crowded: World, root: Keeper) -> None:
     page = root.page(f"{PAGE}?server=south&after={list_south(crowded)[-1].lower()}")
-    assert "There is nothing on this page any more." in page.text
-    assert page.links["To the first page"] == f"{PAGE}?server=south"
+    assert "This page is empty now." in page.text
+    assert page.links["First page"] == f"{PAGE}?server=south"
 
 
 def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper) -> None:
@@ -194,4 +194,4 @@ def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper
 def test_invalid_position_is_rejected(root: Keeper) -> None:
     answer = root.get(f"{PAGE}?server=south&after=%00")
     assert answer.status == 400
-    assert "must be out of a link on this page" in answer.raw.decode()
+    assert "must come from a link on this page" in answer.raw.decode()

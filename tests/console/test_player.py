@@ -102,13 +102,13 @@ def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
         "… and 65 more empty slots.",
         "Pouch (Inventory, slot 3) 1 of 8 slots used",
         f"Gold Coin Quantity 250 Slot 0 Id {people.COIN.id} Icon coin.png",
-        "Slot 2, worn as weapon",
+        "Slot 2, equipped as weapon",
         "Attack +1 Ability power +2 Defense +3 Magic resist +4 Speed +5",
         f"Bag {people.ANNS_POUCH}",
-        "Take how many, from the lowest slots first",
+        "Quantity to take, from the lowest slots first",
     ):
         assert seen in page.text, seen
-    assert page.text.count("Only the inventory can be given to and taken from here.") == len(["bank-0", "pouch-1"])
+    assert page.text.count("You can give and take items in the inventory only.") == len(["bank-0", "pouch-1"])
     assert page.links[people.ANNS_POUCH] == f"#grid-{people.ANNS_POUCH}"
     described = {attributes["aria-describedby"] for _, attributes in page.tags if "aria-describedby" in attributes}
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
@@ -119,8 +119,8 @@ def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
 def test_player_without_items_has_empty_grids(root: Keeper) -> None:
     page = root.page("/console/players/Bob")
     assert "Inventory 0 of 35 slots used" in page.text
-    assert "It knows no spells. Teach it one below." in page.text
-    assert "None was ever set. Set one below." in page.text
+    assert "No spells. Teach one below." in page.text
+    assert "No variables are set. Set one below." in page.text
 
 
 def test_item_is_given_and_undone(root: Keeper, world: World) -> None:
@@ -250,7 +250,7 @@ def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: Who, wo
     world.sql("UPDATE players SET user_id = $1 WHERE id = $2 RETURNING id", people.USER_IDS[whose], people.ANN.id)
     page = keeper("Shop").page(ANN)
     assert not any("/admin/" in path for path in list_paths(page))
-    assert "The account it belongs to" not in page.text
+    assert "Account of the player" not in page.text
     assert GIVE in list_paths(page)
 
 
@@ -268,7 +268,7 @@ def test_older_changes_continue_the_history(root: Keeper, world: World) -> None:
         ]
         if "Older changes" not in page.links:
             break
-        assert page.links["Filter and export them"] == f"/console/changes?player={people.ANN.id}"
+        assert page.links["Filter and export changes"] == f"/console/changes?player={people.ANN.id}"
         page = root.page(page.links["Older changes"].partition("#")[0])
         assert page.links["Newest changes"] == f"{ANN}#history"
     assert shown == written
@@ -290,12 +290,12 @@ def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
     world.post(f"{OPERATIONS}/spells/forget", {"spellid": people.FIREBALL.id})
     world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": 99})
     now = root.page(ANN)
-    assert now.links[f"As it was before {given.seq}"] == f"{ANN}?at={given.seq - 1}"
+    assert now.links[f"State before change {given.seq}"] == f"{ANN}?at={given.seq - 1}"
     assert "Gold Coin Quantity 257" in now.text
     page = root.page(f"{ANN}?at={given.seq - 1}")
-    for seen in (f"As it was right after change {given.seq - 1}.", "Gold Coin Quantity 250", "0 Fireball", "Kills 7"):
+    for seen in (f"State after change {given.seq - 1} Only items", "Gold Coin Quantity 250", "0 Fireball", "Kills 7"):
         assert seen in page.text, seen
-    assert page.links["Back to now"] == ANN
+    assert page.links["Back to the current state"] == ANN
     assert "Gold Coin Quantity 257" in root.page(f"{ANN}?at={given.seq}").text
     assert "Level 12" not in page.text  # only items, spells and variables are known of the past
 
@@ -330,7 +330,7 @@ def test_deleted_player_is_shown_and_restored(root: Keeper, world: World) -> Non
     answer = submit(root, find_form(root.page("/console/players/Ann"), OPERATIONS), reason="asked for it")
     page = root.page(answer.headers["location"])
     deletion = world.ledger()[-1].seq
-    for seen in ("Ann deleted", "This character is deleted.", "asked for it", "Gold Coin Quantity 250", "Fireball"):
+    for seen in ("Ann deleted", "This player is deleted.", "asked for it", "Gold Coin Quantity 250", "Fireball"):
         assert seen in page.text, seen
     assert {each for each in list_paths(page) if not each.startswith("/api/keeper/v1/changes/")} == set()
     earlier = root.page(f"{ANN}?at={deletion - 1}")
@@ -338,7 +338,7 @@ def test_deleted_player_is_shown_and_restored(root: Keeper, world: World) -> Non
     assert root.get("/console/players/Ann").status == 404
     assert root.get(f"{ANN}?at={deletion}").status == 404  # the player did not exist any more
     submit(root, page.form("/console/act", "Undo the deletion"))
-    assert "deleted" not in root.page(ANN).text.partition("What happened")[0]
+    assert "deleted" not in root.page(ANN).text.partition("History")[0]
     assert list_items(world)[0] == (people.COIN.id, 250)
 
 

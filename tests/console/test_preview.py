@@ -51,7 +51,7 @@ def test_equal_values_are_not_listed_as_differences(world: World, root: Keeper) 
     world.sql("UPDATE ledger SET after = before WHERE seq = $1", world.ledger()[-1].seq)
     page = root.page(f"/console/changes/{world.ledger()[-1].seq}")
     assert f"{TIMES_SIGN} Gold Coin" not in page.text
-    assert "Nothing that can be shown side by side." in page.text
+    assert "No values to compare." in page.text
 
 
 def test_stack_with_other_buffs_is_marked_as_changed(world: World, root: Keeper) -> None:

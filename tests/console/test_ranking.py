@@ -62,7 +62,7 @@ def test_previous_page_stops_at_the_first_rank(world: World, root: Keeper) -> No
 def test_rank_beyond_the_last_shows_a_message(root: Keeper) -> None:
     page = root.page(f"{PAGE}?rank=1000000")
     assert "The last rank is 3." in page.text
-    assert page.links["To the start of the ranking"] == PAGE
+    assert page.links["Start of the ranking"] == PAGE
     assert list(list_ranks(root, f"{PAGE}?rank=1000000&sortdirection=ascending")) == [3, 2, 1]
 
 

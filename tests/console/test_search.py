@@ -22,19 +22,19 @@ def load_suggestions(keeper: Keeper, text: str) -> dict[str, list[dict[str, str]
 
 def test_suggestions_are_grouped_and_lead_to_the_thing(root: Keeper) -> None:
     found = load_suggestions(root, "ann")
-    assert found["Characters"][0] == {"name": "Ann", "detail": "level 12", "href": f"/console/players/{people.ANN.id}"}
+    assert found["Players"][0] == {"name": "Ann", "detail": "level 12", "href": f"/console/players/{people.ANN.id}"}
     assert found["Accounts"][0]["href"] == f"/console/accounts/{people.USER_IDS['Ann']}"
 
 
 def test_the_group_with_the_best_match_is_first(root: Keeper) -> None:
-    assert next(iter(load_suggestions(root, "a"))) == "Characters"
+    assert next(iter(load_suggestions(root, "a"))) == "Players"
     assert next(iter(load_suggestions(root, "arrow"))) == "Items"
     assert next(iter(load_suggestions(root, "clerk@"))) == "Accounts"
 
 
 def test_suggestions_hide_accounts_without_users_query(keeper: Callable[[str], Keeper]) -> None:
     found = load_suggestions(keeper("Shop"), "ann")
-    assert list(found) == ["Characters"]
+    assert list(found) == ["Players"]
     assert load_suggestions(keeper("Shop"), "clerk@example.test") == {}
 
 
@@ -76,15 +76,15 @@ def test_id_of_a_deleted_player_or_account_opens_its_history(
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     ann = people.USER_IDS["Ann"]
     for each, place, said in (
-        (people.BOB.id, f"players/{people.BOB.id}", "This character is deleted."),
-        (people.ANN.id, f"players/{people.ANN.id}", "This character is deleted."),
+        (people.BOB.id, f"players/{people.BOB.id}", "This player is deleted."),
+        (people.ANN.id, f"players/{people.ANN.id}", "This player is deleted."),
         (ann, f"changes?user={ann}", "Account erased"),
     ):
         assert root.get(f"/console/search?q={each}").headers["location"] == f"/console/{place}"
         assert said in root.page(f"/console/{place}").text
-    [found] = load_suggestions(root, people.BOB.id)["Characters"]
+    [found] = load_suggestions(root, people.BOB.id)["Players"]
     assert (found["name"], found["detail"]) == ("Bob", "deleted")
-    assert "Nothing is called so" in keeper("Shop").page(f"/console/search?q={ann}").text
+    assert "No results. Try the first letters" in keeper("Shop").page(f"/console/search?q={ann}").text
 
 
 @pytest.mark.parametrize("text", ["fireb", "ireball"])
@@ -96,7 +96,9 @@ def test_only_match_is_opened(root: Keeper, text: str) -> None:
 
 def test_matches_are_listed_best_first(root: Keeper) -> None:
     page = root.page("/console/search?q=ann")
-    assert page.text.index("Ann Characters level 12 exactly") < page.text.index("Ann Accounts ann@example.test exactly")
+    assert page.text.index("Ann Players level 12 exact match") < page.text.index(
+        "Ann Accounts ann@example.test exact match"
+    )
     assert "Search for “ann”" in page.text
     assert page.form("/console/search").fields["q"] == "ann"
 
@@ -104,10 +106,12 @@ def test_matches_are_listed_best_first(root: Keeper) -> None:
 def test_search_tolerates_typos(root: Keeper) -> None:
     page = root.page("/console/search?q=swrod")
     assert page.links["Sword"] == f"/console/catalogue?kind=items&id={people.SWORD.id}"
-    assert "nearly so" in page.text
+    assert "similar name" in page.text
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "Type a name"), ("nothinglikethis", "Nothing is called so")])
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "Type a name"), ("nothinglikethis", "No results. Try the first letters")]
+)
 def test_search_without_results_shows_advice(root: Keeper, text: str, said: str) -> None:
     assert said in root.page(f"/console/search?q={text}").text
 

@@ -22,8 +22,8 @@ from world import Answer, World
 
 SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
 WRONG = "The name or the password is wrong. Type both again."
-LAPSED = "You were signed out. Sign in to go on where you were."
-UNSENT = "You were signed out; nothing was done of what you have just sent. Sign in and do it again."
+LAPSED = "Your session has expired. Sign in to return to the page."
+UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 BOB = f"/console/players/{people.BOB.id}"
 SOMEBODY = "/console/done/none"  # a page that always exists
@@ -230,8 +230,9 @@ def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: K
     page = root.page(root.get(BOB).headers["location"])
     assert LAPSED in page.text
     assert page.form(SIGN_IN).fields["next"] == BOB
-    first = Keeper(world).get(BOB).headers["location"]  # without a session there was nothing to sign out
-    assert "signed out" not in Keeper(world).page(first).text
+    first = Keeper(world).get(BOB).headers["location"]  # without a session nothing can have expired
+    shown = Keeper(world).page(first).text
+    assert not any(said in shown for said in ("signed out", "session has expired"))
 
 
 def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper) -> None:
@@ -267,7 +268,8 @@ def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "programs", "says"), [("sessions", 200, "programs go on"), ("all", 401, "log in again")]
+    ("ends", "programs", "says"),
+    [("sessions", 200, "programs keep their tokens"), ("all", 401, "programs must log in again")],
 )
 def test_sign_out_everywhere_ends_the_chosen_tokens(
     world: World, root: Keeper, ends: str, programs: int, says: str
@@ -275,8 +277,8 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
     """Default: the sessions of the account only. Tokens of other accounts stay."""
     other, clerk = open_session(world, "Root"), open_session(world, "Clerk")
     page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
-    assert "2 console sessions of Root, with this one" in page.text
-    assert "The same, and 1 token of a program: whatever runs with it stops working" in page.text
+    assert "2 console sessions of Root, including this one" in page.text
+    assert "The same, and 1 token of a program. The program stops working." in page.text
     form = page.form(SIGN_OUT, "Sign out everywhere")
     assert form.fields["ends"] == "sessions"
     assert world.get("/api/v1/players").status == 200  # loading the page ends nothing
@@ -292,7 +294,7 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
 def test_sign_out_without_program_tokens_offers_no_choice(world: World, root: Keeper) -> None:
     world.sql("UPDATE tokens SET revoked_at = 1 WHERE idle_ms IS NULL")
     page = root.page(SIGN_OUT)
-    assert "1 console session of Root will end, with this one." in page.text
+    assert "This ends 1 console session of Root, including this one." in page.text
     assert page.form(SIGN_OUT, "Sign out everywhere").fields["ends"] == "sessions"
 
 
@@ -307,7 +309,8 @@ def test_token_count_beyond_the_limit_says_at_least(root: Keeper, monkeypatch: p
 def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
     assert root.post(SIGN_OUT, {"ends": "everything"}).status == 400
     assert not is_sent_to_sign_in(root.get(SOMEBODY))
-    assert "signed out" not in Keeper(root.world).page(f"{SIGN_IN}?ended=everything").text
+    shown = Keeper(root.world).page(f"{SIGN_IN}?ended=everything").text
+    assert not any(said in shown for said in ("signed out", "session has expired"))
 
 
 # --- Roles -----------------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_filter_lists_tokens_of_one_account(root: Keeper) -> None:
     assert "Clerk" not in page.links
     answer = root.get("/console/tokens?account=Nobody")
     assert (answer.status, "No user with name &#39;Nobody&#39;." in answer.raw.decode()) == (404, True)
-    assert "No token is good here." in root.page("/console/tokens?account=Ann").text
+    assert "No active tokens." in root.page("/console/tokens?account=Ann").text
     assert root.get("/console/tokens?before=x").status == 400
     assert root.get("/console/tokens?before=12-x").status == 400
 
@@ -94,11 +94,11 @@ def test_dialog_describes_the_token_and_asks_no_reason(
     assert world.get("/api/v1/players", by="Shop").status == 401
     assert world.ledger() == before
     shop = keeper("Shop")
-    mine = shop.page("/console/me").form(ACT, "Revoke all of them")
+    mine = shop.page("/console/me").form(ACT, "Revoke all my tokens")
     assert "All tokens of <i>Shop" in Page(shop.post(ACT, mine.fields).raw.decode()).text
     own = root.page("/console/tokens?account=Root").form(ACT, "Revoke")
-    assert "It is this session: you will be signed out." in Page(root.post(ACT, own.fields).raw.decode()).text
-    theirs = root.page(f"/console/accounts/{people.USER_IDS['Clerk']}").form(ACT, "Revoke all")
+    assert "This is your current session: you will be signed out." in Page(root.post(ACT, own.fields).raw.decode()).text
+    theirs = root.page(f"/console/accounts/{people.USER_IDS['Clerk']}").form(ACT, "Revoke all tokens")
     assert "All tokens of Clerk" in Page(root.post(ACT, theirs.fields).raw.decode()).text
 
 
