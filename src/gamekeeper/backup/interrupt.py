@@ -16,12 +16,12 @@ def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
     """
     task = asyncio.current_task()
 
-    def heeded(what: str, done: int, total: int | None) -> None:
+    def report_unless_interrupted(what: str, done: int, total: int | None) -> None:
         if task and task.cancelling():
             raise asyncio.CancelledError
         progress(what, done, total)
 
-    return heeded
+    return report_unless_interrupted
 
 
 async def wait_for_outcome(writing: Coroutine[Any, Any, T]) -> T:

@@ -82,12 +82,12 @@ async def _anonymize(keeper: Keeper, moved: Callable[[str, int, int | None], Non
     """Remove the person from the audit log now. After Ctrl-C a running server does the rest."""
     total, done = await erasure_rows.count_left(keeper.store, NEVER), 0
 
-    def blanked(rows: int) -> None:
+    def report_erased(rows: int) -> None:
         nonlocal done
         done += rows
         moved("Removing names from the audit log", done, total)
 
-    await erasure_jobs.run_all_jobs(keeper.store, blanked)
+    await erasure_jobs.run_all_jobs(keeper.store, report_erased)
 
 
 def _confirm() -> None:

@@ -45,12 +45,12 @@ def bars() -> Generator[Callable[[str, int, int | None], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def moved(what: str, done: int, total: int | None) -> None:
+        def report_progress(what: str, done: int, total: int | None) -> None:
             if what not in tasks:
                 tasks[what] = progress.add_task(what, total=total)
             progress.update(tasks[what], completed=done)
 
-        yield moved
+        yield report_progress
 
 
 class _Rate(ProgressColumn):

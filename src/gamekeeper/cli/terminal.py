@@ -122,7 +122,7 @@ def run_on_database(
     """Run `work` on a database whose schema is up to date. With `first`, migrate an empty database before."""
     loaded = load_settings(database)
 
-    async def checked(keeper: Keeper) -> T:
+    async def check_and_run(keeper: Keeper) -> T:
         waiting = await find_pending(keeper.store)
         if first and len(waiting) == len(load_migrations()):
             await migrate(keeper.store)
@@ -133,7 +133,7 @@ def run_on_database(
 
     if not first:
         require_database(loaded)
-    return run_with_keeper(loaded, checked, final=final)
+    return run_with_keeper(loaded, check_and_run, final=final)
 
 
 def require_database(loaded: Settings) -> None:

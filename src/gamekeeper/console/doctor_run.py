@@ -11,7 +11,7 @@ from gamekeeper import log
 PAUSE_SECONDS = 0.005  # pause after each batch of rows, so that the doctor does not slow down requests
 
 
-class Finding(Protocol):
+class ShownFinding(Protocol):
     @property
     def level(self) -> str: ...
 
@@ -23,7 +23,7 @@ class Finding(Protocol):
 
 
 Progress = Callable[[str, int, int], None]  # name of the check, rows checked so far, rows in total
-Examine = Callable[[Progress], Sequence[Finding]]
+Examine = Callable[[Progress], Sequence[ShownFinding]]
 
 
 class ShuttingDown(Exception):
@@ -34,7 +34,7 @@ class ShuttingDown(Exception):
 class DoctorResult:
     ended_at: int  # milliseconds since 1970
     seconds: float  # duration of the run
-    findings: Sequence[Finding] | None  # None: the run failed with an exception, which is in the log
+    findings: Sequence[ShownFinding] | None  # None: the run failed with an exception, which is in the log
 
 
 class DoctorRun:

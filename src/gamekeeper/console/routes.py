@@ -66,7 +66,7 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
     """
 
     @wraps(handler)
-    async def entered(request: Request, *body: bytes) -> Response:
+    async def handle_with_session(request: Request, *body: bytes) -> Response:
         try:
             await sessions.authenticate(request, used=used)
         except SignInFirst:
@@ -78,7 +78,7 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
         request.caller.require(needs)
         return await handler(request, *body)
 
-    return entered
+    return handle_with_session
 
 
 async def serve_file(request: Request) -> Response:

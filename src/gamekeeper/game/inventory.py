@@ -74,9 +74,9 @@ def give(
 def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> InventoryChange:
     """Take items from the inventory, lowest slots first. Bags with content are skipped. `bags` has their sizes."""
     mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
-    held = sum(stack.quantity for _, stack in mine)
-    if held < quantity:
-        raise NotEnoughItems(held=held, wanted=quantity)
+    count_held = sum(stack.quantity for _, stack in mine)
+    if count_held < quantity:
+        raise NotEnoughItems(held=count_held, wanted=quantity)
     full_bags = {place for place, _ in slots}
     touched: SlotChanges = {}
     left = quantity

@@ -131,11 +131,11 @@ def list_item_slots(slots: Slots, place: str, size: int) -> list[wire.items.Item
 def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
     """List all slots like `list_item_slots`, with the names of their items."""
 
-    def named(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
+    def add_item_name(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
         name = names.get(each.ItemId, wire.items.DELETED)
         return wire.items.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
 
-    return [named(each) for each in list_item_slots(slots, place, size)]
+    return [add_item_name(each) for each in list_item_slots(slots, place, size)]
 
 
 def encode_given(item_id: str, held: ItemCounts) -> bytes:

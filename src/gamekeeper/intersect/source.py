@@ -80,7 +80,7 @@ class Source(ABC):
         keys, name, mark = self.key_sql(owners, table.key), self.quote_name(table.name), self.placeholder
         text = (
             f"SELECT {keys.id}, {self._columns_sql(table)} FROM {keys.table} k CROSS JOIN {name} t "  # noqa: S608 - names from the schema
-            f"WHERE {keys.matches} AND k.id >= {mark} AND k.id <= {mark}{self._filled_sql(table)} ORDER BY k.id"
+            f"WHERE {keys.matches} AND k.id >= {mark} AND k.id <= {mark}{self._fill_sql(table)} ORDER BY k.id"
         )
         return self.query_all(text, first, last)
 
@@ -92,7 +92,7 @@ class Source(ABC):
             marks = ", ".join([self.placeholder] * len(forms))
             text = (
                 f"SELECT {self.guid_sql(key)}, {self._columns_sql(table)} FROM {name} t "  # noqa: S608 - names from the schema
-                f"WHERE {key} IN ({marks}){self._filled_sql(table)}"
+                f"WHERE {key} IN ({marks}){self._fill_sql(table)}"
             )
             yield from self.query(text, *forms)
 
@@ -108,17 +108,17 @@ class Source(ABC):
         key, name = self._column_sql(table.key), self.quote_name(table.name)
         first = key if table is owners else self._column_sql(table.columns[0] or table.key)
         found = f"SELECT 1 FROM {keys.table} k WHERE k.id = {self.guid_sql(key)} AND {keys.matches}"  # noqa: S608 - names from the schema
-        text = f"SELECT {first}, {key} FROM {name} t WHERE NOT EXISTS ({found}){self._filled_sql(table)}"  # noqa: S608 - names from the schema
+        text = f"SELECT {first}, {key} FROM {name} t WHERE NOT EXISTS ({found}){self._fill_sql(table)}"  # noqa: S608 - names from the schema
         return self.query(text)
 
     def count_rows(self, table: SourceTable) -> TableSize:
-        filled = f"COUNT(CASE WHEN true{self._filled_sql(table)} THEN 1 END)"
+        filled = f"COUNT(CASE WHEN true{self._fill_sql(table)} THEN 1 END)"
         return TableSize(*next(self.query(f"SELECT COUNT(*), {filled} FROM {self.quote_name(table.name)} t")))  # noqa: S608 - names from the schema
 
     def count_all(self, name: str) -> int:
         return next(self.query(f"SELECT COUNT(*) FROM {self.quote_name(name)}"))[0]  # noqa: S608 - name from the schema
 
-    def _filled_sql(self, table: SourceTable) -> str:
+    def _fill_sql(self, table: SourceTable) -> str:
         if table.blank is None:
             return ""
         zeros = ", ".join(self.literal_sql(form) for form in self.guid_spellings(ZERO_GUID))

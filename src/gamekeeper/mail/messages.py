@@ -53,14 +53,14 @@ class MailTemplates:
         """Build the mail. A retry builds the same message with the same Message-ID."""
         words = self._words(facts)
         message = EmailMessage()
-        message["Subject"] = join_lines(self._filled(SUBJECT, words, str))
+        message["Subject"] = join_lines(self._fill(SUBJECT, words, str))
         message["From"] = self.sender
         message["To"] = parse_address(facts.address)
         message["Date"] = format_datetime(datetime.fromtimestamp(facts.queued_at // 1000, UTC))
         message["Message-ID"] = f"<{facts.mail_id}@{self.sender.domain}>"
         message["Auto-Submitted"] = "auto-generated"  # prevents automatic replies
-        message.set_content(self._filled(TEXT, words, str))
-        message.add_alternative(self._filled(HTML, words, html.escape), subtype="html")
+        message.set_content(self._fill(TEXT, words, str))
+        message.add_alternative(self._fill(HTML, words, html.escape), subtype="html")
         return message
 
     def _words(self, facts: ResetMail) -> dict[str, str]:
@@ -69,7 +69,7 @@ class MailTemplates:
         minutes = str(CODE_LIFE_MS // 60_000)
         return {"game": self.game, "name": name, "code": code, "minutes": minutes, "link": link}
 
-    def _filled(self, template: str, words: Mapping[str, str], escape: Callable[[str], str]) -> str:
+    def _fill(self, template: str, words: Mapping[str, str], escape: Callable[[str], str]) -> str:
         return self.templates[template].substitute({word: escape(value) for word, value in words.items()})
 
 
