@@ -30,7 +30,7 @@ LAPSED_LEASE_MS = 10 * 1000  # a lease that ended earlier is reported: normally 
 GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # status of a check; the style sheets use the same values
 
 
-class Snapshot(NamedTuple):
+class OverviewSnapshot(NamedTuple):
     online: int
     players: int
     accounts: int | None  # None: the viewer does not have the permission users.query
@@ -61,7 +61,7 @@ class Monitor:
     async def sample(self) -> None:
         self.online_samples.append(await self._keeper.lists.count(ONLINE))
 
-    async def read_snapshot(self, rights: frozenset[str]) -> Snapshot:
+    async def read_snapshot(self, rights: frozenset[str]) -> OverviewSnapshot:
         """Return the snapshot for a viewer with these permissions. It is at most one second old."""
         return await self._snapshots["users.query" in rights].get()
 
@@ -88,7 +88,7 @@ class Monitor:
         finally:
             self.streams -= Counter([account_id])  # unlike `-= 1`, this also removes an account whose count is 0
 
-    async def _take_snapshot(self, *, accounts: bool) -> Snapshot:
+    async def _take_snapshot(self, *, accounts: bool) -> OverviewSnapshot:
         keeper = self._keeper
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
         page = await keeper.store.read(
@@ -98,7 +98,7 @@ class Monitor:
         shown = pages.TEMPLATES.get_template("latest.html").render(
             changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
         )
-        return Snapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
+        return OverviewSnapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
 
     async def _run_checks(self) -> list[HealthCheck]:
         await self._readiness.get()
