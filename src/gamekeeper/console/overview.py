@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import monitor, pages, state
 from gamekeeper.console.chart import Chart, make_chart
-from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, Snapshot
+from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, OverviewSnapshot
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
@@ -15,7 +15,7 @@ BUCKET_SECONDS = int(SAMPLE_SECONDS)  # length of the bucket behind each point o
 class OverviewData(NamedTuple):
     """The data of the overview page at one point in time."""
 
-    snapshot: Snapshot | None  # None: the database is unreachable
+    snapshot: OverviewSnapshot | None  # None: the database is unreachable
     checks: list[HealthCheck]
     requests: float  # per second
     faults: float  # responses with status 500 and above, per second
