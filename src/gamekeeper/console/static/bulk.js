@@ -176,7 +176,7 @@ async function settle() {
   const { problem, whole } = await runAll(unsure, carryOut, "running", ngettext("Checking whether %(num)s player got the item.", "Checking whether %(num)s players got the item.", unsure.length));
   run.stage = "over";
   save();
-  if (!whole) refresh(gettext("%(problem)s Nothing was taken back. %(outcome)s", { problem: problem || gettext("Stopped."), outcome: describeOutcome() }));
+  if (!whole) refresh(gettext("%(problem)s Nothing was undone. %(outcome)s", { problem: problem || gettext("Stopped."), outcome: describeOutcome() }));
   return whole;
 }
 
@@ -201,7 +201,7 @@ function describeRow(row) {
   if (row.said) return row.said;
   if (row.state === "ready") return row.plan ?? "";
   if (row.state === "sending") return gettext("Sending…");
-  if (row.state === "lost") return gettext("Outcome unknown: continue to find out");
+  if (row.state === "lost") return gettext("Outcome unknown. Continue the bulk run to find out.");
   if (row.state !== "done") return "";
   if (run.kind === "undo") return gettext("Taken back");
   return run.past ? gettext("Given") : gettext("Given: %(items)s", { items: what() });
@@ -312,7 +312,7 @@ function ask() {
 
 async function find() {
   run.stage = "finding";
-  refresh(gettext("Searching the audit log for this run."));
+  refresh(gettext("Searching the audit log for this bulk run."));
   let problem = "";
   try {
     await loadPastRun(run, most);
