@@ -278,7 +278,7 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
     other, clerk = open_session(world, "Root"), open_session(world, "Clerk")
     page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
     assert "2 console sessions of Root, including this one" in page.text
-    assert "The same, and 1 token of a program. The program stops working." in page.text
+    assert "The sessions above, and 1 token of a program. The program that uses it stops working." in page.text
     form = page.form(SIGN_OUT, "Sign out everywhere")
     assert form.fields["ends"] == "sessions"
     assert world.get("/api/v1/players").status == 200  # loading the page ends nothing
