@@ -27,7 +27,7 @@ TOKENS_KEPT = "Tokens that were active at the time of the backup are active agai
 
 class BackupResult(NamedTuple):
     manifest: BackupManifest
-    problems: list[str]  # found by the database's integrity check
+    problems: list[str]  # problems that the database's integrity check found
     unfinished: list[Finding]  # interrupted imports; they do not prevent a backup
 
 
@@ -82,7 +82,7 @@ async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bo
     problems = await keeper.store.check_integrity()
     unfinished = (
         [] if waiting else await doctor.find_unfinished_imports(keeper.store)
-    )  # an old schema may lack the table of imports
+    )  # a database with an old schema may have no table of imports
     return BackupResult(await making.create_backup(keeper.store, file, moved, force=force), problems, unfinished)
 
 

@@ -26,7 +26,7 @@ FILE = "demo.db"
 LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only to print an address that clients can connect to
 TITLE, LABEL, VALUE, COMMAND = "bold green", "dim", "bold yellow", "cyan"
 
-Fact = tuple[str, str, str]  # label, value, remark
+Fact = tuple[str, str, str]  # label, value and remark of a row in the printed greeting
 
 
 class DemoSummary(NamedTuple):
@@ -88,7 +88,7 @@ async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
             await loader.load_players(keeper, players, advance)
         await game_servers.keep_online(keeper)
         return await _summarize(keeper, access)
-    except (DatabaseUnavailable, ClaimTaken) as problem:  # opened before, so the URL is right
+    except (DatabaseUnavailable, ClaimTaken) as problem:  # the database was opened before, so its URL is right
         why = str(problem).rstrip(".") or "another process is changing it"
         terminal.fail(
             f"Cannot load the demo data: {why}. Another process may be loading data: wait until it ends, then run the "

@@ -20,7 +20,7 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import copies
 
 REPORT = "intersect-report-{}.jsonl"
-REPORT_DIGITS = 8  # digits of the source's fingerprint in the default file name
+REPORT_DIGITS = 8  # digits of the source's fingerprint in the report's default file name
 HEADINGS = ("table", "rows", "empty slots", "imported", "existing", "skipped")
 SOURCE = "FILE|URL"
 EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game resources/gamedata.db"

@@ -41,8 +41,8 @@ LOW_PORT_HINT = (
     "Or choose another with --port, such as 5443."
 )
 MAX_HEAD_BYTES = 16_384  # limit of request line and headers together, in bytes
-OTHER_FILES = 256  # files per process besides connections: database, log, Python's own
-MIN_OTHER_FILES = 64  # minimum reserved if the limit is low; a worker has about 30 open
+OTHER_FILES = 256  # open files reserved per process for database, log and Python, besides connections
+MIN_OTHER_FILES = 64  # open files reserved at least if the process limit is low; a worker uses about 30
 FEW_FILES = (
     "The limit of open files is {files}, so each process accepts {fit} connections instead of {wanted}. "
     "Raise it (ulimit -n, or LimitNOFILE= in a systemd unit), or lower GAMEKEEPER_OPEN_CONNECTIONS."
@@ -135,7 +135,7 @@ class _PollingEvent(threading.Event):
 
 def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) -> None:
     """Serve until shutdown; print the greeting as soon as the server answers."""
-    multiprocessing.set_start_method("spawn", force=True)  # the same on all platforms; workers inherit no open files
+    multiprocessing.set_start_method("spawn", force=True)  # spawned workers inherit no open files, on all platforms
     address = _require_free_address(settings)
     server = _ParentServer(
         "gamekeeper",
@@ -151,7 +151,7 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         workers_kill_timeout=settings.stop_seconds,
         backpressure=_limit_connections(settings),
         http1_settings=HTTP1Settings(
-            header_read_timeout=settings.head_seconds * 1000,  # also the keep-alive timeout
+            header_read_timeout=settings.head_seconds * 1000,  # ms; granian also uses it as the keep-alive timeout
             max_buffer_size=MAX_HEAD_BYTES,
         ),
         ssl_cert=Path(settings.tls_cert) if settings.tls_cert else None,
@@ -164,7 +164,7 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
     try:
         server.serve(target_loader=partial(_load_in_worker, build, settings), wrap_loader=False)
     except SystemExit:
-        if not server.interrupt_signal:  # Ctrl-C also stops the workers; that is no failure
+        if not server.interrupt_signal:  # after Ctrl-C a stopped worker is no failure
             terminal.fail("A worker stopped and could not be restarted. Its last log lines above give the reason.")
 
 
@@ -175,7 +175,7 @@ def build_app(settings: Settings) -> Asgi:
 def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     threading.Thread(target=_follow_parent, args=(settings.stop_seconds,), daemon=True).start()
     if os.name == "posix":
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # handled by the parent process
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent process handles SIGHUP and stops its workers
     log.capture_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
     _raise_file_limit(settings.open_connections + OTHER_FILES)
@@ -195,7 +195,7 @@ def _limit_connections(settings: Settings) -> int:
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     fit = max(
         1, files - MIN_OTHER_FILES - 2 * settings.connections
-    )  # twice: the console's doctor opens as many connections again
+    )  # times two: the console's doctor opens as many database connections again
     if files == resource.RLIM_INFINITY or fit >= wanted:
         return wanted
     terminal.warn(FEW_FILES.format(files=files, fit=fit, wanted=wanted))
@@ -257,4 +257,4 @@ def _follow_parent(stop_seconds: int) -> None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(stop_seconds)
-        os.kill(os.getpid(), signal.SIGKILL)  # the parent would do the same after stop_seconds
+        os.kill(os.getpid(), signal.SIGKILL)  # the parent process would also kill the worker after stop_seconds

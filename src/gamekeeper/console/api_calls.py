@@ -24,7 +24,7 @@ class ApiCall(NamedTuple):
     body: Mapping[str, object] | None = None
     query: Mapping[str, str] = {}
     reason: str = ""
-    key: str = ""  # idempotency key
+    key: str = ""  # idempotency key: a retry with the same key has no second effect
     dry_run: bool = False
     expected: str | None = None  # fingerprint of the state seen in the preview; in another state the write is rejected
 
@@ -67,9 +67,7 @@ def find_operation(request: Request, method: str, path: str) -> tuple[Operation,
 
 async def _require_other_account(request: Request, route: Operation, key: str) -> None:
     """Reject a password change of the caller's own account: an unattended browser must not allow a takeover."""
-    dispatcher.require_permissions(
-        request.caller, route
-    )  # first, because the lookup reveals whether the account exists
+    dispatcher.require_permissions(request.caller, route)  # before the lookup, which reveals whether the account exists
     if (await lookup.find_user(request.services.keeper.store, key)).id == request.caller.account_id:
         raise OwnPassword
 

@@ -32,9 +32,9 @@ class ShuttingDown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    ended_at: int  # milliseconds since 1970
-    seconds: float  # duration of the run
-    findings: Sequence[ShownFinding] | None  # None: the run failed with an exception, which is in the log
+    ended_at: int  # end of the doctor's run, in milliseconds since 1970
+    seconds: float  # duration of the doctor's run
+    findings: Sequence[ShownFinding] | None  # None: the doctor failed with an exception, which is in the log
 
 
 class DoctorRun:
@@ -42,7 +42,7 @@ class DoctorRun:
         """`examine` runs the doctor. It may take minutes and opens its own database connections."""
         self._examine, self._stopping = examine, stopping
         self._thread: threading.Thread | None = None
-        self.steps: dict[str, tuple[int, int]] = {}  # check → (rows checked, rows in total), in order of start
+        self.steps: dict[str, tuple[int, int]] = {}  # name of a check → (rows checked, rows in total)
         self.result: DoctorResult | None = None
 
     @property
@@ -54,7 +54,7 @@ class DoctorRun:
         if self.is_running:
             return
         self.steps = {}
-        self._thread = threading.Thread(target=self._run, daemon=True)  # a shutdown does not wait for a daemon thread
+        self._thread = threading.Thread(target=self._run, daemon=True)  # a daemon thread does not delay a shutdown
         self._thread.start()
 
     def _run(self) -> None:

@@ -11,8 +11,8 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
-MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT = 100, 10  # open streams per process, and of these per account
-TICK_SECONDS = 2.0  # interval between two checks for new data to send
+MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT = 100, 10  # limits of open event streams: per process, and per account in it
+TICK_SECONDS = 2.0  # interval at which an event stream checks for new data
 KEEP_ALIVE_SECONDS = 15.0  # an SSE comment is sent after this silence, because proxies close idle streams
 RETRY = b"retry: 3000\n\n"  # after a disconnect the browser reconnects in 3,000 ms
 KEEP_ALIVE = b": still here\n\n"
@@ -30,7 +30,7 @@ async def _stream_events(request: Request) -> AsyncGenerator[bytes]:
     heart, feed = state.get_state(request).monitor, request.services.keeper.feed
     try:
         _require_free_stream(request)
-    except (TooManyWatching, WatchingEnough):  # requests that arrived together took the last free streams
+    except (TooManyWatching, WatchingEnough):  # concurrent requests took the last free streams after the first check
         return
     with heart.count_stream(request.caller.account_id):
         last, spoke = b"", time.monotonic()

@@ -85,7 +85,7 @@ def _read_call(route: Operation, fields: Fields) -> ApiCall:
 
 
 def _decode_body(text: str) -> Mapping[str, object] | None:
-    """Decode the JSON body. A list also works, although the return type names only objects."""
+    """Decode the JSON body of an API call. A list is accepted too, although the return type names only objects."""
     try:
         return cast("Mapping[str, object]", msgspec.json.decode(text)) if text else None
     except (msgspec.DecodeError, RecursionError):

@@ -15,8 +15,8 @@ from gamekeeper.store.catalogue import CatalogueItem
 
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
 EQUIPMENT_SLOTS = ("helmet", "armor", "weapon", "shield", "boots")
-COLOUR_COUNT = 12  # background colours of item tiles; player.css defines each of them
-SLOTS_SHOWN = 35  # minimum of slots shown; empty slots after them are hidden, because a bank may have hundreds
+COLOUR_COUNT = 12  # number of background colours of item tiles, defined in player.css
+SLOTS_SHOWN = 35  # slots that a grid shows at least; later empty ones are hidden, as a bank may have hundreds
 DATA_URL = "data:image/"  # start of an icon that is embedded as a data URL, so it needs no request
 
 
@@ -69,7 +69,7 @@ def _make_grid(
     names: Names,
     worn: Mapping[int, str] | None = None,
 ) -> SlotGrid:
-    """Make the grid of one place. Occupied slots beyond its size are shown too."""
+    """Make the grid of the inventory, the bank or a bag. Occupied slots beyond its size are shown too."""
     mine = {slot: stack for (where, slot), stack in slots.items() if where == place}
     shown = max(min(size, SLOTS_SHOWN), max(mine, default=-1) + 1)
     cells = [_make_cell(slot, mine.get(slot), names, (worn or {}).get(slot, "")) for slot in range(shown)]

@@ -16,19 +16,19 @@ from gamekeeper.http.request import Request
 from gamekeeper.store.search import PART_LETTERS
 
 ASCENDING, DESCENDING = "ascending", "descending"
-ALL_SORTS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # sort keys of all lists together
-ALL_VALUE = "all"  # value of a filter's option that filters nothing
+ALL_SORTS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # sort keys of all lists
+ALL_VALUE = "all"  # URL value of the option that switches a filter off
 
 
 class ListPage(NamedTuple):
     """One page of a list: its range, and the URLs of the first, previous and next pages."""
 
-    first: int  # position of the page's first record, counted from 1
+    first: int  # position of this page's first record in the whole list, counted from 1
     last: int
     total: int
     start: str
-    previous: str  # empty: this is the first page
-    next: str  # empty: this is the last page
+    previous: str  # URL of the previous page; empty on the first page
+    next: str  # URL of the next page; empty on the last page
     is_truncated: bool = False  # the search stopped at its limit, so `total` may be too low
 
 
@@ -36,7 +36,7 @@ class ListFilter(NamedTuple):
     """A URL parameter that filters a list. If no value is chosen, the list is not filtered."""
 
     name: str
-    labels: Mapping[str, str]  # value in the URL → label on the page
+    labels: Mapping[str, str]  # the filter's values in the URL → their labels on the page
     chosen: str
 
 
@@ -44,7 +44,7 @@ class SortableColumn(NamedTuple):
     """A column that the list can be sorted by. Its link sorts by it, or reverses the direction."""
 
     url: str
-    direction: str  # current direction; empty: the list is sorted by another column
+    direction: str  # current sort direction; empty if the list is sorted by another column
 
 
 async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
@@ -81,7 +81,7 @@ def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFi
 
 
 def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:
-    """Make the sortable columns by sort key. The first is the default sort order."""
+    """Make the sortable columns of a list, by sort key. The first key is the default sort order."""
     chosen = request.query.get("sortby", "").lower() or orders[0]
     now = ASCENDING if ascending else DESCENDING
     return {by: _make_column(request, by, now if by == chosen else "") for by in orders}
@@ -100,7 +100,7 @@ def keep_query(request: Request, *names: str) -> dict[str, str]:
 
 
 def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
-    """Return the sort order named in the URL; the first one is the default."""
+    """Return the sort order that the URL names. Default: the first of `sorts`."""
     found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
     if found is None:
         raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=" or ".join(sorts)))

@@ -18,22 +18,22 @@ from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.history import HistoryFilter
 from gamekeeper.store.presence import GameServerRow
 
-SNAPSHOT_SECONDS = 1.0  # counts and latest changes are read at most once in this time, for all viewers together
-CHECKS_SECONDS = 5.0  # health checks run at most once in this time, because they include a write to the database
+SNAPSHOT_SECONDS = 1.0  # all viewers share counts and latest changes that are at most this old
+CHECKS_SECONDS = 5.0  # all viewers share health checks of this age: each run writes to the database
 SAMPLE_SECONDS = 5.0  # interval between two samples of the number of online players
-SAMPLES = 60  # samples kept: five minutes
+SAMPLES = 60  # samples kept for the chart of online players: five minutes
 LATEST_CHANGES = 10
 MAX_SERVERS = 200  # game servers shown on the page Online
 MAX_SCANNED = 2_000  # players of one game server that a page counts or searches, to limit the query time
-STUCK_MAIL_MS = 10 * 60 * 1000  # a mail that has been due for longer is reported
-LAPSED_LEASE_MS = 10 * 1000  # a lease that ended earlier is reported: normally it is removed within half a second
-GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # status of a check; the style sheets use the same values
+STUCK_MAIL_MS = 10 * 60 * 1000  # the health check reports a mail that has been due for longer
+LAPSED_LEASE_MS = 10 * 1000  # the health check reports a lease that ended longer ago and is not removed yet
+GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # statuses of a health check; the style sheets use the same words
 
 
 class OverviewSnapshot(NamedTuple):
     online: int
     players: int
-    accounts: int | None  # None: the viewer does not have the permission users.query
+    accounts: int | None  # number of accounts; None: the viewer does not have the permission users.query
     latest: str  # HTML of the latest changes, already escaped
 
 
@@ -86,7 +86,7 @@ class Monitor:
         try:
             yield
         finally:
-            self.streams -= Counter([account_id])  # unlike `-= 1`, this also removes an account whose count is 0
+            self.streams -= Counter([account_id])  # subtracting a Counter also removes accounts with a count of 0
 
     async def _take_snapshot(self, *, accounts: bool) -> OverviewSnapshot:
         keeper = self._keeper
@@ -112,7 +112,7 @@ class Monitor:
         ]
 
     async def _check_standbys(self) -> list[HealthCheck]:
-        """Check the number of synchronous standbys; no check if the setting synchronous_standbys is not set."""
+        """Check the number of synchronous standbys, if the setting synchronous_standbys is set."""
         if not self._keeper.settings.synchronous_standbys:
             return []
         shortage = await standbys.find_shortage(self._keeper)
@@ -121,7 +121,7 @@ class Monitor:
 
 
 def worst_status(checks: list[HealthCheck]) -> str:
-    """Return the worst status of all checks."""
+    """Return the worst status of all health checks."""
     return max((each.status for each in checks), key=(GOOD, STRAINED, DOWN).index)
 
 

@@ -32,7 +32,7 @@ class ServerRoster(NamedTuple):
     ids: list[str]
     before: str = ""
     after: str = ""
-    is_incomplete: bool = False  # MAX_SCANNED names were searched without filling the page
+    is_incomplete: bool = False  # the search stopped after MAX_SCANNED names, before the page was full
 
 
 START = NamePosition("")
@@ -93,7 +93,7 @@ async def _load_roster(
 async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosition) -> ServerRoster:
     """Load a page of players whose name contains `sought`. At most MAX_SCANNED names are searched.
 
-    A backward page that reaches the first name is loaded again from the start, so that it is full.
+    If a page before a name reaches the start of the list, the first page is loaded instead, so that it is full.
     """
     most = monitor.MAX_SCANNED if sought else PAGE_SIZE
     ahead = await (presence.read_before_name if position.is_backward else presence.read_after_name)(

@@ -9,15 +9,15 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
-BUCKET_SECONDS = int(SAMPLE_SECONDS)  # length of the bucket behind each point of a chart
+BUCKET_SECONDS = int(SAMPLE_SECONDS)  # each point of a chart is an average over this time
 
 
 class OverviewData(NamedTuple):
     """The data of the overview page at one point in time."""
 
-    snapshot: OverviewSnapshot | None  # None: the database is unreachable
+    snapshot: OverviewSnapshot | None  # player counts and latest changes; None: the database is unreachable
     checks: list[HealthCheck]
-    requests: float  # per second
+    requests: float  # requests per second
     faults: float  # responses with status 500 and above, per second
     charts: dict[str, Chart]
 
@@ -27,7 +27,7 @@ class OverviewData(NamedTuple):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Texts of the page by the name of the element that shows each one."""
+        """Numbers and statuses as text, by the name of the page's element that shows each one."""
         found = {"health": self.health, "requests": f"{self.requests:,.1f}", "faults": f"{self.faults:,.1f}"}
         if self.snapshot is not None:
             numbers = {

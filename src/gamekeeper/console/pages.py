@@ -24,10 +24,10 @@ CONTENT_SECURITY_POLICY = (
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 SEE_OTHER, NO_CONTENT = 303, 204
-# Visible ASCII without the backslash, which browsers treat as a slash.
+# Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
 CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
-FRAGMENT = b"x-fragment"  # header of a request by the console's script: return only the content, without the layout
+FRAGMENT = b"x-fragment"  # request header of the console's scripts: return the page's content without the layout
 CONTENT_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 

@@ -92,7 +92,7 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
     player, record, deletion = await _find_player(tx, request.params[0], spelling, seen)
     if deletion and moment == PointInTime():
-        held = spelling.decode_side(deletion.before or b"{}")  # items and data before the deletion
+        held = spelling.decode_side(deletion.before or b"{}")  # the player's items and data before its deletion
     else:
         _, world = await history.load_state_at(tx, player.id, moment, spelling, rest)
         held = world.make_side(player)

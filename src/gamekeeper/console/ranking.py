@@ -39,7 +39,10 @@ async def show(request: Request) -> Response:
 
 
 async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange:
-    """Load a page of the ranking. `worst`: worst first; then ranks are computed from the total read with the rows."""
+    """Load a page of the ranking from rank `asked` on. `worst`: start with the worst rank.
+
+    Then ranks are counted from the total that is read together with the rows, because players may come and go.
+    """
     keeper = request.services.keeper
     size = _page_size(request)
     if not worst:

@@ -95,7 +95,7 @@ async def redirect_to_console(_: Request) -> Response:
     return pages.redirect(ROOT)
 
 
-FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)  # updates are no use of the session
+FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)  # does not extend the session
 
 # fmt: off - keep each route on one line
 PAGES: tuple[Route, ...] = (

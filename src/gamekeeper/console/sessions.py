@@ -34,7 +34,7 @@ async def authenticate(request: Request, *, used: bool = True) -> None:
         caller = await request.services.callers.find_caller(make_authorization(request), used=used)
     except Denied:
         raise SignInFirst from None
-    if not caller.is_session:  # an API token in the cookie: it has no idle timeout
+    if not caller.is_session:  # a program's token in the cookie is rejected: it has no idle timeout
         raise SignInFirst
     request.caller = caller
 
@@ -55,7 +55,7 @@ def make_csrf_token(request: Request) -> str:
 
 
 def parse_form(raw: bytes) -> dict[str, str]:
-    """Parse the fields of a form, without any check."""
+    """Parse the fields of a form, without a check of its CSRF token or origin."""
     return dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
 
 
@@ -114,6 +114,6 @@ def _cookie_name(request: Request) -> str:
 
 def _make_cookie(request: Request, value: str, seconds: int) -> Header:
     # SameSite=Lax: links from other sites work, but browsers send forms of other sites without the cookie.
-    where = "/; Secure" if request.over_tls else PATH  # the prefix __Host- requires Path=/ and Secure
+    where = "/; Secure" if request.over_tls else PATH  # browsers accept a __Host- cookie only with Path=/ and Secure
     line = f"{_cookie_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
     return b"set-cookie", line.encode()

@@ -19,15 +19,15 @@ DUPLICATE_COOKIE = gettext(
     "Delete the cookies of this site, then sign in."
 )
 
-THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-out ends: field `ends` of the form
+THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-out ends: values of the form field `ends`
 EXPIRED, EXPIRED_BEFORE_FORM = (
     "lapsed",
     "unsent",
-)  # the session expired: before a page was requested, before a form was sent
+)  # reasons: the session expired before a page was requested, or before a form was sent
 PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
     "password",
     "perhaps",
-)  # the account's password was changed; it was changed, or the session expired before
+)  # reasons: the password was changed, or perhaps it was and perhaps the session expired
 
 
 class Notice(NamedTuple):
@@ -61,7 +61,7 @@ END_NOTICES = {
 
 async def show(request: Request) -> Response:
     to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
-    ended = END_NOTICES.get(request.query.get("ended", ""))  # why the previous session ended
+    ended = END_NOTICES.get(request.query.get("ended", ""))  # notice that says why the previous session ended
     notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE.format(name=twice), "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
@@ -115,10 +115,10 @@ def redirect_to_sign_in(request: Request) -> Response:
 
 
 def _find_end_reason(request: Request) -> str:
-    """Return why there is no session any more. A lost form gets a warning, except a sign-out: its purpose is met."""
+    """Return why the session ended, for a notice. A form that was not processed gets a warning, except a sign-out."""
     if request.method == "GET":
         return EXPIRED if sessions.has_cookie(request) else ""
-    if request.route.path == OWN_PASSWORD:  # perhaps a second submit: the first changed the password
+    if request.route.path == OWN_PASSWORD:  # sent twice, perhaps: the first form changed the password
         return PASSWORD_MAYBE_CHANGED
     ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
     return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM

@@ -20,7 +20,7 @@ SCAN_SIZE, MAX_SCANS = 200, 5  # tokens per query, queries per page; limits the 
 
 class TokenPage(NamedTuple):
     tokens: list[IssuedToken]
-    next: MailCursor | None  # where the next page starts; None: this is the last page
+    next: MailCursor | None  # where the next page of tokens starts; None: this is the last page
 
 
 async def show(request: Request) -> Response:

@@ -36,5 +36,5 @@ async def keep_online(keeper: Keeper) -> None:
 
 
 async def _join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
-    there = await presence_rows.find_known_players(tx, ids)  # a player may have been deleted
+    there = await presence_rows.find_known_players(tx, ids)  # a player of the demo may have been deleted
     return await presence.join(tx, server, sorted(there))

@@ -165,7 +165,7 @@ def _permanent_penalty(reason: str) -> Penalty:
 async def _set_password(keeper: Keeper, sent: str) -> None:
     api = await _load_account(keeper, world.API_ACCOUNT)
     if await keeper.passwords.is_right(sent, api.password):
-        return  # setting it again would revoke the existing tokens
+        return  # setting the same password again would revoke the account's tokens
     stored = await keeper.passwords.hash_password(sent)
 
     async def decide(tx: Reading) -> Decision[users.User]:

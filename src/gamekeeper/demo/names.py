@@ -8,7 +8,7 @@ _SYLLABLES = tuple(consonant + vowel for consonant in "bdghjlmnprstvwyz" for vow
 _LENGTH = 4
 MAX_NAMES = len(_SYLLABLES) ** _LENGTH
 _FAMILIES = MAX_NAMES // len(_SYLLABLES)
-STRIDE = 228_077  # coprime to the number of families, so each family is used once
+STRIDE = 228_077  # step between name families; coprime to their number, so that each family is used once
 
 
 def stable_id(kind: str, name: str) -> str:

@@ -68,10 +68,10 @@ class DemoSample(NamedTuple):
 
     player: Player
     item: CatalogueItem
-    spell: NamedEntry  # one that the player does not know yet
+    spell: NamedEntry  # a spell that the example player does not know yet
     variable: CatalogueVariable
     bag_id: str
-    account: str  # name of the player's account
+    account: str  # name of the example player's account
 
 
 def named_players() -> list[FullPlayer]:

@@ -14,7 +14,7 @@ from gamekeeper.intersect.source import Row
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
-Note = Callable[[str], None]  # called with a reason to list the row in the report
+Note = Callable[[str], None]  # function that lists a row in the import's report, with the given reason
 NAME_CLASH = "another name differs only in case: imported; find it by its id or its exact spelling"
 UNUSABLE_EMAIL = "the email is empty, invalid or used by another account: stored, but no account is found by it"
 BAD_HASH = "the password has no salt or is not a hash, so log-in is impossible: set a new password"
@@ -29,7 +29,7 @@ _PLAIN_EMAIL_LENGTH = 60
 class ImportedUser(NamedTuple):
     user: User
     fold: str
-    email_fold: str | None  # None: not a valid address
+    email_fold: str | None  # folded email address for lookups; None: the address is invalid
 
 
 def read_user(row: Row, pattern: re.Pattern[str], note: Note) -> ImportedUser:
@@ -69,7 +69,7 @@ def read_penalty(rows: Iterable[Row]) -> ImposedPenalty | None:
 
 
 def _read_password(salt: object, password: object, note: Note) -> str:
-    usable = isinstance(salt, str) and salt.strip() and "\x00" not in salt  # PostgreSQL stores no NUL
+    usable = isinstance(salt, str) and salt.strip() and "\x00" not in salt  # PostgreSQL cannot store NUL characters
     if not usable or not isinstance(password, str) or not _HASH.fullmatch(password):
         note(BAD_HASH)
         return NO_PASSWORD

@@ -13,8 +13,8 @@ from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.vitals import NONE, VITAL_COUNT, ClassGrowth, ItemBonus
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 
-EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # values of Intersect's ItemType
-TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # values of Intersect's DataType of variables
+EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # values of Intersect's enum ItemType
+TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # Intersect's numbers for the data types of variables
 UNSUPPORTED_VARIABLE = "text and fractional variables are not supported by Gamekeeper"
 _LEVEL = re.compile(r"[0-9]{1,10}", re.ASCII)
 KINDS = {
@@ -24,7 +24,7 @@ KINDS = {
     "known_switches": "variables",
     "classes": "classes",
     "maps": "maps",
-}  # our name of a table, and the kind of its catalogue entries
+}  # table, by Gamekeeper's name → kind of its catalogue entries
 
 
 @dataclass(slots=True)
@@ -33,9 +33,9 @@ class GameData:
 
     entries: dict[str, dict[str, CatalogueEntry]] = field(
         default_factory=dict[str, dict[str, CatalogueEntry]]
-    )  # by table, then by id
+    )  # table → id → entry
     classes: dict[str, ClassGrowth] = field(default_factory=dict[str, ClassGrowth])
-    bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])  # by item id
+    bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])  # bonuses of equipped items, by item id
     report_entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
 
     def ids(self, *nouns: str) -> set[str]:

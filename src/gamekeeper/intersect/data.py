@@ -15,8 +15,8 @@ from gamekeeper.intersect.source import Source
 from gamekeeper.intersect.sqlite_source import SqliteSource
 
 IDS_PER_READ = 10_000
-MIGRATION_TABLE_PREFIX = "__ef"  # Entity Framework's migration history
-# by our table name: the table that owns its rows
+MIGRATION_TABLE_PREFIX = "__ef"  # start of the name of Entity Framework's migration table
+# Each table, by Gamekeeper's name, and the table whose rows own its rows.
 OWNER_TABLES = {
     "users": "users",
     "bans": "users",
@@ -36,7 +36,7 @@ OWNER_TABLES = {
 class SourceData:
     players: Source
     game: Source
-    tables: Mapping[str, SourceTable]  # by our table names
+    tables: Mapping[str, SourceTable]  # tables of the source, by Gamekeeper's names for them
     version: str
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ from gamekeeper.store.imports import DONE_STAGE, ImportState
 BATCH_SIZE = 2_500  # accounts or players per transaction
 IMPORT_INTENT = Intent(request_id="import-intersect")
 
-OnProgress = Callable[[str, int, int | None], None]  # table, rows done, total rows
+OnProgress = Callable[[str, int, int | None], None]  # called with the table's name, rows done and rows in total
 
 
 class Batch(NamedTuple):
@@ -37,7 +37,7 @@ class Batch(NamedTuple):
 
     changes: Sequence[Change | Unlogged]
     counts: CountsByTable
-    entries: Iterable[ReportEntry]  # may be a generator that counts while it is written
+    entries: Iterable[ReportEntry]  # may be a generator that also updates the counts while the report is written
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class ImportRun:
     last_id: str = ZERO_GUID
     report_bytes: int = 0  # length of the report so far
     counts: CountsByTable = field(default_factory=CountsByTable)
-    resumed: bool = False  # started by an earlier run
+    resumed: bool = False  # True: this run continues an import that an earlier run started
     had_work: bool = True  # False: an earlier run completed the import
     bags_counted: KeySet = field(default_factory=KeySet)  # bags of players that existed before the import
     not_utf8: list[ReportEntry] = field(
@@ -130,7 +130,7 @@ class ImportRun:
             return {}
         found = self.data.players.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
         if self.data.players.has_bad_text:
-            own = 0 if OWNER_TABLES[noun] == noun else 1  # index of the row's own id
+            own = 0 if OWNER_TABLES[noun] == noun else 1  # index of the column with the row's own id
             odd = (values.show_id(row[own]) for row in found if values.has_replacement(row))
             self.not_utf8 += [ReportEntry(tables[noun].name, row_id, values.NOT_UTF8, taken=True) for row_id in odd]
         return {key: list(rows) for key, rows in groupby(found, itemgetter(0))}

@@ -190,14 +190,14 @@ def _read_penalties(
     return taken
 
 
-# --- characters ----------------------------------------------------------------------------------------------------
+# --- players -------------------------------------------------------------------------------------------------------
 
 
 async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> None:
     vitals = Vitals(game.classes, game.bonuses, run.settings.max_level)
     first = (
         [DROP_INDEXES] if fresh else []
-    )  # drop indexes only in an empty database: searches of existing players need them
+    )  # indexes are dropped only in an empty database: existing players must stay searchable
     items, spells, types = game.ids("items"), game.ids("known_spells"), game.variable_types()
     stack_cache = dict[tuple[object, object, object], Stack]()
 

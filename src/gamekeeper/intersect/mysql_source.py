@@ -10,9 +10,9 @@ from gamekeeper.intersect.source import KeySql, Row, Source
 
 SCHEME = "mysql://"
 DEFAULT_PORT = 3306
-CONNECT_SECONDS = 10  # connection timeout
-FETCH_ROWS = 1000  # rows per fetch
-GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # the only spelling that sorts like our ids
+CONNECT_SECONDS = 10  # timeout of a connection attempt to MySQL
+FETCH_ROWS = 1000  # rows fetched from MySQL at once
+GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # only such guids sort like Gamekeeper's ids
 SNAPSHOT_STATEMENTS = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION TRANSACTION READ ONLY",
@@ -28,7 +28,7 @@ class MysqlSource(Source):
         self._driver = _import_driver()
         try:
             parts = urlsplit(url)
-            self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # for messages: without the password
+            self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # for messages: the URL without the password
             self._db = self._driver.connect(
                 host=parts.hostname or "localhost",
                 port=parts.port or DEFAULT_PORT,

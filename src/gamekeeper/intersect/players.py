@@ -35,7 +35,7 @@ FullPlayer = tuple[Player, PlayerState]
 
 
 class RawBag(NamedTuple):
-    size: object  # number of slots as stored in the source; may be invalid
+    size: object  # number of slots of a bag as stored in the source; may be invalid
     rows: Sequence[Row]
 
 
@@ -55,12 +55,12 @@ class RawPlayer:
 class PlayerReader:
     """Convert players one by one, and list skipped and altered rows."""
 
-    tables: Mapping[str, str]  # names of the tables in the source
+    tables: Mapping[str, str]  # our table names → names of the tables in the source
     settings: Settings
     vitals: Vitals
-    items: set[str]  # ids in the catalogue
-    spells: set[str]  # ids in the catalogue
-    types: Mapping[str, str]  # types of the catalogue's variables
+    items: set[str]  # ids of the catalogue's items
+    spells: set[str]  # ids of the catalogue's spells
+    types: Mapping[str, str]  # types of the catalogue's variables, by variable id
     bags: Mapping[str, RawBag]
     stack_cache: dict[tuple[object, object, object], Stack] = (
         field(  # stacks of ordinary rows, by item, quantity and stats

@@ -25,8 +25,8 @@ class RowCounts:
     rows: int = 0
     empty: int = 0  # rows of empty slots, which Gamekeeper does not store
     taken: int = 0
-    there: int = 0  # existed before this import
-    left: int = 0  # skipped
+    there: int = 0  # rows that existed before this import
+    left: int = 0  # skipped rows
 
     @property
     def unaccounted(self) -> int:
@@ -85,7 +85,7 @@ class ReportFile:
             raise BadSource(f"{path} is not a regular file. Choose another report file with --report.")
         try:
             if self._is_new:
-                path.touch(mode=0o600, exist_ok=False)  # contains personal names
+                path.touch(mode=0o600, exist_ok=False)  # private, because the report contains names
             self._file = path.open("r+b")
         except OSError as error:
             raise BadSource(

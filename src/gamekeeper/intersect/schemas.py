@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-ColumnsByTable = Mapping[str, list[str]]  # tables of a database with their columns
+ColumnsByTable = Mapping[str, list[str]]  # the tables of a database, each with its columns
 NET7_MIGRATION = "20230930000000_Net7Upgrade"
 
 
@@ -15,9 +15,9 @@ class TableSpec(NamedTuple):
     """A table that the import reads. `|` separates the names of a table or column in different versions."""
 
     names: str
-    key: str  # column with the owner's id
+    key: str  # column with the id of the row's owner
     needed: str
-    more: str = ""  # columns that some versions lack
+    more: str = ""  # optional columns, which some versions of Intersect lack
     blank: str = ""  # column that is all zeros in rows of empty slots
     may_miss: bool = False
 
@@ -25,7 +25,7 @@ class TableSpec(NamedTuple):
 class SourceTable(NamedTuple):
     name: str
     key: str
-    columns: tuple[str | None, ...]  # the needed ones, then the optional ones; None: missing
+    columns: tuple[str | None, ...]  # the required columns, then the optional ones; None: the source lacks this column
     blank: str | None
 
 
@@ -71,7 +71,7 @@ GAME_TABLES: Mapping[str, TableSpec] = {
 TABLES_OF_OTHER_FILE = {
     "player": ("Items", "Classes"),
     "game": ("Users", "Bags"),
-}  # to detect swapped files
+}  # tables that reveal whether the user swapped the two database files
 
 
 def match_tables(

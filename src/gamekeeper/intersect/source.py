@@ -9,7 +9,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect.schemas import SourceTable
 
 Row = tuple[Any, ...]
-IDS_PER_QUERY = 300  # ids per query
+IDS_PER_QUERY = 300  # ids in one query, as its parameters
 
 
 class KeySql(NamedTuple):
@@ -22,15 +22,15 @@ class KeySql(NamedTuple):
 
 class TableSize(NamedTuple):
     rows: int
-    filled: int  # rows that are no empty slot
+    filled: int  # number of rows that are not empty slots
 
 
 class Source(ABC):
     """A database of Intersect. Every row that it returns starts with its owner's id, as a guid in our spelling."""
 
     name: str
-    has_bad_text = False  # whether text that is not UTF-8 was found so far
-    placeholder: str  # for a value in a statement
+    has_bad_text = False  # whether invalid UTF-8 was found in the database so far
+    placeholder: str  # placeholder of a value in an SQL statement
 
     @abstractmethod
     def read_tables(self) -> dict[str, list[str]]: ...

@@ -13,8 +13,8 @@ from gamekeeper.intersect import values
 from gamekeeper.intersect.schemas import BadSource, SourceTable
 from gamekeeper.intersect.source import KeySql, Row, Source
 
-LOCK_SECONDS = 3  # wait for a lock of another program
-CACHE_KIB = 64 * 1024  # page cache
+LOCK_SECONDS = 3  # longest wait for another program's lock on the SQLite file
+CACHE_KIB = 64 * 1024  # KiB of page cache that SQLite uses to read the source
 
 
 class SqliteSource(Source):

@@ -16,7 +16,7 @@ GUID_BYTES = 16
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000  # ms; .NET's largest year means "no end"
 STAT_COUNT = 5
-MAX_SLOTS = 1000  # limit of a bag, as in the API; of inventory and bank if the settings have fewer
+MAX_SLOTS = 1000  # slot limit of a bag, as in the API; of inventory and bank, if the settings have fewer
 REPLACEMENT = "\ufffd"  # replacement character for invalid UTF-8
 NOT_UTF8 = f"some of its text is not UTF-8: invalid bytes were replaced by {REPLACEMENT}"
 
@@ -28,7 +28,7 @@ def parse_guid(raw: object) -> str | None:
             return None
         first = raw[3::-1].hex()
         return f"{first}-{raw[5:3:-1].hex()}-{raw[7:5:-1].hex()}-{raw[8:10].hex()}-{raw[10:].hex()}"
-    return lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None  # lower case takes the fast path
+    return lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None  # lower case is parsed faster
 
 
 def encode_guid(text: str) -> bytes:

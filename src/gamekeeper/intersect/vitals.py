@@ -17,7 +17,7 @@ class ClassGrowth(NamedTuple):
     increase: tuple[int, ...] = NONE
     by_percent: bool = False
     first_exp: int = 0
-    exp_increase: int = 0  # percent per level
+    exp_increase: int = 0  # growth of the experience needed, in percent per level
     overrides: Mapping[int, int] = {}
 
     def vital(self, which: int, level: int) -> int:
