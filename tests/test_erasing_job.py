@@ -121,7 +121,7 @@ def test_doctor_and_console_show_the_remaining_work(world: World) -> None:
     def read_screens() -> tuple[list[str], str]:
         notes = [each.message for each in findings(world, "erasing")]
         page = open_session(world, "Root").page("/console/health").text
-        found = re.search(r"Changes of erased accounts to blank (\S+)", page)
+        found = re.search(r"Changes with personal data still to erase (\S+)", page)
         assert found
         return notes, found[1]
 

@@ -67,7 +67,7 @@ def test_metrics_show_standbys(make_world: Callable[..., World]) -> None:
 
 def test_health_page_shows_too_few_standbys(make_world: Callable[..., World]) -> None:
     shown = open_session(make_world(synchronous_standbys=1), "Root").page(health.PAGE).text
-    assert "Now: Strained" in shown
+    assert "State: Strained" in shown
     assert f"Synchronous standbys Strained {SHORTAGE}" in shown
 
 

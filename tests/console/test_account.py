@@ -148,7 +148,7 @@ def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: st
     page = root.page(HOME)
     assert f"Reason of the {what.lower()} selling gold By Root Until 20" in page.text
     assert what not in list_buttons(page)
-    press(root, page, f"Lift the {what.lower()}")
+    press(root, page, f"End the {what.lower()}")
     assert "Not banned and not muted." in root.page(HOME).text
     press(root, root.page(HOME), what, **{"body.duration": "0"})
     assert "Until permanent" in root.page(HOME).text

@@ -226,7 +226,7 @@ def test_streams_of_an_account_are_limited(
     clerk = watch(open_session(lively, "Clerk"))
     assert clerk.status == 200
     clerk.wait(lambda: bool(clerk.told))
-    assert "Pages watching here 3" in again.page("/console/health").text
+    assert "Live pages of this process 3" in again.page("/console/health").text
     mine[0].disconnect()
     assert watch(again).status == 200
 

@@ -181,7 +181,7 @@ def test_console_names_the_other_player_and_offers_to_force(world: World) -> Non
     got = get_sword(world)
     root = open_session(world, "Root")
     place = f"/console/changes/{took}"
-    form = root.page(place).form(ACT, "Undo")
+    form = root.page(place).form(ACT, f"Undo change {took}")
     fields = {"path": f"{CHANGES}/{took}/undo", **form.fields}
     shown = root.post(ACT, fields, csrf=form.fields["csrf"])
     assert shown.status == 200
