@@ -146,7 +146,7 @@ def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper
 def test_ban_and_mute_are_imposed_and_ended(world: World, root: Keeper, what: str) -> None:
     press(root, root.page(HOME), what, **{"body.duration": "3", "body.reason": "selling gold"})
     page = root.page(HOME)
-    assert f"Reason of the {what.lower()} selling gold By Root Until 20" in page.text
+    assert f"Reason of the {what.lower()} selling gold Moderator Root Until 20" in page.text
     assert what not in list_buttons(page)
     press(root, page, f"End the {what.lower()}")
     assert "Not banned and not muted." in root.page(HOME).text

@@ -104,13 +104,13 @@ def test_long_list_shows_the_newest_and_finds_others_by_name(
     impose(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     page = root.page(BANNED)
     assert list_names(root, BANNED) == ["Shop", "Clerk"]
-    assert "There are 2 or more; those with the latest end are listed." in page.text
+    assert "There are 2 or more accounts; those whose ban or mute ends last are listed." in page.text
     assert "1 to 2 of 2 or more accounts" in page.text
     assert list_names(root, f"{BANNED}&search=ann") == ["Ann"]
     assert list_names(root, f"{BANNED}&search=bob") == []
     assert list_names(root, f"{POWERS}&search=shop") == ["Shop"]
     assert list_names(root, f"{POWERS}&search=ann") == []
-    assert "There are 2 or more; the first by name are listed." in root.page(POWERS).text
+    assert "There are 2 or more accounts; the first by name are listed." in root.page(POWERS).text
 
 
 def test_search_for_common_text_is_marked_incomplete(
