@@ -11,7 +11,21 @@ from text_checks import check_python, check_script, check_template
 import extract_texts
 from extract_texts import CATALOGUE, CONSOLE
 
-UNCONVERTED: set[str] = set()  # files whose texts are not in the catalogue yet
+# Files whose texts are not in the catalogue yet.
+UNCONVERTED = {
+    "account.py",
+    "accounts.py",
+    "explorer.py",
+    "grids.py",
+    "health.py",
+    "lists.py",
+    "menu.py",
+    "monitor.py",
+    "online.py",
+    "players.py",
+    "search.py",
+    "sign_in.py",
+}
 
 
 def read_files(pattern: str) -> dict[str, str]:
