@@ -11,21 +11,8 @@ from text_checks import check_python, check_script, check_template
 import extract_texts
 from extract_texts import CATALOGUE, CONSOLE
 
-# Files whose texts are not in the catalogue yet.
-UNCONVERTED = {
-    "account.py",
-    "accounts.py",
-    "explorer.py",
-    "grids.py",
-    "health.py",
-    "lists.py",
-    "menu.py",
-    "monitor.py",
-    "online.py",
-    "players.py",
-    "search.py",
-    "sign_in.py",
-}
+# Files with texts that are not in the catalogue yet: the title of a bag, and the words for the state of health.
+UNCONVERTED = {"grids.py", "monitor.py"}
 
 
 def read_files(pattern: str) -> dict[str, str]:
