@@ -118,7 +118,7 @@ def test_another_person_can_undo_a_bulk_run(visit: Visit, sqlite_demo: DemoServe
     address = str(me.page.get_by_role("link", name="Link to this run").get_attribute("href"))
     me.page.close()
     helper.go("/console/changes?reason=a+wedding")
-    helper.page.get_by_role("link", name="the whole run").first.click()
+    helper.page.get_by_role("link", name="bulk run").first.click()
     helper.sees("Given to 2 players: a wedding (run ")
     assert helper.page.url.endswith(address)
     helper.page.get_by_role("button", name="Undo for 2 players").click()
@@ -144,7 +144,7 @@ def redo(visitor: Visitor, number: str) -> None:
     visitor.page.get_by_role("button", name="Undo").click()
     visitor.dialog.get_by_label("Reason").fill("it shone")
     visitor.confirm_button.click()
-    visitor.sees("Done.")
+    visitor.sees_done()
 
 
 def test_missing_bulk_run_says_how_far_the_search_went(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -133,7 +133,7 @@ def test_so_is_an_item_for_many(visit: Visit, sqlite_demo: DemoServer) -> None:
     me.go("/console/online?server=realm-2")
     me.page.get_by_label("Select all on this page").check()
     me.go(f"/console/bulk?item={KEY.id}")
-    me.page.get_by_role("button", name="Show what will happen").click()
+    me.page.get_by_role("button", name="Preview the changes").click()
     me.sees("Give 1 \u00d7 ")
     looks_well(me)
 
@@ -162,7 +162,7 @@ def test_so_is_what_is_left_of_a_character(visit: Visit, sqlite_demo: DemoServer
     me = visit(sqlite_demo, KEEPER)
     sqlite_demo.do("players/Jaspar", None, "a double", method="DELETE")
     me.go(player_page("Jaspar"))
-    me.sees("This character is deleted.")
+    me.sees("This player is deleted.")
     looks_well(me)
 
 

@@ -66,7 +66,7 @@ def test_undo_from_a_list_survives_a_lost_connection(visit: Visit, demo: DemoSer
         me.confirm_button.click()
         notice_in(me.dialog.locator("form"), UNKNOWN)
     me.confirm_button.click()
-    me.sees("Done.")
+    me.sees_done()
     other.get_by_text("undone by").wait_for()
     assert (in_ledger(me, "not hers"), in_ledger(me, "nor this one")) == (1, 1)
 
@@ -144,7 +144,7 @@ def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: 
         me.confirm_button.click()
         me.sees("The connection was lost, so the changes that you made cannot be shown. Reload the page to see them.")
     me.page.reload()
-    me.sees("Done.")
+    me.sees_done()
     expect(me.page).to_have_url(re.compile(r"/console/players/[0-9a-f-]+$"))
 
 
@@ -180,7 +180,7 @@ def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoSer
     me = visit(sqlite_demo, KEEPER)
     me.page.route(EVENTS, lambda route: route.fulfill(content_type="text/event-stream", body="retry: 100\n\n"))
     me.go("/console")
-    lost = me.page.get_by_text("The connection is lost. Trying again")
+    lost = me.page.get_by_text("Connection lost. Reconnecting")
     with me.cut_off(EVENTS):
         lost.wait_for()
         sqlite_demo.do("players/Wulfric/items/give", {"itemid": HERB.id, "quantity": 1}, "while nobody saw")
@@ -198,7 +198,7 @@ def test_doctor_run_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoSe
 
     me = visit(sqlite_demo, KEEPER)
     me.page.add_init_script(HURRY)
-    lost = me.page.get_by_text("The connection is lost. Trying again")
+    lost = me.page.get_by_text("Connection lost. Reconnecting")
     with me.cut_off("**/console/health"):
         me.page.route("**/console/health", running, times=1)
         me.go("/console/health")

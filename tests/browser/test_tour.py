@@ -50,7 +50,7 @@ def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer
     expect(me.dialog.get_by_label("Reason")).to_be_focused()
     keyboard.type("by hand")
     keyboard.press("Enter")
-    me.sees("Done.")
+    me.sees_done()
     assert read_quantities(me, ITEM) != before
 
 
@@ -148,7 +148,7 @@ def test_stale_form_shows_the_current_state(visit: Visit, demo: DemoServer) -> N
     mine.confirm_button.click()
     mine.dialog.get_by_text("The state has changed since your preview").wait_for()
     mine.confirm_button.click()
-    mine.sees("Done.")
+    mine.sees_done()
 
 
 def test_times_are_shown_in_local_time_and_utc(visit: Visit, sqlite_demo: DemoServer) -> None:
@@ -173,4 +173,6 @@ def test_controls_that_need_scripts_are_hidden_without_scripts(visit: Visit, sql
     me.go("/console")
     me.page.locator(".who summary").click()
     me.page.get_by_role("link", name="Sign out everywhere").wait_for()
-    assert not me.page.get_by_text("Light or dark").is_visible()
+    theme = me.page.get_by_text("Switch light or dark theme")
+    expect(theme).to_have_count(1)
+    assert not theme.is_visible()

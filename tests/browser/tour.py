@@ -82,10 +82,10 @@ def arrive(visitor: Visitor) -> None:
 
 def offer(visitor: Visitor, item: str, quantity: int) -> None:
     """Fill in the form for giving an item to the current player, and open the preview."""
-    give = visitor.page.locator("form[data-action]", has=visitor.page.get_by_role("button", name="Give", exact=True))
+    give = visitor.page.locator("form[data-action]", has=visitor.page.get_by_role("button", name="Give item", exact=True))
     give.get_by_label("Item").fill(item)
-    give.get_by_label("How many").fill(str(quantity))
-    give.get_by_role("button", name="Give", exact=True).click()
+    give.get_by_label("Quantity").fill(str(quantity))
+    give.get_by_role("button", name="Give item", exact=True).click()
 
 
 def confirm(visitor: Visitor, reason: str) -> None:
@@ -93,7 +93,7 @@ def confirm(visitor: Visitor, reason: str) -> None:
     visitor.dialog.get_by_label("Reason").fill(reason)
     with visitor.page.expect_navigation():
         visitor.confirm_button.click()
-    visitor.sees("Done.")
+    visitor.sees_done()
 
 
 def read_quantities(visitor: Visitor, item: str) -> list[str]:
@@ -132,7 +132,7 @@ def search(tour: Tour) -> None:
     with page.expect_navigation():
         page.get_by_role("option", name=who.name).first.click()
     page.get_by_role("heading", name=who.name, level=1).wait_for()
-    tour.note_arrival("A character")
+    tour.note_arrival("A player")
 
 
 def gift(tour: Tour) -> None:
@@ -143,16 +143,16 @@ def gift(tour: Tour) -> None:
     me.dialog.get_by_text("These changes will be made:").wait_for()
     expect(me.dialog).to_contain_text(GEM.name)
     confirm(me, "found in the well")
-    tour.note_arrival("A character, after a gift")
+    tour.note_arrival("A player, after a gift")
     given = read_quantities(me, GEM.name)
     assert given != before
     number = page.locator("article.change .number").first.inner_text()
     page.locator("#done").get_by_role("button", name="Undo").click()
     confirm(me, "it was somebody else's")
     assert read_quantities(me, GEM.name) == before
-    page.get_by_label("As it was at").fill(number)
-    tour.press("Look back", "A character, as it was")
-    me.sees(f"right after change {number}")
+    page.get_by_label("State at a time (UTC) or after a change number").fill(number)
+    tour.press("Show that state", "A player, in an earlier state")
+    expect(page.locator(".notice.then")).to_contain_text(f"State after change {number}")
     assert read_quantities(me, GEM.name) == given
 
 
@@ -180,7 +180,7 @@ def ranking(tour: Tour) -> None:
         for rank, where in ((last // 2, "the middle"), (last, "the end")):
             page.get_by_label("Rank", exact=True).fill(str(rank))
             page.get_by_label("Order").select_option(order)
-            tour.press("Go there", f"Ranking, {words}, {where}")
+            tour.press("Go to rank", f"Ranking, {words}, {where}")
             seen.append(page.locator("tbody td.figure").first.inner_text())
         assert seen == [f"{rank:,}" for rank in (last // 2, last)], order
 
@@ -195,7 +195,7 @@ def _count_players(tour: Tour) -> int:
 def online(tour: Tour) -> None:
     tour.go("/console/online", "Online")
     tour.page.get_by_role("table").first.get_by_role("link", name="realm-2").click()
-    tour.page.get_by_role("heading", name="On realm-2").wait_for()
+    tour.page.get_by_role("heading", name="Players on realm-2").wait_for()
     tour.note_arrival("Online, one server")
     tour.visitor.sees("Thessaly")
 
@@ -203,8 +203,10 @@ def online(tour: Tour) -> None:
 def lists(tour: Tour) -> None:
     """The search text is in the address and survives Back."""
     page, who = tour.page, tour.who
-    for path, text, name in (("characters", who.name, who.name), ("accounts", who.email[1:], who.owner)):
-        title = path.capitalize()
+    for path, title, text, name in (
+        ("characters", "Players", who.name, who.name),
+        ("accounts", "Accounts", who.email[1:], who.owner),
+    ):
         tour.go(f"/console/{path}", title)
         with page.expect_navigation():
             page.get_by_role("link", name="Name").click()
@@ -224,9 +226,9 @@ def lists(tour: Tour) -> None:
 def filters(tour: Tour) -> None:
     """Filter by online players and by state of accounts; the filter is in the address."""
     page = tour.page
-    tour.go("/console/characters", "Characters")
+    tour.go("/console/characters", "Players")
     page.get_by_label("Show").select_option("yes")
-    tour.press("Search", "Characters, online only")
+    tour.press("Search", "Players, online only")
     assert "online=yes" in page.url
     assert set(page.locator("tbody td:nth-last-child(2)").all_inner_texts()) == {"yes"}
     tour.go("/console/accounts", "Accounts")
@@ -268,11 +270,11 @@ def shelves(tour: Tour) -> None:
 def health(tour: Tour) -> None:
     tour.go("/console/health", "Health")
     with tour.page.expect_navigation():
-        tour.page.get_by_role("button", name=re.compile("Run it")).click()
-    tour.note_arrival("Health, as the doctor looks")
+        tour.page.get_by_role("button", name=re.compile("Run the doctor")).click()
+    tour.note_arrival("Health, while the doctor runs")
     outcome = tour.page.locator("#checkup:not([data-running]) .outcome")
     outcome.wait_for(timeout=DOCTOR_MS + tour.server.players)
-    expect(outcome).not_to_contain_text("It broke off")
+    expect(outcome).not_to_contain_text("The doctor failed")
     expect(outcome.locator("[data-level=error]")).to_have_count(0)
 
 

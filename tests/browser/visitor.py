@@ -64,6 +64,10 @@ class Visitor:
     def sees(self, text: str) -> None:
         self.page.get_by_text(text).first.wait_for()
 
+    def sees_done(self) -> None:
+        """Wait for the notice of a finished action; other texts of a page end with "undone."."""
+        self.page.locator("#done").get_by_text("Done.", exact=True).first.wait_for()
+
     @contextmanager
     def cut_off(self, address: str, *, answered: bool = False) -> Generator[None]:
         """Drop requests to the address, or with `answered` only their answers."""
