@@ -94,7 +94,7 @@ def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_dem
     apply.click()
     expect(operation.get_by_role("alert")).to_contain_text("Log in, then send it again")
     apply.click()
-    expect(operation.locator(".result")).to_contain_text("This had been done already; it was not applied again.")
+    expect(operation.locator(".result")).to_contain_text("This was done already, and was not repeated.")
 
 
 @pytest.mark.parametrize("path", [f"{CONSOLE}#100%", f"{DOCS}#100%"])
@@ -157,7 +157,9 @@ def test_operation_that_cannot_be_run_says_why(visit: Visit, sqlite_demo: DemoSe
     operation = open_operation(me, "manage_password")
     expect(operation).to_contain_text("You do not have permission: this needs users.manage and users.query.")
     expect(operation.get_by_role("button", name="Preview changes")).to_have_count(0)
-    expect(open_operation(me, "issue_token")).to_contain_text("this is how programs log in")
+    expect(open_operation(me, "issue_token")).to_contain_text(
+        "You cannot run this operation here: it logs programs in, and you are signed in already."
+    )
 
 
 @pytest.mark.parametrize("path", [CONSOLE, DOCS])

@@ -12,7 +12,7 @@ from gamekeeper.console.menu import MENU
 
 Visit = Callable[..., Visitor]
 ITEM = "River Opal"
-UNSENT = "You were signed out; nothing was done of what you have just sent. Sign in and do it again."
+UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
 SAYS = "said => document.querySelector('input[data-suggest=items]').validationMessage === said"
 ONCE = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC"
 BOTH = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC"
@@ -23,7 +23,7 @@ def test_tour_of_all_pages_works(visit: Visit, demo: DemoServer) -> None:
     tour = Tour(visit(demo), demo)
     for step in STEPS:
         step(tour)
-    print(f"\n{tour.table()}")  # noqa: T201 - for whoever runs it with -s
+    print(f"\n{tour.table()}")  # noqa: T201 - pytest shows it with -s
 
 
 def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer) -> None:
@@ -61,7 +61,7 @@ def tab_to(visitor: Visitor, selector: str) -> None:
         focused = visitor.page.locator(":focus")
         if focused.count() and focused.evaluate("(each, selector) => each.matches(selector)", selector):
             width = focused.evaluate("each => getComputedStyle(each).outlineStyle + getComputedStyle(each).boxShadow")
-            assert width != "nonenone", f"nobody sees that {selector} has the focus"
+            assert width != "nonenone", f"the focus on {selector} is not visible"
             return
     raise AssertionError(f"{selector} cannot be reached with the Tab key")
 

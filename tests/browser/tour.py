@@ -82,7 +82,9 @@ def arrive(visitor: Visitor) -> None:
 
 def offer(visitor: Visitor, item: str, quantity: int) -> None:
     """Fill in the form for giving an item to the current player, and open the preview."""
-    give = visitor.page.locator("form[data-action]", has=visitor.page.get_by_role("button", name="Give item", exact=True))
+    give = visitor.page.locator(
+        "form[data-action]", has=visitor.page.get_by_role("button", name="Give item", exact=True)
+    )
     give.get_by_label("Item").fill(item)
     give.get_by_label("Quantity").fill(str(quantity))
     give.get_by_role("button", name="Give item", exact=True).click()

@@ -51,6 +51,7 @@ def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterab
     slots: dict[SlotAddress, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
     worn = {slot: what for slot, what in zip(equipment, EQUIPMENT_SLOTS, strict=False) if slot >= 0}
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
+    names = names._replace(bags={bag: names.of("items", stack.item_id) for bag, (_, stack) in bags.items()})
     found = [
         _make_grid(PLACES[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
         _make_grid(PLACES[BANK], BANK, room.bank_slots, slots, names),

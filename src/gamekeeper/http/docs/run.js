@@ -166,7 +166,7 @@ function shown({ status, text, time, headers, changes, cut, links = [], ...outco
 function said(status, { dryRun, key }, { replayed, recorded }) {
   if (status >= 300 || !(dryRun || key)) return null;
   if (dryRun) return el("strong", {}, "Nothing has been changed yet.");
-  if (replayed) return "This had been done already; it was not applied again.";
+  if (replayed) return "This was done already, and was not repeated.";
   return recorded === false ? "Done. This is not recorded in the audit log, so it cannot be undone." : "Done.";
 }
 
