@@ -31,7 +31,7 @@ def parse_blocks(text: str) -> list[Block]:
 
 
 def parse_commands(text: str) -> list[list[str]]:
-    """Return the words of each gamekeeper command in the shell blocks."""
+    """Return the arguments of each gamekeeper command in the page's shell blocks."""
     return [
         shlex.split(words)
         for block in _BLOCK.finditer(text)
@@ -41,7 +41,7 @@ def parse_commands(text: str) -> list[list[str]]:
 
 
 def run_blocks(given: list[Block], url: str) -> list[tuple[str, str]]:
-    """Run the blocks against this server; return expected and actual output of each."""
+    """Run the page's Python blocks against this server; return expected and actual output of each."""
     names: dict[str, Any] = {"__name__": "__main__"}
     seen: list[tuple[str, str]] = []
     for block in given:

@@ -25,7 +25,7 @@ NUMBERS = {"value", "lease", "level"}
 
 
 def build_call(name: str, **options: Any) -> Call[Any]:
-    """Build the method's call with a value for every required parameter."""
+    """Build a call of the client method with a value for every required parameter."""
     asked = [each for each in METHODS[name].signature.parameters.values() if each.name != "self"]
     needed = [each.name for each in asked if each.default is inspect.Parameter.empty]
     values = {each: GIVEN.get(each, 3 if each in NUMBERS else GUID) for each in needed}
@@ -33,7 +33,7 @@ def build_call(name: str, **options: Any) -> Call[Any]:
 
 
 def route_of(call: Call[Any]) -> operation.Operation:
-    """Return the route that the server would choose; literal segments win over parameters."""
+    """Return the route that the server chooses for a path; literal segments win over parameters."""
     fitting = [
         route
         for route in ROUTES

@@ -23,7 +23,7 @@ class Driver:
     def each(self, name: str, *given: Any, most: int = 10_000, **more: Any) -> list[Any]:
         many = getattr(self.client, name)(*given, **more)
         if self._loop is None:
-            # Requests no further pages than needed
+            # zip stops after `most` records, so that the client requests no further pages
             return [record for _, record in zip(range(most), many, strict=False)]
         return self._loop.run_until_complete(_some(many, most))
 
@@ -37,7 +37,7 @@ class Driver:
             self._loop.run_until_complete(done)
             self._loop.run_until_complete(
                 self._loop.shutdown_asyncgens()
-            )  # like asyncio.run; Python 3.13 warns without it
+            )  # asyncio.run does this too; Python 3.13 warns if asynchronous generators are not closed
             self._loop.close()
 
 

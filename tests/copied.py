@@ -11,7 +11,7 @@ from gamekeeper import app, settings
 from gamekeeper.store import copies
 from world import World
 
-# Tables that a copy does not preserve: lists are rebuilt in each copy, and jobs of erasures are masked.
+# Tables that a copy does not preserve: counts of ordered lists are rebuilt, and erasure jobs are masked.
 LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "erasures"})
 
 

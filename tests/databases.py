@@ -15,12 +15,13 @@ import world as worlds
 
 TEMPLATE = "gamekeeper_template"
 MEMORY = Path("/dev/shm")  # noqa: S108 - each run creates its own folder there
-MEMORY_LEAST = 2 << 30  # bytes needed for several test processes; containers often have less
+# bytes of free memory needed for the databases of several test processes; containers often have less
+MEMORY_LEAST = 2 << 30
 LEAVE_SECONDS = 1
 
 
 def place() -> Path | None:
-    """Return a folder in memory if it has enough room (ten times faster), otherwise None for the default."""
+    """Return a folder in memory for test databases (ten times faster), or None if it has too little room."""
     with contextlib.suppress(OSError):
         if shutil.disk_usage(MEMORY).free >= MEMORY_LEAST:
             return MEMORY
@@ -41,21 +42,21 @@ class Sqlite:
         return self.copy(self._url("template"))
 
     def copy(self, url: str) -> str:
-        """Copy a database that is not open."""
+        """Copy an SQLite database that is not open."""
         name = uuid.uuid4().hex
         shutil.copyfile(url.removeprefix("sqlite:///"), self._folder / f"{name}.db")
         return self._url(name)
 
     def drop(self, url: str) -> None:
         for path in Path(url.removeprefix("sqlite:///")).parent.glob(Path(url).name + "*"):
-            path.unlink(missing_ok=True)  # a killed process may still be deleting files
+            path.unlink(missing_ok=True)  # ignore missing files: a killed process may still be deleting files
 
     def _url(self, name: str) -> str:
         return f"sqlite:///{self._folder / name}.db"
 
 
 class State(NamedTuple):
-    """Id, rows written and connections of a database; if they are unchanged, nothing was written to it."""
+    """Identity, rows written and connections of a database; if equal to an earlier state, nothing was written."""
 
     which: int
     written: int
@@ -88,7 +89,7 @@ class Postgres:
         return url
 
     def copy(self, url: str) -> str:
-        """Copy a database without open connections."""
+        """Copy a PostgreSQL database without open connections."""
         name = f"t{uuid.uuid4().hex}"
         self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{urlsplit(url).path[1:]}" {self._copied}')
         return self._url(name)
@@ -113,7 +114,7 @@ class Postgres:
         self._runner.close()
 
     def _is_still(self, before: State, url: str) -> bool:
-        """Wait until closed sessions have ended: PostgreSQL counts their writes before it drops them."""
+        """Wait until closed connections have ended: PostgreSQL counts their writes before it drops them."""
         until = time.monotonic() + LEAVE_SECONDS
         while (now := self._state(url)).connected > before.connected and now.which == before.which:
             if now.written > before.written or time.monotonic() > until:

@@ -26,8 +26,8 @@ IGNORED = "If-None-Match"  # a header whose malformed values are ignored
 
 class Operation(NamedTuple):
     route: operation.Operation
-    about: Any  # the operation's part of the strict document
-    tolerant: Any  # the operation's part of the tolerant document
+    about: Any  # description of the operation in the strict OpenAPI document
+    tolerant: Any  # description of the operation in the tolerant OpenAPI document
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class Operation(NamedTuple):
         return {each["name"]: each for each in self.about["parameters"] if each["in"] == place}
 
     def path(self, **other: str) -> str:
-        """Return the path with its example parameters."""
+        """Return the operation's path with its example parameters."""
         filled = {name: each["example"] for name, each in self.parameters("path").items()} | other
         return re.sub(r"\[(\w+)\]", lambda found: str(filled[found[1]]), self.route.path)
 
@@ -45,7 +45,7 @@ class Operation(NamedTuple):
         return self.path(**other) + ("?dryRun=true" if "dryRun" in self.parameters("query") else "")
 
     def bodies(self) -> dict[str, Any]:
-        """Return the example bodies of both documents; the tolerant one has forms too."""
+        """Return the example bodies of both OpenAPI documents; the tolerant one has forms too."""
         content = self.tolerant.get("requestBody", {}).get("content", {}) | self.content()
         return {kind: each["example"] for kind, each in content.items()}
 
@@ -65,7 +65,7 @@ each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda eac
 
 
 def close(components: Any) -> Any:
-    """Forbid additional properties in all components, so that undocumented fields are noticed."""
+    """Forbid additional properties in all schemas of a document, so that undocumented fields are noticed."""
     closed = copy.deepcopy(components)
     for schema in closed["schemas"].values():
         if "properties" in schema:
@@ -95,7 +95,7 @@ def response_of(operation: Operation, status: int, document: Any = DOCUMENT) -> 
 
 
 def examples_of(part: Any, document: Any) -> list[Any]:
-    """Return the example values of a body, an answer or a parameter."""
+    """Return the documented example values of a body, an answer or a parameter."""
     known = document["components"]["examples"]
     given = [
         known[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in part.get("examples", {}).values()
@@ -104,7 +104,7 @@ def examples_of(part: Any, document: Any) -> list[Any]:
 
 
 def hold(operation: Operation, answer: Answer, status: int) -> None:
-    """Require the expected status, and that the answer fits both documents."""
+    """Require the expected status, and that the answer fits both OpenAPI documents."""
     assert answer.status == status, answer.raw
     described = response_of(operation, status)
     kind = answer.headers["content-type"].partition(";")[0]
@@ -113,7 +113,7 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "x-dry-run", "retry-after"}
     promised -= (
         {"etag"} if operation.route.cache is UNLESS_RESET_CODES_SHOWN else set()
-    )  # callers who see reset codes must not cache
+    )  # answers for callers who see reset codes must not be cached
     assert promised <= answer.headers.keys()
     if kind == JSON:
         for document in (DOCUMENT, TOLERANT):
@@ -123,7 +123,7 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
 
 
 def hold_changes(world: World) -> set[str]:
-    """Validate the whole history and feed against the documents, and return the kinds of changes found."""
+    """Validate the whole audit log and feed against the documents, and return the kinds of changes found."""
     kinds = set[str]()
     before = ""
     while True:

@@ -16,7 +16,7 @@ ANN = people.USER_IDS["Ann"]
 LEAVER = "Leaver"
 ERASURE, REGISTER = "DELETE /api/v1/users/[lookupKey]", "POST /api/v1/users/register"
 FEED, LOG_IN = "GET /api/link/v1/changes", "POST /api/oauth/token"
-Send = Callable[[Example, str, Any], Answer]  # sends an operation with its path and body
+Send = Callable[[Example, str, Any], Answer]  # function that sends an operation's request with this path and body
 
 
 def name_of(example: Example) -> str:
@@ -28,7 +28,7 @@ def send(world: World, example: Example, path: str, body: object) -> Answer:
 
 
 def run_all(world: World, ask: Send, newcomer: str) -> Iterator[tuple[Example, Answer]]:
-    """Yield each operation with its answer. `newcomer` is an unused name for the registration."""
+    """Yield each operation with its answer. `newcomer` is an unused account name for the registration."""
     ((password,),) = world.sql("SELECT password FROM users WHERE id = $1", ANN)
     _restore(world, password)
     for example in EXAMPLES:
@@ -40,7 +40,7 @@ def run_all(world: World, ask: Send, newcomer: str) -> Iterator[tuple[Example, A
 
 
 def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
-    """Return path and body; an erasure gets its own account, because it deletes stored answers about it."""
+    """Return path and body of a request; an erasure gets its own account, because it deletes stored answers."""
     operation = name_of(example)
     register = {"username": LEAVER, "password": SENT, "email": "leaver@example.test"}
     if operation == ERASURE:
@@ -49,12 +49,12 @@ def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
     if operation == REGISTER:
         return example.path, register | {"username": newcomer, "email": f"{newcomer.lower()}@example.test"}
     if operation == FEED:
-        return f"{example.path}?after=1", None  # the first change was deleted by the retention
+        return f"{example.path}?after=1", None  # ask for later changes: retention has deleted the first one
     return example.path, example.body
 
 
 def _restore(world: World, password: str) -> None:
-    """Restore what no undo restores: Ann's password, tokens, a reset code, a failed mail, and online players."""
+    """Restore state that no undo restores: Ann's password, tokens, a reset code, a failed mail, and online players."""
     world.sql("UPDATE users SET password = $2 WHERE id = $1", ANN, password)
     world.sql("UPDATE tokens SET revoked_at = NULL WHERE revoked_at IS NOT NULL")
     world.sql("DELETE FROM token_rounds")
@@ -69,10 +69,10 @@ def _restore(world: World, password: str) -> None:
 
 
 def _take_back(world: World, since: int) -> None:
-    """Undo the changes since then, items before equipment."""
+    """Undo the changes since a given number, changes of items before changes of equipment."""
     made = [each for each in world.ledger() if each.seq > since and each.kind in undo.RULES]
     for each in sorted(made, key=lambda each: each.kind):
         if each.kind.startswith("user_") and each.player_id:
-            continue  # a kick has nothing to undo
+            continue  # skipped: a kick cannot be undone
         answer = undone(world, each.seq)
         assert answer.status == 200, (each.kind, answer.raw)

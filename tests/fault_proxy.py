@@ -15,11 +15,11 @@ class FaultProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: set[socket.socket] = set()
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self.requests: list[bytes] = []  # request lines
-        self.lose = 0  # number of answers to drop after the server has sent them
-        self.answers: list[bytes] = []  # answers to send instead of the server's
+        self.requests: list[bytes] = []  # request lines that the proxy has received
+        self.lose = 0  # number of the server's answers to drop
+        self.answers: list[bytes] = []  # answers that the proxy sends instead of the server's
         self.away = False
-        self.cuts = 0  # number of connections to close before any byte
+        self.cuts = 0  # number of connections that the proxy closes before it sends any byte
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()

@@ -6,9 +6,10 @@ import shutil
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-# Chromium's sandbox does not work for root, who runs the tests in a container.
+# Chromium's sandbox does not work for the root user, and the tests run as root in a container.
 ARGUMENTS = [
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no request may leave this machine
+    # Chromium resolves no host name: no request may leave this machine
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     *(["--no-sandbox"] if os.geteuid() == 0 else []),
 ]
 MISSING = (

@@ -25,7 +25,7 @@ from databases import Postgres, Sqlite
 PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # additional players for `make tour`
 ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")  # `make browser-postgresql` sets postgres
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
-expect.set_options(timeout=30_000)  # milliseconds; the same timeout as everywhere
+expect.set_options(timeout=30_000)  # milliseconds that a browser assertion waits; the same timeout in all tests
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -90,7 +90,7 @@ def visit(browser: Browser) -> Generator[Callable[..., Visitor]]:
     there: list[Visitor] = []
 
     def enter(server: DemoServer, name: str = "", **looks: Any) -> Visitor:
-        """Open a window in the thread of the test."""
+        """Open a browser window in the thread of the test."""
         there.append(Visitor(browser, server, name, **looks))
         return there[-1]
 

@@ -17,10 +17,10 @@ from gamekeeper.store import users
 from gamekeeper.store.users import Powers
 from server import Server
 
-LOADED_PER_SECOND = 500  # slowest expected loading of additional players
+LOADED_PER_SECOND = 500  # players per second: slowest expected loading of additional players
 PASSWORD = "moss and lanterns"
 KEEPER = API_ACCOUNT
-HELPER = "Helper"  # an account that may sign in, without roles
+HELPER = "Helper"  # name of an account that may sign in but has no roles
 LATELY = (
     ("players/Aldwyn/items/give", {"itemid": DRAUGHT.id, "quantity": 5}, "Lost when the server went down, ticket 4711"),
     ("players/Halvard/level", {"level": 21}, "Levelled by a quest that paid twice"),
@@ -53,7 +53,7 @@ class DemoServer(Server):
         return httpx.post(f"{self.url}/console/sign-in", data=form).cookies["gamekeeper"]
 
     def live(self) -> None:
-        """Make some changes, so that the pages have something to show."""
+        """Make some changes of players, so that the console's pages have something to show."""
         for path, body, reason in LATELY:
             self.do(path, body, reason)
 
@@ -68,7 +68,7 @@ class DemoServer(Server):
         return httpx.post(f"{self.url}/api/oauth/token", data=form).json()["access_token"]
 
     def sign_out(self, cookie: str) -> None:
-        """End the session outside the browser that has its cookie."""
+        """End the session of this cookie with a request from outside the browser."""
         with httpx.Client(base_url=self.url, cookies={"gamekeeper": cookie}) as client:
             page = client.get("/console/done/none").text
             csrf = page.partition('name="csrf" content="')[2].partition('"')[0]

@@ -16,7 +16,7 @@ def log_in(visitor: Visitor, name: str = KEEPER) -> None:
 
 
 def open_operation(visitor: Visitor, name: str) -> Locator:
-    """Open the operation with this id."""
+    """Open the API explorer's form of the operation with this id."""
     operation = visitor.page.locator(f"#{name}")
     operation.locator("summary").first.click()
     return operation

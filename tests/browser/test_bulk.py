@@ -21,7 +21,7 @@ FOCUSED = "window.focused = []; addEventListener('focusin', event => window.focu
 
 
 def plan(visitor: Visitor, names: tuple[str, ...]) -> None:
-    """Select players on a list and open the bulk page, which makes a key for each."""
+    """Select players on a list and open the bulk page, which makes an idempotency key for each player."""
     for name in names:
         visitor.go(f"/console/characters?search={name}")
         visitor.page.get_by_label(f"Select {name}").check()
@@ -45,9 +45,9 @@ def test_undo_covers_players_whose_answer_was_lost(visit: Visit, demo: DemoServe
     failing, lost = {"act", "given"}, "nobody"
 
     def act(route: Route) -> None:
-        """Let the server apply the change, and drop its answer."""
+        """Let the server apply the change, and drop its answer to the browser."""
         sent, answer = route.request.post_data or "", route.fetch()
-        if "act" in failing and f"-give-{lost}" in sent:  # its key
+        if "act" in failing and f"-give-{lost}" in sent:  # the idempotency key contains the player's id
             route.fulfill(status=500, json={"Code": "internal_error", "Message": "It failed."})
         else:
             route.fulfill(response=answer)
@@ -139,7 +139,7 @@ def test_another_person_can_undo_a_bulk_run(visit: Visit, sqlite_demo: DemoServe
 
 
 def redo(visitor: Visitor, number: str) -> None:
-    """Undo an undo."""
+    """Press the button that undoes an undo."""
     visitor.go(f"/console/changes/{number}")
     visitor.page.get_by_role("button", name="Undo").click()
     visitor.dialog.get_by_label("Reason").fill("it shone")
@@ -160,7 +160,7 @@ def test_missing_bulk_run_says_how_far_the_search_went(visit: Visit, sqlite_demo
 
 
 def far_back(route: Route) -> None:
-    """Answer as if the audit log had millions of changes."""
+    """Answer the page's request as if the audit log had millions of changes."""
     row: dict[str, Any] = {
         "id": "x",
         "name": "Nim",
@@ -180,7 +180,7 @@ def test_either_of_two_items_with_one_name_can_be_chosen(visit: Visit, sqlite_de
     names = [f"Key ({KEY.id})", f"key ({DRAUGHT.id})"]
 
     def suggest(route: Route) -> None:
-        """Suggest two items with one name, which only their ids distinguish."""
+        """Suggest two items with the same name, which only their ids distinguish."""
         labels: list[str] = [] if "(" in unquote(route.request.url) else names
         route.fulfill(json={"found": [{"id": each[5:-1], "label": each} for each in labels]})
 
@@ -190,4 +190,4 @@ def test_either_of_two_items_with_one_name_can_be_chosen(visit: Visit, sqlite_de
     me.go("/console/bulk")
     me.page.get_by_label("Item", exact=True).fill(names[1])
     me.page.get_by_role("button", name="Preview the changes").click()
-    me.sees(f"1 \u00d7 {DRAUGHT.name}")  # the preview from the server
+    me.sees(f"1 \u00d7 {DRAUGHT.name}")  # the preview that the server rendered names the item

@@ -15,7 +15,7 @@ Visit = Callable[..., Visitor]
 
 
 def open_elsewhere(visitor: Visitor, html: str) -> None:
-    """Open a page with an opaque origin, for which our server is another site."""
+    """Open a page with an opaque origin: for the browser, our server is another site than this page."""
     visitor.page.goto(f"data:text/html,{quote(html)}")
 
 

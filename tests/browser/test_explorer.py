@@ -16,7 +16,7 @@ APPLY = "Apply changes"
 
 
 def enter(visit: Visit, server: DemoServer, path: str) -> Visitor:
-    """Open the explorer as an account with all permissions."""
+    """Open the API explorer as an account with all permissions."""
     me = visit(server, KEEPER if path == CONSOLE else "")
     me.go(path)
     me.page.locator(".operation").first.wait_for()
@@ -30,7 +30,8 @@ def test_write_is_previewed_and_then_applied(visit: Visit, sqlite_demo: DemoServ
     me = enter(visit, sqlite_demo, path)
     operation = preview_gift(me, "Wulfric", HERB.id)
     expect(operation.locator(".command")).to_contain_text("dryRun=true")
-    reason = f"a fern \u2013 from {path}"  # contains a character outside Latin-1, which headers cannot carry directly
+    # the reason contains a dash outside Latin-1, which HTTP headers cannot carry directly
+    reason = f"a fern \u2013 from {path}"
     operation.get_by_label("Reason").fill(reason)
     me.page.keyboard.press("Enter")
     expect(operation.locator(".result")).to_contain_text("Done.")
@@ -80,7 +81,7 @@ def test_change_made_meanwhile_causes_a_new_preview(visit: Visit, sqlite_demo: D
 
 
 def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """A change whose outcome is unknown is sent again with its key after the next log-in."""
+    """A change whose outcome is unknown is sent again with its idempotency key after the next log-in."""
     me = enter(visit, sqlite_demo, DOCS)
     operation = preview_gift(me, "Undrel", HERB.id)
     operation.get_by_label("Reason").fill("one fern")

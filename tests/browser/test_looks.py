@@ -22,7 +22,7 @@ from gamekeeper.demo.world import KEY
 Visit = Callable[..., Visitor]
 PAGES = [
     *(entry.path for entry in MENU if entry.path != "/console/changes"),
-    "/console/changes?before=20",  # all that it has, and less of it for axe to read
+    "/console/changes?before=20",  # a short page of the audit log, which axe checks faster than the first page
     "/console/me",
     "/console/me/password",
     "/console/sign-out",
@@ -35,7 +35,7 @@ PAGES = [
     "/console/changes?reason=of+which+there+is+none",
     "/console/done/none",
 ]
-ELSEWHERE = {"/console/sign-in"}  # looked at in a test of its own
+ELSEWHERE = {"/console/sign-in"}  # pages that a separate test checks
 NO_PAGES = {
     "events",
     "suggest",
@@ -43,12 +43,13 @@ NO_PAGES = {
     "changes/file",
     "bulk/given",
     "bulk/done",
-    "/",  # leads to the console
+    "/",  # redirects to the console
     "static/[file]",
-}  # what scripts ask for, and files
+}  # routes for scripts and files, which are not HTML pages
 GRAVE = frozenset({"serious", "critical"})
-AXE: Any = Axe()  # without types
-ALL = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # the latter is WCAG 2.2's
+AXE: Any = Axe()  # the accessibility checker axe; its package has no type annotations
+# options of axe; the rule target-size is from WCAG 2.2
+ALL = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 STICKS_OUT = """() => {
   const wide = document.documentElement.clientWidth;
   const out = [...document.querySelectorAll('body *')].filter(each => each.getBoundingClientRect().right > wide + 1);
@@ -62,7 +63,7 @@ STILL = (
 
 
 def grave(page: Page) -> list[str]:
-    """What axe finds that keeps somebody from using the page."""
+    """Return the serious and critical accessibility violations that axe finds on the page."""
     found = AXE.run(page, options=ALL).response["violations"]
     return [
         f"{each['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else ''}"
@@ -91,7 +92,7 @@ def test_every_page_is_for_everybody(visit: Visit, sqlite_demo: DemoServer, path
 
 
 def test_none_is_left_out() -> None:
-    """Of the console's table."""
+    """PAGES and ELSEWHERE cover every page of the console's route table."""
     shown = [
         each.path for each in TABLE if each.method == "GET" and each.path.removeprefix("/console/") not in NO_PAGES
     ]
@@ -110,7 +111,7 @@ def test_so_is_the_way_in(visit: Visit, sqlite_demo: DemoServer) -> None:
 
 
 def test_health_is_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """Its bar, and three digits of three; the width between is where there is least room."""
+    """The health bar and two three-digit numbers fit on one line, also at the narrowest page width."""
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Aldwyn"))
     health = me.page.locator(".facts dd", has=me.page.locator("meter")).first
@@ -145,7 +146,7 @@ def test_preview_in_the_explorer_is_for_everybody(visit: Visit, sqlite_demo: Dem
     if path.startswith("/api"):
         log_in(me)
     preview_gift(me, "Wynstan", KEY.id)
-    me.page.evaluate("scrollTo(0, 0)")  # else the bar covers what has scrolled below it
+    me.page.evaluate("scrollTo(0, 0)")  # scroll to the top: otherwise the sticky menu bar covers part of the page
     looks_well(me)
 
 

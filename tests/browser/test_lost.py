@@ -22,13 +22,13 @@ IMPATIENT = "(after => { AbortSignal.timeout = () => after.call(AbortSignal, 50)
 
 
 def in_ledger(visitor: Visitor, reason: str) -> int:
-    """Return the number of changes with this reason."""
+    """Return the number of changes in the audit log with this reason."""
     visitor.go(f"/console/changes?reason={reason.replace(' ', '+')}")
     return visitor.page.locator("article.change").count()
 
 
 def notice_in(place: Locator, text: str) -> None:
-    """Require the notice in this part of the page and nowhere else."""
+    """Require the connection error notice in this part of the page and nowhere else."""
     expect(place.locator("[data-said]")).to_have_text(text)
     expect(place.page.locator("[data-said]")).to_have_count(1)
 
@@ -190,7 +190,7 @@ def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoSer
 
 
 def test_doctor_run_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """Answer that the doctor is still running, so that the page polls again."""
+    """The console is told that the doctor is still running, so that the page polls again after a lost connection."""
 
     def running(route: Route) -> None:
         body = route.fetch().text().replace('id="checkup"', 'id="checkup" data-running', 1)

@@ -12,7 +12,7 @@ from tour import confirm, offer
 from visitor import Visitor
 
 Visit = Callable[..., Visitor]
-SMALL = 320  # width in pixels, like a 1280 pixel page at 400 % zoom
+SMALL = 320  # page width in pixels, like a 1280 pixel page at 400 % zoom
 LONG = """() => {
   const [was, now] = document.querySelectorAll('.change > .difference td');
   was.textContent = 'Moderator';
@@ -76,7 +76,7 @@ def test_page_does_not_scroll_sideways_at_400_percent_zoom(visit: Visit, sqlite_
 def test_long_option_does_not_widen_the_page(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)
     me.go(player_page("Aldwyn"))
-    # Excluded: its options are true and false
+    # Excluded: the select `body.value`, whose options are only true and false
     options = "document.querySelectorAll('select:not([name=\"body.value\"]) option')"
     assert (
         me.page.evaluate(f"{options}.forEach(each => {{ each.textContent = 'L'.repeat(255); }}); {options}.length") > 1

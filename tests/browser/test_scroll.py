@@ -20,7 +20,7 @@ def variables(visitor: Visitor) -> Locator:
 
 
 def set_variable(visitor: Visitor) -> None:
-    """Set the first numeric variable of the page to another value."""
+    """Set the first numeric variable on the player's page to another value."""
     form = variables(visitor).locator("form", has=visitor.page.locator("input[type=number]")).first
     number = form.locator("input[type=number]")
     number.fill(str(int(number.input_value()) + 1))

@@ -30,7 +30,8 @@ def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer
     me = visit(demo)
     keyboard = me.page.keyboard
     me.go("/console")
-    expect(me.page.get_by_label("Name")).to_be_focused()  # the focus is set some time after the page is shown
+    # wait: the script sets the focus some time after the page is shown
+    expect(me.page.get_by_label("Name")).to_be_focused()
     for key in (KEEPER, "Tab", PASSWORD, "Enter"):
         keyboard.press(key) if key in {"Tab", "Enter"} else keyboard.type(key)
     arrive(me)
@@ -55,7 +56,7 @@ def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer
 
 
 def tab_to(visitor: Visitor, selector: str) -> None:
-    """Press Tab until the element has the focus, which must be visible."""
+    """Press Tab until the element has the keyboard focus, which must be visible."""
     for _ in range(150):
         visitor.page.keyboard.press("Tab")
         focused = visitor.page.locator(":focus")
@@ -116,7 +117,7 @@ def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: De
     assert me.page.get_by_role("spinbutton", name="Level").input_value() == level
     demo.sign_out(me.cookie)
     me.expected = {401}
-    offer(me, ITEM, 7)  # the item's name cannot be looked up any more; the form is sent with the text
+    offer(me, ITEM, 7)  # the suggestions are unavailable, so the form sends the typed item name
     me.sees(UNSENT)
 
 

@@ -17,7 +17,7 @@ ANSWERED = """() => {
   return responseEnd - requestStart;
 }"""
 PART = re.compile(r"([\d,]+) to ([\d,]+) of ([\d,]+)")
-DOCTOR_MS = 60_000  # timeout of the doctor, plus one millisecond per player
+DOCTOR_MS = 60_000  # milliseconds: timeout of a doctor run, plus one millisecond per player
 
 
 class Somebody(NamedTuple):
@@ -50,13 +50,13 @@ class Tour:
         self.note_arrival(what)
 
     def note_arrival(self, what: str) -> None:
-        """Require a heading on the current page, and record its time."""
+        """Require a heading on the current page, and record how long the page took."""
         self.page.wait_for_load_state()
         expect(self.page.locator("h1")).to_have_count(1)
         self.times.append((what, self.page.evaluate(ANSWERED)))
 
     def press(self, button: str, what: str, within: Locator | None = None) -> None:
-        """Press a button that leads to another page."""
+        """Press a button that leads to another page, and record how long that page took."""
         with self.page.expect_navigation():
             (within or self.page.locator("main")).get_by_role("button", name=button, exact=True).click()
         self.note_arrival(what)
@@ -105,7 +105,7 @@ def read_quantities(visitor: Visitor, item: str) -> list[str]:
 
 
 def overview(tour: Tour) -> None:
-    """Changes made elsewhere appear without a reload."""
+    """Check that changes made elsewhere appear on the overview without a reload."""
     tour.visitor.go("/console")
     sign_in(tour.visitor, KEEPER)
     tour.note_arrival("Overview")
@@ -116,7 +116,7 @@ def overview(tour: Tour) -> None:
 
 
 def search(tour: Tour) -> None:
-    """Search by id, email, item and name, the last time through the suggestions."""
+    """Use the search box by id, email, item and name, the last time through the suggestions."""
     who, page = tour.who, tour.page
     for text, kind, title in (
         (who.id, "id", who.name),
@@ -138,7 +138,7 @@ def search(tour: Tour) -> None:
 
 
 def gift(tour: Tour) -> None:
-    """Give an item, undo it, and look at the inventory as it was."""
+    """Give an item, undo it, and look at the inventory as it was before the undo."""
     me, page = tour.visitor, tour.page
     before = read_quantities(me, GEM.name)
     offer(me, GEM.name, 7)
@@ -203,7 +203,7 @@ def online(tour: Tour) -> None:
 
 
 def lists(tour: Tour) -> None:
-    """The search text is in the address and survives Back."""
+    """Check the lists: the search text is in the page's address and survives the browser's Back button."""
     page, who = tour.page, tour.who
     for path, title, text, name in (
         ("characters", "Players", who.name, who.name),
@@ -226,7 +226,7 @@ def lists(tour: Tour) -> None:
 
 
 def filters(tour: Tour) -> None:
-    """Filter by online players and by state of accounts; the filter is in the address."""
+    """Filter the lists by online players and by state of accounts; the filter is in the page's address."""
     page = tour.page
     tour.go("/console/characters", "Players")
     page.get_by_label("Show").select_option("yes")
@@ -254,7 +254,7 @@ def changes(tour: Tour) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     rows = download.value.path().read_text("utf-8").splitlines()
-    assert len(rows) == 1 + 1, rows  # a header line and one change
+    assert len(rows) == 1 + 1, rows  # the exported file has a header line and one change
     assert "found in the well" in rows[1]
     page.locator("article.change .number").click()
     page.get_by_role("heading", name="Stored data").wait_for()
@@ -262,7 +262,7 @@ def changes(tour: Tour) -> None:
 
 
 def shelves(tour: Tour) -> None:
-    """Open the read-only pages."""
+    """Open the console's read-only pages."""
     tour.go("/console/catalogue?kind=spells", "Catalogue")
     tour.go("/console/mail", "Mail")
     tour.go("/console/tokens", "Tokens")

@@ -12,7 +12,7 @@ WIDE, NARROW = (1440, 900), (390, 844)
 COOKIE = "gamekeeper"
 REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
 LOST = "Failed to load resource: net::ERR_"
-# Script added to each page: delayed functions run almost at once.
+# Script added to each page: functions passed to setTimeout run almost at once.
 HURRY = "(wait => { window.setTimeout = (then, ms) => wait(then, Math.min(ms, 20)); })(window.setTimeout)"
 
 
@@ -23,7 +23,7 @@ class Visitor:
         self, browser: Browser, server: DemoServer, name: str, *, width: int = 1440, dark: bool = False, **more: Any
     ) -> None:
         self.server = server
-        self.expected: set[int] = set()  # statuses of refusals that the test expects
+        self.expected: set[int] = set()  # HTTP statuses of refusals that the test expects
         self._cut = False
         self._wrong: list[str] = []
         looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", **more}
@@ -53,7 +53,7 @@ class Visitor:
 
     @property
     def confirm_button(self) -> Locator:
-        """The button that confirms a preview, in a dialog or on a page of its own; its text names the action."""
+        """Return the button that confirms a preview, in a dialog or on its own page; its text names the action."""
         return self.page.locator("form[data-confirm] .row button")
 
     def go(self, path: str) -> Response:
@@ -70,7 +70,7 @@ class Visitor:
 
     @contextmanager
     def cut_off(self, address: str, *, answered: bool = False) -> Generator[None]:
-        """Drop requests to the address, or with `answered` only their answers."""
+        """Drop the browser's requests to the address, or with `answered` only the answers to them."""
         over = False
 
         def drop(route: Route) -> None:
@@ -81,7 +81,7 @@ class Visitor:
                 route.fetch()
             route.abort()
 
-        self._cut = True  # Chromium reports dropped requests later
+        self._cut = True  # errors of dropped requests are ignored from now on, because Chromium reports them later
         self.page.route(address, drop)  # the route stays installed: removing it could drop another request
         yield
         over = True

@@ -34,14 +34,14 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from server import free_port
 
-START_SECONDS = 180  # start-up hashes a password for every account, with low priority
+START_SECONDS = 180  # seconds until the demo is ready: it hashes a password for every account, with low priority
 LAST_LINE = "/password/validate"
 PASTED = re.compile(r"^  ((?:curl|TOKEN=).*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Running:
-    """A demo in its own process."""
+    """A `gamekeeper demo` in its own process."""
 
     printed: str
     address: str
@@ -51,7 +51,7 @@ class Running:
         return PASTED.findall(self.printed)
 
     def paste(self, command: str, token: str = "") -> httpx.Response:
-        """Send the request of a printed curl command, which uses only -H and -d."""
+        """Send the request of a curl command that the demo printed; it uses only -H and -d."""
         words = shlex.split(command.replace("$TOKEN", token))[1:]
         options = list(zip(words[:-1:2], words[1:-1:2], strict=True))
         headers = dict(value.split(": ", 1) for option, value in options if option == "-H")
@@ -135,7 +135,7 @@ def test_players_stay_online_for_longer_than_a_lease(running: Running) -> None:
 
 @pytest.fixture
 def greeted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace serving: only print the greeting."""
+    """Replace the demo's server by a function that only prints the greeting."""
 
     def run(_: Settings, build: object, greeting: str) -> None:
         assert build is game_servers.build

@@ -51,7 +51,7 @@ def ask(url: str, text: str) -> list[Any]:
 
 
 def made(url: str) -> object:
-    """Return the whole content: the files' bytes (SQLite) or the tables (PostgreSQL)."""
+    """Return the whole content of a database: the files' bytes (SQLite) or the tables (PostgreSQL)."""
     if not url.startswith("sqlite"):
         return sorted(ask(url, TABLES))
     file = Path(url.removeprefix("sqlite:///"))
@@ -67,7 +67,7 @@ def intersect(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def foreign(first_command: CommandLine, intersect: Path, engine: str) -> CommandLine:
-    """Create the database of a game, named by mistake; on SQLite its game has closed it."""
+    """Create another program's database at the configured URL; on SQLite that program has closed the file."""
     if engine == "sqlite":
         file = Path(first_command.database.removeprefix("sqlite:///"))
         shutil.copyfile(intersect / "playerdata.db", file)
@@ -113,7 +113,7 @@ def test_nothing_is_copied_into_database_of_another_program(
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 @pytest.mark.parametrize("state", ["closed", "in use", "left behind"])
 def test_file_of_another_program_is_refused_in_every_state(first_command: CommandLine, mode: str, state: str) -> None:
-    """Leave a file with its journal, as after its program was killed."""
+    """A file of another program is refused even with the journal that a killed program leaves behind."""
     file = Path(first_command.database.removeprefix("sqlite:///"))
     other = file.with_name(f"other-{file.name}") if state == "left behind" else file
     with closing(sqlite3.connect(other, isolation_level=None)) as db:
@@ -132,7 +132,7 @@ def test_file_of_another_program_is_refused_in_every_state(first_command: Comman
         assert file.read_bytes() == before
         assert (
             state != "closed" or made(first_command.database) == files
-        )  # otherwise SQLite may have created the -shm file
+        )  # in the other states SQLite may have created the -shm file
     for each in file.parent.glob(f"other-{file.name}*"):
         each.unlink()
 
@@ -197,7 +197,7 @@ def test_symbolic_link_is_the_same_file(first_command: CommandLine, tmp_path: Pa
     real, link = tmp_path / "real.db", Path(first_command.database.removeprefix("sqlite:///"))
     with closing(sqlite3.connect(real, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = wal")
-        db.execute("CREATE TABLE Players (Name TEXT)")  # only in the WAL, not in the main file
+        db.execute("CREATE TABLE Players (Name TEXT)")  # this table is only in the WAL, not in the main file
         link.symlink_to(real)
         assert "did not make (Players): name an empty one." in first_command.refuses("migrate")
     link.unlink()

@@ -20,7 +20,7 @@ from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
 from server import free_port
 
 ABORTED = "\nAborted!\n"
-# sends SIGINT when the program imports that module
+# Program that sends itself SIGINT when it imports a given module
 IMPORTING = """
 import os, runpy, signal, sys
 
@@ -36,7 +36,7 @@ runpy.run_module("gamekeeper", run_name="__main__")
 
 
 def test_interrupted_command_leaves_nothing(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
-    """Interrupt while data is written, and while it is read back, up to the last step."""
+    """Interrupt the command while it writes data and while it reads the data back, up to the last step."""
     kept, good, exported = tmp_path / "kept", tmp_path / "good", tmp_path / "exported"
     kept.write_text("yesterday's")
     command.says("export", str(exported))
@@ -57,7 +57,7 @@ def test_interrupted_command_leaves_nothing(command: CommandLine, first_command:
     ]
     assert sorted(tmp_path.iterdir()) == before
     assert kept.read_text() == "yesterday's"
-    # after the data is committed, only doctor can be interrupted
+    # only the doctor, which runs after the data is committed, can still be interrupted
     assert looked_at.code == 1
     assert looked_at.said.startswith("Restored ")
     assert "; doctor found 1 errors.\nerror: doctor: Interrupted before all checks were done." in looked_at.said
@@ -67,7 +67,7 @@ def test_interrupted_command_leaves_nothing(command: CommandLine, first_command:
 
 @pytest.fixture
 def listening() -> Iterator[None]:
-    """Enable SIGINT for child processes, also if the tests run in the background, where it is ignored."""
+    """Enable SIGINT in child processes, also if the tests run in the background, where SIGINT is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -87,7 +87,7 @@ def test_interrupt_after_commit_reports_success(command: CommandLine) -> None:
 
 
 def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
-    """Ctrl-C while a keeper closes: the next step does not start, but a committed change is reported."""
+    """Ctrl-C while a database closes: the command starts no next step, but reports a committed change."""
     source = ["--database", command.database]
     erasing, serving, issuing = outcomes(
         [
@@ -117,7 +117,8 @@ def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Pa
     told = outcomes(commands)
     verbs = ["Restored", "Restored", "Imported", "Moved"]
     assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
-    assert [each.went_through[-1] for each in told] == [point for point, _ in commands]  # doctor did not start
+    # the doctor did not start after the interrupt
+    assert [each.went_through[-1] for each in told] == [point for point, _ in commands]
     assert "This database was moved to" in command.refuses("migrate")
     for each, target in zip(told, targets, strict=True):
         assert "error: indexes: Interrupted before the indexes and lists were built." in each.said

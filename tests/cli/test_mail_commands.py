@@ -14,7 +14,7 @@ def test_list_of_empty_outbox(command: CommandLine) -> None:
 
 
 def test_list(command: CommandLine, make_world: Make) -> None:
-    """Create a mail in each state."""
+    """The command `mail list` shows a mail in each state."""
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world, "Ann")
@@ -110,7 +110,8 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         send(world)
         assert {mail.state for mail in list_mails(world)} == {"sent"}
     retried = [(each.user_id, each.actor_id) for each in world.ledger() if each.kind == "mail_retried"]
-    assert retried == [(people.USER_IDS["Bob"], None), (people.USER_IDS["Ann"], None)]  # no actor: the command line
+    # the retries have no actor, because they came from the command line
+    assert retried == [(people.USER_IDS["Bob"], None), (people.USER_IDS["Ann"], None)]
 
 
 def test_retry_of_expired_mail_is_refused(command: CommandLine, world: World) -> None:

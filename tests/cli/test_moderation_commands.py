@@ -36,7 +36,7 @@ def test_mute_and_unmute_account_with_all_permissions(command: CommandLine, worl
 @pytest.mark.parametrize(("act", "state"), [("ban", "banned"), ("mute", "muted")])
 def test_show_has_penalty_without_reason(command: CommandLine, world: World, act: str, state: str) -> None:
     def shown() -> tuple[str, str]:
-        """Return the state as JSON value and as line of the table."""
+        """Return an account's moderation state as JSON value and as line of the printed table."""
         lines = command.says("users", "show", "Bob").splitlines()
         return command.json("users", "show", "Bob")[state], next(line for line in lines if line.startswith(f"{state} "))
 
@@ -54,7 +54,7 @@ def test_show_has_penalty_without_reason(command: CommandLine, world: World, act
 
 @pytest.mark.parametrize("act", ["ban", "mute"])
 def test_invalid_reason_is_refused(command: CommandLine, act: str) -> None:
-    """The command line has the same limits as the API."""
+    """A reason on the command line has the same limits as in the API."""
     for reason in ("a\nb", "\x9b31m", "\udc80"):
         assert "cannot be stored" in command.refuses("users", act, "Ann", "--reason", reason)
     assert "most 255" in command.refuses("users", act, "Ann", "--reason", "x" * 256)

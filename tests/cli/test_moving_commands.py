@@ -43,7 +43,7 @@ def test_move_reports_errors_of_doctor(command: CommandLine, target: str, world:
 
 
 def test_move_needs_another_database(command: CommandLine) -> None:
-    """Another spelling of the same path is detected too."""
+    """The target is refused if it is the source, also with another spelling of the same path."""
     assert "Source and target are the same database." in command.refuses("move", "--to", command.database)
     other = command.database.replace("///", "////") if command.database.startswith("sqlite") else command.database
     assert "name an empty one" in command.refuses("move", "--to", other)
@@ -86,7 +86,7 @@ def test_move_without_create_permission_is_refused(
     target = first_command.database
     opened(target).sql(
         f'ALTER DATABASE "{urlsplit(target).path[1:]}" SET role = pg_monitor'
-    )  # a role without write access
+    )  # a PostgreSQL role without write access
     for problem in (command.refuses("move", "--to", target), first_command.refuses("migrate")):
         assert problem.startswith("Error: The database does not allow it: permission denied for schema public. ")
         assert problem.count("\n") == 1
@@ -96,7 +96,7 @@ def test_move_without_create_permission_is_refused(
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("table", ["slots", "ledger"])
 def test_move_of_damaged_file_is_refused(command: CommandLine, tmp_path: Path, table: str) -> None:
-    """Damage that is found while opening, in the newest timestamp, is reported too."""
+    """A damaged newest timestamp, which is found while opening the file, is reported too."""
     file = Path(command.database.removeprefix("sqlite:///"))
     with contextlib.closing(sqlite3.connect(file)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()

@@ -44,7 +44,7 @@ def test_delete(command: CommandLine, world: World) -> None:
 
 
 def test_delete_on_database_that_was_never_served(first_command: CommandLine) -> None:
-    """The ordered lists were never counted, which causes no message."""
+    """The server has never counted the ordered lists of this database; deleting an account prints no warning."""
     first_command.says(
         "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
     )
@@ -123,7 +123,8 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     penalty = {"kind": "mute", "reason": "shouting", "moderator": "Root", "started_at": "1970-01-01T00:00:00.000Z"}
     assert found["penalties"] == [penalty | {"ends_at": None}]
     assert [each["address"] for each in found["mails"]] == ["ann@example.test"]
-    assert [each["caller"].partition(":")[0] for each in found["callers"]] == ["caller"]  # followed by a digest
+    # the exported caller is "caller:" followed by a digest
+    assert [each["caller"].partition(":")[0] for each in found["callers"]] == ["caller"]
     kinds = ["user_registered", "reset_requested", "player_created", "player_created", "player_deleted"]
     assert [each["kind"] for each in found["changes"]] == kinds
     assert next(each["reason"] for each in found["changes"] if each["kind"] == "player_deleted") == "asked for"
@@ -164,13 +165,13 @@ def test_failed_export_leaves_no_file(command: CommandLine, world: World, tmp_pa
     assert "No user with name 'Nobody'." in command.refuses("users", "export", "Nobody", str(tmp_path / "nobody.json"))
     world.sql(
         "UPDATE players SET document = CAST('{}' AS {document}) WHERE id = $1", ZOE.id
-    )  # fails in the middle of the export
+    )  # the query fails in the middle of the export
     command.run("users", "export", "Ann", str(tmp_path / "ann.json"), code=1)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_export_to_full_disk_is_reported(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk of the export file is full, not the database's."""
+    """The disk of the export file is full, not the disk of the database."""
 
     def full(_value: object) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -182,7 +183,7 @@ def test_export_to_full_disk_is_reported(world: World, tmp_path: Path, monkeypat
 
 
 def test_export_memory_does_not_grow_with_history(world: World, tmp_path: Path) -> None:
-    """Only one page of changes is in memory at a time."""
+    """The export holds only one page of changes in memory at a time."""
     many = """INSERT INTO ledger (at, kind, over_link, player_id, request_id, after)
               WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $2)
               SELECT 0, 'player_changed', {false}, $1, 'test', '{"Face":"%s"}' FROM n"""

@@ -25,12 +25,13 @@ from world import World
 
 SECONDS = 60
 SERVES = Callable[..., "Serving"]
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # does not depend on the database
+# SQLite only: these tests do not depend on the database engine
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 class Serving:
     def __init__(self, database: str, folder: Path, *options: str, files: int | None = None) -> None:
-        """`files`: hard limit on open files, per process."""
+        """Start `gamekeeper serve`. `files`: hard limit on open files, per process."""
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._said = folder / f"{self.port}.err"
@@ -43,7 +44,7 @@ class Serving:
                 env={
                     **os.environ,
                     "GAMEKEEPER_STOP_SECONDS": str(10 * SECONDS),
-                },  # long, so that a lost signal makes the test fail
+                },  # a long shutdown timeout, so that a lost signal makes the test fail
                 stdout=subprocess.PIPE,
                 stderr=standard_error,
                 text=True,
@@ -58,7 +59,7 @@ class Serving:
         return self._said.read_text(encoding="utf-8").splitlines()
 
     def stop(self, sent: int = signal.SIGTERM) -> tuple[int, str]:
-        """Return its exit code and its output after it was ready."""
+        """Stop the server; return its exit code and what it printed after it was ready."""
         self.process.send_signal(sent)
         code = self.process.wait(timeout=SECONDS)
         return code, self._output.read()
@@ -95,7 +96,7 @@ def test_serve_starts_answers_and_shuts_down(serves: SERVES, database: str, know
         answer = kept_alive.get(f"{server.url}/api/v1/players/Ann")
         assert (answer.status_code, answer.json()["Name"]) == (200, "Ann")
         assert server.stop() == (0, "")
-    assert len(server.errors) == 1  # the request, in the access log
+    assert len(server.errors) == 1  # standard error has only the access log line of the request
     assert '"route":"GET /api/v1/players/[lookupKey]"' in server.errors[0]
 
 
@@ -219,7 +220,8 @@ def test_privileged_port_is_refused_with_hint(
     def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("socket.socket.bind", refused)  # simulated: root could bind the port
+    # binding the port fails by simulation, because root may bind any port
+    monkeypatch.setattr("socket.socket.bind", refused)
     said = command.refuses("serve", "--port", port)
     assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Permission denied. {cure}")
 
@@ -257,7 +259,7 @@ def test_serve_warns_of_misspelt_setting(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 class Full(io.StringIO):
-    """Standard error is on a full disk."""
+    """Standard error of a process, on a full disk."""
 
     def write(self, _: str) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -70,7 +70,8 @@ def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext
     context = ssl.create_default_context(cafile=pair.cert)
     if newest is not None:
         context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-        context.set_ciphers("ALL:@SECLEVEL=0")  # the server must refuse it, not this client
+        # allow weak ciphers in this client, so that the server must refuse the connection
+        context.set_ciphers("ALL:@SECLEVEL=0")
         with warnings.catch_warnings(action="ignore"):  # Python warns of old TLS versions
             context.maximum_version = newest
     return context

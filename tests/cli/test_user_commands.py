@@ -102,7 +102,7 @@ def test_add_prompts_twice_on_a_terminal(command: CommandLine, again: str, code:
         while prompt not in shown:
             shown += os.read(ours, 1024)
         os.write(ours, f"{line}\n".encode())
-    if code:  # it prompts again until both are equal; end of input aborts
+    if code:  # the command prompts again until both passwords are equal, so the test stops it
         while b"do not match" not in shown:
             shown += os.read(ours, 1024)
         child.terminate()
@@ -150,7 +150,7 @@ def test_weak_password_on_a_terminal_is_asked_for_again(command: CommandLine) ->
         stderr=theirs,
         start_new_session=True,
     )
-    os.close(theirs)  # so that reading ends when the command exits
+    os.close(theirs)  # close this end of the terminal, so that reading ends when the command exits
     shown = b""
     for prompt, line in (
         (b"Password:", "password123"),
@@ -206,7 +206,7 @@ def test_list_reads_all_pages(command: CommandLine, monkeypatch: pytest.MonkeyPa
 
 
 def test_list_has_clashing_names_once(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names that clash are listed once, also at the end of a page."""
+    """Accounts with clashing names are listed once each, also at the end of a page."""
     bob = people.USER_IDS["Bob"]
     world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, make_clashing_fold("ANN", bob))
     monkeypatch.setattr("gamekeeper.cli.users.PAGE_SIZE", 2)

@@ -52,5 +52,5 @@ def postgres_serving(postgres_databases: Any) -> Generator[Server]:
 
 @pytest.fixture
 def server(engine: str, request: pytest.FixtureRequest) -> Server:
-    """Return the server of the engine, with the accounts and players of people.py; tests share it."""
+    """Return a server on the test's engine, with the accounts and players of people.py; tests share it."""
     return request.getfixturevalue(f"{engine}_serving")

@@ -25,7 +25,7 @@ class KeepAliveServer(ThreadingHTTPServer):
         self.ports: dict[str, int] = {}  # port of the caller, by player name in the path
         self.grants: list[str] = []
         self.expires_in = 3600
-        self.refreshes = threading.Event()  # a refresh of a token waits until it is set
+        self.refreshes = threading.Event()  # the server answers a token refresh only after this event is set
         self.refreshes.set()
 
 
@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - name of the base class's parameter
-        """Print nothing."""
+        """Replace the request log of http.server: print nothing."""
 
 
 @pytest.fixture
@@ -81,13 +81,15 @@ def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveSe
     ports = server.ports
     assert ports["before"] == ports["after"]  # the parent's connection stays usable
     assert len({ports["before"], ports["child"], ports["grandchild"]}) == 3
-    assert server.grants == ["password"]  # a valid access token is shared
+    # one log-in only: the forked process uses the same access token while it is valid
+    assert server.grants == ["password"]
 
 
 def test_forked_process_never_uses_the_refresh_token_of_its_parent(kind: str, server: KeepAliveServer) -> None:
     server.expires_in = 0
     run("use_before_and_after", kind, server)
-    assert server.grants == ["password"] * 3 + ["refresh_token"]  # passwords: before, child, grandchild; refresh: after
+    # password log-ins: before, child, grandchild; refresh: after
+    assert server.grants == ["password"] * 3 + ["refresh_token"]
 
 
 def test_given_httpx_client_works_when_first_used_after_the_fork(kind: str, server: KeepAliveServer) -> None:

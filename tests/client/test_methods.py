@@ -17,7 +17,7 @@ from gamekeeper.http import operation_refusals
 from gamekeeper_client import AsyncClient, Client, errors
 from gamekeeper_client.players import Player
 
-NOWHERE = "http://127.0.0.1:1"  # valid but unused: these tests send no requests
+NOWHERE = "http://127.0.0.1:1"  # valid server URL that is never contacted: these tests send no requests
 BOTH: list[Any] = [Client, AsyncClient]
 WRITE_OPTIONS = {"dry_run", "reason", "idempotency_key"}
 IDS = {"playerid", "tokenid", "variableid", "bagid", "mailid", "objectid", "objecttype"}
@@ -78,7 +78,7 @@ def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
     own = {kind.__name__ for kind in route.refusals}
     named = find_named_errors(getattr(Client, name).__doc__)
     assert named <= possible
-    assert own <= named or route.path == "/api/oauth/token"  # two methods share this route
+    assert own <= named or route.path == "/api/oauth/token"  # exception: two client methods share the token route
 
 
 def test_iterators_and_answers_have_type_annotations() -> None:

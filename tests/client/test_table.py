@@ -88,7 +88,7 @@ SAMPLES: dict[Any, Any] = {str: "x", int: 7, bool: True, type(None): None, msgsp
 
 
 def make_sample(shape: Any) -> Any:
-    """Make a simple JSON value of a type."""
+    """Make a simple JSON value that fits a type."""
     origin, arguments = get_origin(shape), get_args(shape)
     if shape in SAMPLES:
         return SAMPLES[shape]
@@ -140,7 +140,7 @@ def find_subclasses(kind: type[Any]) -> list[type[Any]]:
     return [found for each in kind.__subclasses__() for found in (each, *find_subclasses(each))]
 
 
-CONSOLE = "gamekeeper.console."  # its refusals are shown on pages, never sent over the API
+CONSOLE = "gamekeeper.console."  # module prefix of refusals that the console shows on pages and the API never sends
 SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
 REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 

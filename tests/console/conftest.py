@@ -11,7 +11,7 @@ from world import World
 
 @pytest.fixture
 def keeper(world: World) -> Callable[[str], Keeper]:
-    """Open a session by name: Root (all permissions), Clerk (users.query), Shop (no role), Server (game.link)."""
+    """Return a function that opens a console session as an account: Root (all permissions), Clerk, Shop or Server."""
     return partial(open_session, world)
 
 

@@ -21,7 +21,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Keeper:
-    """A session. `cookie` is the value of the session cookie; empty: not signed in."""
+    """A console session. `cookie` is the value of the session cookie; empty: not signed in."""
 
     def __init__(self, world: World, cookie: str = "") -> None:
         self.world = world
@@ -47,7 +47,7 @@ class Keeper:
         return self.world.call("GET", path, by=None, headers=self._headers(headers), **more)
 
     def page(self, path: str) -> Page:
-        """Load a page, which must exist."""
+        """Load a page of the console, which must exist."""
         answer = self.get(path)
         assert answer.status == 200, (path, answer.status, answer.raw)
         return Page(answer.raw.decode())
@@ -60,7 +60,7 @@ class Keeper:
         csrf: str | None = None,
         **more: Any,
     ) -> Answer:
-        """Send a form with the CSRF token of this session, or with `csrf`; empty: without a token."""
+        """Send a form with the CSRF token of this session, or with the given `csrf`; empty `csrf`: without a token."""
         token = self.csrf if csrf is None else csrf
         sent = {**({"csrf": token} if token else {}), **(fields or {})}
         given = {"content-type": FORM, **(headers or {})}
@@ -68,19 +68,19 @@ class Keeper:
         return self.world.call("POST", path, by=None, raw=raw, headers=self._headers(given), **more)
 
     def preview(self, method: str, path: str, body: Mapping[str, object] | None = None, **fields: str) -> Answer:
-        """Send the first step: the form that opens the dialog."""
+        """Send the first step of an action: the form that opens the preview dialog."""
         sent = {f"body.{name}": str(value) for name, value in (body or {}).items()}
         return self.post(ACT, {"method": method, "path": quote(path), **sent, **fields})
 
     def confirm(self, preview: Answer, reason: str, **fields: str) -> Answer:
-        """Send the second step: the form of the preview, with a reason."""
+        """Send the second step of an action: the form of the preview, with a reason."""
         shown = Page(preview.raw.decode()).confirmation()
         return self.post(ACT, {**shown.fields, "reason": reason, **fields}, csrf=shown.fields["csrf"])
 
     def act(
         self, method: str, path: str, body: Mapping[str, object] | None = None, reason: str = "a test", **fields: str
     ) -> Answer:
-        """Send both steps. The answer redirects to the page of the form, with the request id in `done=`."""
+        """Send both steps of an action. The answer redirects to the form's page, with the request id in `done=`."""
         shown = self.preview(method, path, body, **fields)
         assert shown.status == 200, (shown.status, shown.raw)
         return self.confirm(shown, reason)
@@ -91,7 +91,7 @@ class Keeper:
 
 
 def open_session(world: World, name: str) -> Keeper:
-    """Open a session without a password, because hashing passwords is slow."""
+    """Open a console session without a password, because hashing passwords is slow."""
     access = tokens.ACCESS_PREFIX + new_guid()
     row = stored.NewToken(
         id=new_guid(),
@@ -113,7 +113,7 @@ def open_session(world: World, name: str) -> Keeper:
 
 
 def fail_writes(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:
-    """Make every later write fail with `failure`; `done`: after it was committed."""
+    """Make every later write raise `failure`; with `done`, only after the write was committed."""
     store = type(world.keeper.store)
     write: Any = store.write
 
@@ -126,5 +126,5 @@ def fail_writes(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exceptio
 
 
 def fill_path(route: Route) -> str:
-    """Return a page's path with Ann's id in place of its parameters."""
+    """Return a page's path with Ann's id in place of its path parameters."""
     return "/".join(people.ANN.id if step.startswith("[") else step for step in route.path.split("/"))

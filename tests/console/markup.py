@@ -11,19 +11,19 @@ VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "l
 class Form:
     action: str
     attributes: dict[str, str]
-    fields: dict[str, str] = field(default_factory=dict[str, str])  # with their initial values
+    fields: dict[str, str] = field(default_factory=dict[str, str])  # fields of the form with their initial values
     buttons: list[str] = field(default_factory=list[str])
 
 
 class Page(HTMLParser):
-    """`tags` has every element with its attributes, in order."""
+    """A parsed HTML page. `tags` has every element with its attributes, in order."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.html = html
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.forms: list[Form] = []
-        self.links: dict[str, str] = {}  # addresses by the text of the link
+        self.links: dict[str, str] = {}  # addresses of the page's links, by link text
         self._open: list[tuple[str, dict[str, str], list[str]]] = []
         self._words: list[str] = []
         self._select = ""
@@ -31,7 +31,7 @@ class Page(HTMLParser):
         self.text = " ".join(" ".join(self._words).split())
 
     def form(self, action: str, button: str = "") -> Form:
-        """Return the first form with this action, and with this button if one is given."""
+        """Return the page's first form with this action, and with this button if one is given."""
         for each in self.forms:
             if each.action == action and (not button or button in each.buttons):
                 return each
@@ -68,7 +68,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def _note_button(self, attributes: dict[str, str], said: str) -> None:
-        """Note a button. One outside its form counts as a form of its own, with the field that the button adds."""
+        """Note a button. A button outside its form counts as a separate form, with the field that the button adds."""
         home = next((each for each in self.forms if each.attributes.get("id") == attributes.get("form")), None)
         if home and "form" in attributes:
             sent = {**home.fields, attributes["name"]: attributes["value"]}

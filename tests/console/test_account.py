@@ -36,7 +36,7 @@ def grant_manage(world: World, name: str) -> None:
 
 
 def press(keeper: Keeper, page: Page, button: str, **typed: str) -> str:
-    """Send both steps of the form with this button; return the text of the dialog."""
+    """Send both steps of the form with this button; return the text of the preview dialog."""
     form = page.form(ACT, button)
     shown = keeper.post(ACT, {**form.fields, **typed}, csrf=form.fields["csrf"])
     assert shown.status == 200, shown.raw
@@ -94,7 +94,7 @@ def test_own_account_page_offers_tokens_but_no_moderation(root: Keeper, keeper: 
 
 
 def read_permission_fields(page: Page) -> dict[str, str]:
-    """Return the fields that the form of permissions would send unchanged."""
+    """Return the fields that an account's permissions form would send unchanged."""
     fields = page.form(ACT, "Change permissions").fields
     return {name: value for name, value in fields.items() if name.startswith("body.")}
 
@@ -104,7 +104,7 @@ def test_form_grants_and_revokes_permissions(world: World, root: Keeper) -> None
     assert read_permission_fields(page) == {}
     shown = press(root, page, "Change permissions", **{"body.ban": "true", "body.users.manage": "true"})
     assert "Permission: ban no yes" in shown
-    assert "Permission: users.query no yes" in shown  # users.manage includes it
+    assert "Permission: users.query no yes" in shown  # users.manage includes users.query
     page = root.page(HOME)
     assert read_permission_fields(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
     hidden = [each for tag, each in page.tags if tag == "input" and each.get("name") == "body.ban"]
@@ -123,7 +123,7 @@ def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper
     grant_manage(world, "Clerk")
     assert (
         world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200
-    )  # has more permissions than an editor
+    )  # this account has more permissions than an editor of accounts
     assert world.post(POWERS, {"editor": True, "api": True}).status == 200
     clerk = keeper("Clerk")
     page = clerk.page(HOME)
@@ -189,7 +189,7 @@ def test_name_and_email_are_changed_and_undone(world: World, root: Keeper) -> No
     user = world.get("/api/v1/users/Anna").json
     assert (user["Id"], user["Email"]) == (ANN, "anna@example.test")
     page = root.page(HOME)
-    assert page.text.count("a test") >= 2  # the reasons
+    assert page.text.count("a test") >= 2  # the page shows the reasons of both changes
     press(root, page, f"Undo change {world.ledger()[-1].seq}")
     assert world.get("/api/v1/users/Anna").json["Email"] == "ann@example.test"
 
@@ -220,7 +220,7 @@ def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, k
     assert "service" in page.text
     assert "console session" in page.text
     assert page.text.count("Revoke all tokens") == 1
-    press(root, page, "Revoke")  # the newest token is the session
+    press(root, page, "Revoke")  # the newest token is the console session itself
     assert clerk.get("/console/me").headers["location"].startswith("/console/sign-in")
     press(root, root.page(home), "Revoke all tokens")
     assert "No active tokens." in root.page(home).text

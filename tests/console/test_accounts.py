@@ -14,11 +14,11 @@ from world import World
 
 PAGE = "/console/accounts"
 BANNED, MUTED, POWERS = (f"{PAGE}?state={state}" for state in ("banned", "muted", "powers"))
-FAR = 4_102_444_800_000  # the year 2100
+FAR = 4_102_444_800_000  # the year 2100, in milliseconds: end of a ban or mute
 
 
 def impose(world: World, table: str, ends: Mapping[str, int | None]) -> None:
-    """Ban or mute these accounts one after the other, each until its time."""
+    """Ban or mute these accounts one after the other, each until its given time."""
     names = "user_id, reason, moderator, started_at, ends_at"
     for number, (name, ends_at) in enumerate(ends.items()):
         values = (people.USER_IDS[name], f"<b>{name}</b> cheats", "Root", 1000 * number, ends_at)
@@ -26,7 +26,7 @@ def impose(world: World, table: str, ends: Mapping[str, int | None]) -> None:
 
 
 def list_names(root: Keeper, path: str) -> list[str]:
-    """List the names in the order of the page."""
+    """List the names of the accounts in the order of the page."""
     return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
 
@@ -118,7 +118,8 @@ def test_search_for_common_text_is_marked_incomplete(
 ) -> None:
     """All seven accounts match by email. The search examines a limited number of matches and filters those by state."""
     impose(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
-    monkeypatch.setattr(search, "MOST_MATCHES", 6)  # fewer accounts have this state, so all of them are examined
+    # search limit: fewer than 6 accounts have this state, so all of them are examined
+    monkeypatch.setattr(search, "MOST_MATCHES", 6)
     assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
     monkeypatch.setattr(search, "MOST_MATCHES", 4)
     for path in (PAGE + "?", BANNED, POWERS):
@@ -131,7 +132,7 @@ def test_search_for_common_text_is_marked_incomplete(
 def test_account_with_any_permission_is_listed(world: World, root: Keeper) -> None:
     assert list_names(root, POWERS) == ["Clerk", "Root", "Server", "Shop"]
     for power in Powers._fields:
-        # users_manage cannot be granted without users_query
+        # users_query is granted too: users_manage cannot be granted without it
         held = Powers()._replace(users_query=power == "users_manage")._replace(**{power: True})
         given = ", ".join(f"{name} = {{{str(has).lower()}}}" for name, has in held._asdict().items())
         world.sql(f"UPDATE users SET {given} WHERE id = $1", people.USER_IDS["Ann"])  # noqa: S608 - the test chooses the names
@@ -154,7 +155,7 @@ def test_unknown_state_is_rejected(root: Keeper) -> None:
 
 
 def test_order_of_another_state_is_ignored(world: World, root: Keeper) -> None:
-    """The list falls back to its default order, and its forms do not keep the other one."""
+    """A sort order that only another state filter has is replaced by the default order, also in the page's forms."""
     everybody = list_names(root, PAGE)
     for state in ("", "state=&", "state=all&", "state=ALL&"):
         page = root.page(f"{PAGE}?{state}sortby=newest")

@@ -24,7 +24,7 @@ JSON = {"accept": "application/json"}
 
 
 def list_differences(world: World, number: int) -> list[Difference]:
-    """List the differences of the change with this number, as the pages show them."""
+    """List the differences that the change with this number made, as the pages show them."""
     row = next(each for each in world.ledger() if each.seq == number)
     [found] = world.run(differences.list_differences(world.keeper, [row], sees_accounts=True))
     return found
@@ -59,7 +59,7 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
     assert done.status == 303, done.raw
     row = world.ledger()[-1]
     assert (row.reason, row.actor_id) == ("a gift", people.USER_IDS["Root"])
-    # the id of a new bag is not known in the preview
+    # excluded: the id of a new bag, which is not known in the preview
     wanted = [" ".join(line) for line in list_differences(world, row.seq) if not line.what.startswith("Bag ")]
     for each in wanted:
         assert each in read_text(shown)
@@ -260,7 +260,7 @@ def test_done_page_of_an_invalid_request_id_is_empty(root: Keeper, nobodys: str)
 
 
 def test_preview_and_change_show_times_alike(world: World, root: Keeper) -> None:
-    """In the preview and in the audit log."""
+    """The preview and the audit log show the same time in the same format."""
     shown = root.preview("POST", "/api/v1/users/Bob/admin/mute", {"duration": 3, "reason": "noise"})
     until = re.compile(r"Until — 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC")
     assert until.search(Page(shown.raw.decode()).text)
@@ -295,7 +295,7 @@ def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: s
 
 
 def test_forged_empty_preview_does_not_skip_the_reason(world: World, root: Keeper) -> None:
-    """Otherwise a forged form could skip the reason."""
+    """A forged form that claims an empty preview cannot leave out the reason."""
     nothing = Page(root.preview("DELETE", "/api/oauth/token/Ann").raw.decode()).confirmation().fields["seen"]
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
     again = root.confirm(shown, "", seen=nothing)
@@ -337,7 +337,8 @@ def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Kee
     done = root.confirm(shown, "forgot it", **typed)
     assert done.status == 303, done.raw
     page = root.get(done.headers["location"].replace("/console?done=", "/console/done/"))
-    ours = (root.csrf.encode(), read_fingerprint(shown))  # these are digests as long as that of a password
+    # CSRF token and fingerprint may appear: they are digests as long as that of a password
+    ours = (root.csrf.encode(), read_fingerprint(shown))
     for answer in (shown, missing, done, page):
         left = answer.raw.replace(ours[0], b"").replace(ours[1], b"")
         assert not re.search(rb"moss|[0-9a-f]{64}", left)

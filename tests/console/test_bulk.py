@@ -59,12 +59,12 @@ def test_page_shows_the_limit_before_a_selection(root: Keeper) -> None:
 
 
 def list_limits(page: Page) -> list[str]:
-    """List the limits that the page tells its scripts."""
+    """List the limits that the bulk page passes to its script."""
     return [attributes["data-most"] for _, attributes in page.tags if "data-most" in attributes]
 
 
 def test_address_selects_no_players(root: Keeper) -> None:
-    """An address could name more players than the limit, and the page would drop some without a message."""
+    """A query cannot select players: it could name more than the limit, and the page would drop some silently."""
     ids = ",".join(people.guid(number) for number in range(MOST + 1))
     assert root.page(f"{PAGE}?player={ids}").text == root.page(PAGE).text
 
@@ -97,7 +97,7 @@ def test_run_is_previewed_given_and_undone(world: World, root: Keeper) -> None:
 
 def test_retry_gives_once_and_finds_its_change(world: World, root: Keeper) -> None:
     sent = build_confirmation(people.BOB, give(root, people.BOB).json["seen"])
-    first = give(root, people.BOB, **sent)  # the answer is lost
+    first = give(root, people.BOB, **sent)  # the answer to this first gift is lost
     again = give(root, people.BOB, **sent)
     assert again.status == 200
     assert count_coins(world, people.BOB) == 2
@@ -125,7 +125,7 @@ def find_number(root: Keeper, player: Player) -> list[int]:
 
 
 def load_run(keeper: Keeper, **query: str) -> Any:
-    """Load a past run, as the script does."""
+    """Load the changes of an earlier bulk run, as the page's script does."""
     answer = keeper.get(f"{DONE}?{urlencode({'run': RUN, **query})}", headers=JSON)
     assert answer.status == 200, answer.raw
     return answer.json
@@ -157,13 +157,14 @@ def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keep
         assert send(shop, path, confirmed="yes", key=f"k{number}", seen=seen, reason=f"off (run {RUN})").status == 200
     assert [count_coins(world, each) for each in EVERYBODY] == before
     taken = load_run(shop)["rows"]
-    assert [each["number"] for each in taken] == numbers[::-1]  # the undo is not one of the run's changes
+    # the undo is not listed among the changes of the bulk run
+    assert [each["number"] for each in taken] == numbers[::-1]
     assert all(each["undone"] > numbers[-1] for each in taken)
     assert "bulk run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
 
 
 def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper) -> None:
-    """Cases: an item taken, the undo of a gift, and the undo of that undo."""
+    """Changes that only mention the bulk run in their reason: an item taken, an undo, and the undo of that undo."""
     numbers, reason = carry_out(root, people.BOB), f"see (run {RUN})"
     body = {"itemid": people.COIN.id, "quantity": 1}
     assert root.act("POST", f"/api/v1/players/{people.ANN.id}/items/take", body, reason=reason).status == 303
@@ -209,7 +210,7 @@ def test_rejected_player_does_not_stop_the_others(world: World, root: Keeper) ->
 
 
 def test_concurrent_runs_lose_no_item(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
-    """The second run gets a new preview, and succeeds when it confirms that with the same key."""
+    """The second bulk run gets a new preview, and succeeds when it confirms the preview with the same key."""
     clerk = keeper("Clerk")
     mine, theirs = give(root, people.BOB).json["seen"], give(clerk, people.BOB).json["seen"]
     assert give(clerk, people.BOB, **build_confirmation(people.BOB, theirs)).status == 200
@@ -235,6 +236,6 @@ def test_invalid_run_id_is_rejected(root: Keeper, query: str) -> None:
 
 
 def test_ended_session_has_its_own_code(world: World) -> None:
-    """The script stops and shows a message; a page would be redirected to the sign-in."""
+    """After the session ended, the bulk script gets an error code and shows a message instead of a redirect."""
     assert Keeper(world).post(ACT, {}, headers=JSON, csrf="old").code == "sign_in_first"
     assert open_session(world, "Root").post(ACT, {}, headers=JSON, csrf="old").code == "forged_form"

@@ -60,7 +60,7 @@ EPEE, MECH, GRANDE = NAMES
     ],
 )
 def test_search_ignores_case_in_every_language(world: World, root: Keeper, text: str, names: list[str]) -> None:
-    """On the page, in the suggestions of a form and in the search box; names that start with the text come first."""
+    """Search of the catalogue page, form suggestions and search box; names that start with the text come first."""
     put_catalogue(world, "spells", [{"Id": people.guid(0x7100 + at), "Name": each} for at, each in enumerate(NAMES)])
     page = root.page(f"{PAGE}?kind=spells&search={quote(text)}")
     assert [each for each in NAMES if each in page.text] == [each for each in NAMES if each in names]
@@ -78,7 +78,7 @@ def test_exact_name_is_found_in_a_large_catalogue(world: World, root: Keeper, mo
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)
 def test_single_entry_links_to_all(root: Keeper, kind: str) -> None:
-    """The search box leads to this page."""
+    """The catalogue page of a single entry, to which the search box leads, links to all entries."""
     one, *others = people.CATALOGUE[kind]
     page = root.page(f"{PAGE}?kind={kind}&id={one.id.upper()}")
     assert one.id in page.text

@@ -25,7 +25,7 @@ UNDO = "/console/act"
 
 
 def give(world: World, item: str = people.COIN.id, path: str = GIVE, reason: str = "a gift", by: str = "Root") -> int:
-    """Give coins; return the number of the change."""
+    """Give coins to a player; return the number of the change."""
     sent = {"itemid": item, "quantity": 5}
     assert world.post(path, sent, by=by, headers={"X-Reason": reason}).status == 200
     return world.ledger()[-1].seq
@@ -150,7 +150,7 @@ def test_change_page_shows_all_details(world: World, root: Keeper) -> None:
 
 
 def test_change_page_lists_others_of_its_request(world: World, root: Keeper) -> None:
-    """Erasing Ann deletes her two players too."""
+    """Erasing Ann's account deletes her two players too; the page of this change lists those changes."""
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     rows = world.ledger()
     together = [each.seq for each in rows if each.request_id == rows[-1].request_id]
@@ -172,7 +172,8 @@ def test_actor_is_named_with_users_query_only(world: World, root: Keeper, keeper
         assert "Clerk" in root.page(page).text
         assert said in shop.page(page).text
         assert "Clerk" not in shop.page(page).text
-    assert "by an account" in shop.page("/console").text  # all callers without users.query share it
+    # callers without users.query see "by an account" instead of names
+    assert "by an account" in shop.page("/console").text
     own = give(world, by="Shop")
     for page in (CHANGES, ann, f"{CHANGES}/{own}"):
         assert re.search(r"by\s+Shop", shop.page(page).text)
@@ -199,7 +200,7 @@ def test_filter_accepts_times_as_they_are_shown(world: World, root: Keeper) -> N
     assert (fields["from"], fields["to"]) == (
         "2001-09-09 01:46:40",
         "2001-09-09 01:46:40",
-    )  # the format of a datetime-local field
+    )  # the format of an HTML datetime-local field
     world.sql("UPDATE ledger SET at = 999999999999 WHERE seq <> $1", seq)
     then = root.page(f"/console/players/{people.ANN.id}?at={shown}".replace(" ", "+"))
     assert "Gold Coin Quantity 255" in then.text
@@ -241,7 +242,8 @@ def test_export_as_csv_has_the_filtered_changes(world: World, root: Keeper, monk
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
     assert answer.headers["content-type"].startswith("text/csv")
-    assert answer.raw.count(codecs.BOM_UTF8) == 1  # without it spreadsheets assume their own code page
+    # the CSV export starts with a byte order mark: without it spreadsheets assume their own code page
+    assert answer.raw.count(codecs.BOM_UTF8) == 1
     head, *rows = csv.reader(io.StringIO(answer.raw.decode("utf-8-sig")))
     assert head[0] == "Seq"
     assert [int(row[0]) for row in rows] == made[::-1]
@@ -292,7 +294,7 @@ def test_empty_batches_do_not_end_an_export(
 
 
 def test_export_does_not_block_other_requests(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even while the export searches without a result."""
+    """Other requests are answered even while the export searches without finding a change."""
     monkeypatch.setattr(changes, "BATCHES", 20)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
     monkeypatch.setattr(history, "MOST_WINDOWS", 1)
@@ -300,7 +302,7 @@ def test_export_does_not_block_other_requests(world: World, root: Keeper, monkey
     cookie = {"cookie": f"gamekeeper={root.cookie}"}
 
     async def turns() -> int:
-        """Count turns of the event loop until the export is complete."""
+        """Count iterations of the event loop until the export is complete."""
         asked, count = asyncio.ensure_future(world.send("GET", path, headers=cookie)), 0
         while not asked.done():
             await asyncio.sleep(0)

@@ -24,7 +24,7 @@ from world import Answer, World
 
 CONSOLE = Path(pages.__file__).parent
 PLAYER, ACCOUNT = f"/api/v1/players/{people.ANN.id}", f"/api/v1/users/{people.USER_IDS['Ann']}"
-# what the names in the paths of the templates stand for; every other name stands for an id
+# values for the placeholders in the paths of the templates; every other placeholder stands for an id
 VALUES = {"operations": [PLAYER, ACCOUNT], "what": ["ban", "mute"]}
 ROUTER = Router(ROUTES)
 SIGN = differences.TIMES_SIGN
@@ -61,7 +61,7 @@ def find_first_change(world: World) -> int:
 
 
 def expand(node: nodes.Node) -> list[str]:
-    """List the values that a path in a template can have."""
+    """List the paths that a template's path expression can produce."""
     if isinstance(node, nodes.Const):
         return [str(node.value)]
     if isinstance(node, nodes.Concat):
@@ -73,7 +73,7 @@ def expand(node: nodes.Node) -> list[str]:
 
 
 def find_action_calls(environment: Environment, source: str) -> Iterator[tuple[str, str]]:
-    """Find the calls of the macro `action`: method and path of what each form sends."""
+    """Find the templates' calls of the macro `action`: method and path of the operation that each form calls."""
     for call in environment.parse(source).find_all(nodes.Call):
         if getattr(call.node, "attr", "") == "action":
             method, path = call.args[1:3]
@@ -81,7 +81,7 @@ def find_action_calls(environment: Environment, source: str) -> Iterator[tuple[s
 
 
 def find_paths(source: str) -> Iterator[str]:
-    """Find the paths that stand in templates and scripts as they are, with an id in place of each expression."""
+    """Find the literal paths in templates and scripts, with an id in place of each expression."""
     for path in re.findall(r'["`](/api/[^"`\s]*)', re.sub(r"\{\{.*?\}\}|\$\{.*?\}", people.ANN.id, source)):
         yield path.replace(people.ANN.id, "1") if "/changes/" in path else path
 
@@ -99,7 +99,7 @@ def test_every_operation_that_a_form_sends_has_a_dialog() -> None:
     for file in sorted((CONSOLE / "templates").glob("*.html")):
         for method, path in find_action_calls(pages.TEMPLATES, file.read_text()):
             found = find_operation(method, path)
-            # some forms exist for players or accounts only, so half of their paths have no operation
+            # some forms exist only for players or only for accounts, so half of the combined paths have no operation
             assert found or any(path.startswith(each) for each in (PLAYER, ACCOUNT)), (file.name, method, path)
             sent |= {found.name} if found else set()
     for file in [*(CONSOLE / "templates").glob("*.html"), *(CONSOLE / "static").glob("*.js")]:
@@ -108,12 +108,12 @@ def test_every_operation_that_a_form_sends_has_a_dialog() -> None:
             sent |= {found.name} if found and found.is_repeatable else set()
     assert {"give_item", "undo_change", "ban_player", "ban_user", "delete_user", "revoke_token"} <= sent
     assert sent - dialogs.DIALOGS.keys() == {dialogs.UNDO}
-    assert dialogs.DIALOGS.keys() <= sent  # no text for an operation that no form sends
+    assert dialogs.DIALOGS.keys() <= sent  # there is no dialog text for an operation that no form calls
 
 
 def test_every_kind_of_change_has_a_title() -> None:
     assert set(history.KINDS) == set(kinds.KIND_TITLES)
-    assert kinds.name_kind("pet_adopted") == "Pet adopted"  # of a newer version
+    assert kinds.name_kind("pet_adopted") == "Pet adopted"  # a kind of change from a newer version, unknown here
 
 
 # --- Titles and buttons ----------------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:
     shown = root.preview("POST", f"/api/keeper/v1/changes/{seq}/undo")
     assert "Weapon \u2014 Sword" in read_text(
         shown
-    )  # the item is in the inventory, and no change of this undo mentions it
+    )  # the preview names the item of the inventory, although no change of this undo mentions it
 
 
 def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: Keeper) -> None:

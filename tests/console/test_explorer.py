@@ -171,7 +171,7 @@ def test_reset_code_is_masked(world: World, root: Keeper) -> None:
 
 
 def test_typed_password_is_hashed(world: World, root: Keeper) -> None:
-    for field in ("new", "NEW"):  # field names of a body ignore case
+    for field in ("new", "NEW"):  # field names of a request body ignore case
         tried = run(root, "POST", MANAGE.format("Bob"), {field: GOOD + field})
         assert confirm(root, tried, reason="forgotten")["status"] == 200
         checked = world.post("/api/v1/users/Bob/password/validate", {"password": hash_for_wire(GOOD + field)})

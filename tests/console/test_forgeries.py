@@ -78,7 +78,7 @@ def test_proxy_may_rewrite_the_host_header(root: Keeper) -> None:
 
 
 def find_unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
-    """List the form routes that accept a form without the CSRF token, or read it before they check the token."""
+    """List the console's form routes that accept a form without CSRF token, or read the form before they check it."""
     world, found = root.world, list[str]()
     for route in routes:
         if route.method == "GET" or route.path == SIGN_IN:
@@ -96,7 +96,7 @@ def test_every_form_route_requires_the_csrf_token(root: Keeper) -> None:
 
 
 def test_every_form_on_a_page_has_the_csrf_token(root: Keeper) -> None:
-    """Covers the pages without parameters."""
+    """Checks the forms on every console page without path parameters."""
     for route in PAGES:
         if route.method == "GET" and not route.parameters and route.path not in {SIGN_IN, EVENTS}:
             for each in list_forms(root, route):
@@ -104,7 +104,7 @@ def test_every_form_on_a_page_has_the_csrf_token(root: Keeper) -> None:
 
 
 def list_forms(root: Keeper, route: Route) -> list[Any]:
-    """List the forms of a page that use POST; search forms use GET."""
+    """List the forms of a page that use POST, without the search forms, which use GET."""
     answer = root.get(route.path)
     html = answer.raw.decode() if answer.headers["content-type"].startswith("text/html") else ""
     return [each for each in Page(html).forms if each.attributes.get("method") == "post"]
@@ -119,7 +119,8 @@ def require_refusal(answer: Answer, status: int, told: str, back: str = "/consol
     assert "unsafe" not in answer.headers["content-security-policy"]
     page = Page(answer.raw.decode())
     assert told in page.text
-    assert page.links["Back"] == back  # not back to this page
+    # the link Back of the error page leads to the expected page, not to the failed one
+    assert page.links["Back"] == back
 
 
 def test_unknown_page_is_not_found(root: Keeper) -> None:
@@ -128,7 +129,8 @@ def test_unknown_page_is_not_found(root: Keeper) -> None:
     twice = root.get("/console/changes?kind=a&kind=b")
     require_refusal(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
     nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")
-    require_refusal(nobody, 404, "No player with id")  # the page does not exist without its query either
+    # the page of an unknown player does not exist with or without a query
+    require_refusal(nobody, 404, "No player with id")
     told = root.get("/console/nothing", headers={"accept": "application/json"})
     assert (told.status, told.code) == (404, "no_such_route")
 

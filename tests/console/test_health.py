@@ -24,7 +24,7 @@ EXAMINE = f"{health.PAGE}/examine"
 
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
-    """A world whose checks are never cached."""
+    """A world whose health checks are never cached."""
     monkeypatch.setattr(monitor, "CHECKS_SECONDS", 0.0)
     return make_world()
 
@@ -160,7 +160,7 @@ def test_doctor_needs_users_manage(world: World, keeper: Callable[[str], Keeper]
 
 
 class Doctor:
-    """A doctor that runs until the test releases it."""
+    """A stand-in for the doctor that runs until the test releases it."""
 
     def __init__(self) -> None:
         self.begun, self.go = 0, threading.Event()

@@ -58,5 +58,6 @@ def test_call_rejects_the_body_that_a_program_may_not_send(root: Keeper) -> None
 
 def test_call_with_a_large_body_keeps_its_token(make_world: Callable[..., World]) -> None:
     root = open_session(make_world(body_limit=2**20), "Root")
-    large = {**COINS, "ignored": "x" * 300_000}  # over 256 KiB the token is checked again after the body was decoded
+    # bodies over 256 KiB: the token is checked again after the body was decoded
+    large = {**COINS, "ignored": "x" * 300_000}
     assert root.preview("POST", GIVE, large).status == 200

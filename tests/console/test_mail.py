@@ -55,7 +55,7 @@ def test_configured_mail_shows_no_warning(make_world: Callable[..., World], keep
     reset_code(there, "Ann")
     page = Keeper(there, cookie).page("/console/mail")
     assert "Mail is not configured" not in page.text
-    assert "none none" not in page.text  # with a next attempt
+    assert "none none" not in page.text  # the mail has a next attempt, so its columns are not both "none"
 
 
 def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def find_ids(world: World, names: list[str]) -> list[str]:
 
 
 def list_names(page: Page) -> list[str]:
-    """List the players of a page in its order."""
+    """List the online players of a page in its order."""
     return [name for name, place in page.links.items() if place.startswith("/console/players/")]
 
 
@@ -82,7 +82,8 @@ def test_filter_lists_players_of_one_server(root: Keeper) -> None:
     assert {"Ann", "Zoe"} <= page.links.keys()
     assert "Bob" not in page.links
     assert page.form(PAGE, "Search").fields == {"server": "north", "search": ""}
-    found = root.page(f"{PAGE}?server=north&search=Zo")  # a short text is allowed on one server
+    # on one server a search text shorter than three characters is allowed
+    found = root.page(f"{PAGE}?server=north&search=Zo")
     assert "Zoe" in found.links
     assert "Ann" not in found.links
 
@@ -133,7 +134,7 @@ def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pyt
 
 
 def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are more players than are counted; none of the other server is listed."""
+    """The page of a server with more players than are counted links to its next and previous page."""
     monkeypatch.setattr(monitor, "MAX_SCANNED", 60)
     everybody = list_south(crowded)
     page, parts = root.page(f"{PAGE}?server=south"), list[list[str]]()
@@ -151,7 +152,7 @@ def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkey
 
 
 def test_previous_page_that_shrank_is_complete(crowded: World, root: Keeper) -> None:
-    """The page is still full."""
+    """The previous page is full even after players of it went offline."""
     everybody = list_south(crowded)
     second = root.page(root.page(f"{PAGE}?server=south").links["Next"])
     game_server.leave(crowded, people.BOB.id, *find_ids(crowded, everybody[:20]), server="south")
@@ -170,7 +171,7 @@ def test_search_on_one_server_continues_after_its_limit(
     page = root.page(page.links["Search further"])
     assert list_names(page) == [last]
     assert "No further results." in root.page(f"{PAGE}?server=south&search=zzz&after={everybody[-9].lower()}").text
-    back = root.page(page.links["Previous"])  # the first page has no link back
+    back = root.page(page.links["Previous"])  # the first page has no link to a previous page
     assert "Previous" not in back.links
     assert list_names(root.page(back.links["Search further"])) == [last]
 

@@ -47,7 +47,7 @@ def watch(lively: World) -> Generator[Callable[[Keeper], Watch]]:
 
 
 def give(world: World, name: str = "Bob", quantity: int = 5) -> int:
-    """Give coins; return the number of the change."""
+    """Give coins to a player; return the number of the change."""
     assert world.post(f"/api/v1/players/{name}/items/give", {"itemid": COIN.id, "quantity": quantity}).status == 200
     return world.ledger()[-1].seq
 
@@ -57,7 +57,7 @@ def get_callers(world: World) -> Callers:
 
 
 def read_figures(keeper: Keeper) -> dict[str, str]:
-    """Return the figures of the page by the names of their elements."""
+    """Return the figures of the overview by the names of their elements."""
     html = keeper.page("/console").html
     return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
 
@@ -77,7 +77,7 @@ def test_requests_and_errors_are_averages_of_five_seconds(
 ) -> None:
     now = 10**15
     monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
-    read_figures(root)  # earlier requests are out of the window by this clock
+    read_figures(root)  # the clock was moved, so the figures no longer include earlier requests
     now += 1000 * SECOND
     for _ in range(7):
         world.get("/health/live", by=None)
@@ -177,7 +177,7 @@ def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[
     watching = watch(open_session(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
-    get_callers(lively).clear_cache()  # permissions are cached for a few seconds
+    get_callers(lively).clear_cache()  # drop the cached permissions, which would otherwise stay for a few seconds
     watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
 
 
@@ -214,7 +214,7 @@ def test_streams_of_a_process_are_limited(
 def test_streams_of_an_account_are_limited(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit covers all sessions of an account; the page shows a message and is not updated."""
+    """The limit of event streams covers all sessions of an account; above it the page shows a message."""
     monkeypatch.setattr(events, "MAX_STREAMS_PER_ACCOUNT", 2)
     mine = [watch(open_session(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
@@ -297,5 +297,5 @@ def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., 
             took = time.monotonic() - began
             rest = "".join(told)
     assert (answer.status_code, first[:6], code) == (200, "retry:", 0)
-    assert took < 15  # a stream that went on would end only after stop_seconds (30)
+    assert took < 15  # seconds; a stream that ignored the shutdown would end only after stop_seconds (30)
     assert "signed-out" not in rest

@@ -30,7 +30,7 @@ def is_password_valid(world: World, name: str, password: str) -> bool:
 
 
 def read_generated(page: Page, name: str) -> str:
-    """Return the generated password that the form offers."""
+    """Return the generated password that the console's form offers."""
     return next(each["value"] for tag, each in page.tags if tag == "input" and each.get("name") == f"generated.{name}")
 
 
@@ -74,7 +74,7 @@ def test_generated_password_is_set_when_its_box_is_ticked(world: World, root: Ke
 def test_generated_password_stays_while_the_outcome_is_unknown(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The idempotency key replays the first call, so another password would not be set."""
+    """After a lost answer the form keeps its password: the idempotency key would replay the first call."""
     shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
     offered = read_generated(Page(shown.raw.decode()), "new")
     with monkeypatch.context() as broken:
@@ -110,7 +110,7 @@ def test_every_account_can_change_its_own_password(world: World, name: str) -> N
     done = me.post(OWN, {**form.fields, "current": people.PASSWORD, **TYPED})
     assert (done.status, done.headers["location"]) == (303, f"{SIGN_IN}?ended=password")
     assert "Your password is changed" in Keeper(world).page(done.headers["location"]).text
-    for each in (me, other):  # all sessions have ended
+    for each in (me, other):  # changing the password has ended all sessions of the account
         assert each.get("/console").headers["location"].startswith(SIGN_IN)
     assert Keeper(world).sign_in(name).status == 400
     assert Keeper(world).sign_in(name, NEW).status == 303
@@ -171,7 +171,7 @@ def test_console_never_sets_own_password_without_the_current_one(world: World, r
 
 
 def test_console_never_sets_own_password_with_a_reset_code(world: World, root: Keeper) -> None:
-    """A person at an unattended console must not take over its account."""
+    """A person at an unattended console must not take over the account with a reset code."""
     before = world.ledger()
     tried = run(root, "POST", "/api/v1/users/Root/password/reset", {"code": reset_code(world, "Root"), "new": NEW})
     assert tried["answer"]["Code"] == "own_password"

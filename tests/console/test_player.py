@@ -24,7 +24,7 @@ def read_text(answer: Answer) -> str:
 
 
 def find_form(page: Page, path: str, **fields: str) -> Form:
-    """Return the form that calls this operation and has these field values."""
+    """Return the form that calls this operation of the API and has these field values."""
     wanted = {"path": path, **{f"body.{name}": value for name, value in fields.items()}}
     found = [each for each in page.forms if wanted.items() <= each.fields.items()]
     assert found, (wanted, page.forms)
@@ -155,7 +155,7 @@ def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
         people.ARROW.id,
         people.SWORD.id,
         people.POUCH.id,
-    ]  # items are taken from the inventory only
+    ]  # the form offers to take only items of the inventory
 
 
 def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
@@ -173,7 +173,7 @@ def test_variable_is_set(root: Keeper, world: World) -> None:
     page, other = root.page(ANN), f"{OPERATIONS}/variables/{people.UNSET_FLAG.id}"
     assert ("option", {"value": other}) in page.tags
     sent = find_form(page, OPERATIONS, value="")
-    sent.fields["path"] = other  # the selected path comes after the hidden one, and wins
+    sent.fields["path"] = other  # the path that the person selected comes after the hidden one, and wins
     submit(root, sent, value="true")
     found = {each["VariableId"]: each["Value"] for each in world.get(f"{OPERATIONS}/variables").json}
     assert found == {people.KILLS.id: -8, people.TUTORIAL.id: False, people.UNSET_FLAG.id: True}
@@ -203,7 +203,7 @@ def test_class_is_set(root: Keeper) -> None:
 
 
 def test_unknown_class_stays_selected(root: Keeper) -> None:
-    """Pressing the button without a choice must not set the first class of the list."""
+    """Pressing the class form's button without a choice must not set the first class of the list."""
     assert (
         find_form(root.page("/console/players/Ann"), f"{OPERATIONS}/class").fields["body.classid"] == people.WARRIOR.id
     )
@@ -220,7 +220,7 @@ def test_ban_and_mute_can_be_ended(root: Keeper, world: World) -> None:
 
 
 def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> None:
-    join_server(world)  # so that a change of the player records the action on the account
+    join_server(world)  # the player is online, so that a change of the player records the action on the account
     world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
     page, clerks = keeper("Shop").page(ANN), keeper("Clerk").page(ANN)
     assert "an account's secret" in clerks.text
@@ -228,7 +228,8 @@ def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> 
     assert "an account's secret" not in page.text
     assert "muted" not in page.text
     assert not any("/console/accounts/" in attributes.get("href", "") for _, attributes in page.tags)
-    assert people.USER_IDS["Ann"] in page.text  # the player record tells every caller
+    # the account's id is shown to every caller, because the player record contains it
+    assert people.USER_IDS["Ann"] in page.text
     for each in (page, clerks):
         assert GIVE in list_paths(each)
         assert not any("/admin/" in path for path in list_paths(each))
@@ -243,7 +244,7 @@ def test_each_permission_shows_its_own_action(keeper: Who, world: World) -> None
 
 @pytest.mark.parametrize("whose", ["Ann", "Shop"])
 def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: Who, world: World, whose: str) -> None:
-    """The operation would be rejected; the account's page hides it too."""
+    """Against oneself or a higher account the operation would be rejected, so neither page offers it."""
     join_server(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     world.sql("UPDATE users SET ban = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Ann"])
@@ -297,7 +298,8 @@ def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
         assert seen in page.text, seen
     assert page.links["Back to the current state"] == ANN
     assert "Gold Coin Quantity 257" in root.page(f"{ANN}?at={given.seq}").text
-    assert "Level 12" not in page.text  # only items, spells and variables are known of the past
+    # the page of an earlier time has no level: only items, spells and variables are known of the past
+    assert "Level 12" not in page.text
 
 
 def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> None:
@@ -336,7 +338,8 @@ def test_deleted_player_is_shown_and_restored(root: Keeper, world: World) -> Non
     earlier = root.page(f"{ANN}?at={deletion - 1}")
     assert "Gold Coin Quantity 250" in earlier.text
     assert root.get("/console/players/Ann").status == 404
-    assert root.get(f"{ANN}?at={deletion}").status == 404  # the player did not exist any more
+    # the player did not exist any more at the time of its deletion
+    assert root.get(f"{ANN}?at={deletion}").status == 404
     submit(root, page.form("/console/act", "Undo the deletion"))
     assert "deleted" not in root.page(ANN).text.partition("History")[0]
     assert list_items(world)[0] == (people.COIN.id, 250)
@@ -347,7 +350,7 @@ def test_erased_player_has_no_name(root: Keeper, world: World) -> None:
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
     assert "Ann" not in page.text
-    assert list_paths(page) == set()  # no change can be undone
+    assert list_paths(page) == set()  # the page has no undo buttons
 
 
 @pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])
@@ -403,7 +406,7 @@ def test_suggestions(root: Keeper, world: World) -> None:
     more = [{"Id": oar, "Name": "Oar", "Stackable": True}, {"Id": twin, "Name": "Arrow", "Stackable": True}]
     assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
     assert suggested("items", "arr") == [f"Arrow ({people.ARROW.id})", f"Arrow ({twin})"]
-    assert suggested("items", "O")[0] == "Oar"  # names that start with the text come first
+    assert suggested("items", "O")[0] == "Oar"  # suggested names that start with the text come first
     small = people.guid(0x97)
     names = ["oar", *(f"Oar {number:02}" for number in range(suggestions.MAX_SUGGESTIONS))]
     more = [{"Id": people.guid(0x97 - at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
@@ -411,14 +414,14 @@ def test_suggestions(root: Keeper, world: World) -> None:
     assert suggested("items", "OAR")[:2] == [
         f"Oar ({oar})",
         f"oar ({small})",
-    ]  # entries with the same name show their ids, and come first
+    ]  # suggested entries with the same name show their ids, and come first
     assert suggested("items", "\0") == suggested("items", "x" * 300) == []
     assert root.get("/console/suggest/players?q=a").status == 404
     assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401
 
 
 def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Similar names are suggested only if no name contains the text."""
+    """Similar names are suggested only if no name contains the typed text."""
 
     def suggested(text: str, kind: str = "items") -> tuple[list[str], bool]:
         told = root.get(f"/console/suggest/{kind}?q={quote(text)}").json
@@ -433,6 +436,7 @@ def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pyt
     assert suggested("fierball", "spells") == (["Fireball"], True)
     for nothing in ("fierball", "xqzzy", "xe", "\0" * 4, "x" * 300):
         assert suggested(nothing) == ([], False), nothing
-    monkeypatch.setattr(finder, "MOST_ENTRIES", 2)  # Arrow and Gold Coin: later entries are not examined
+    # search limit: only Arrow and Gold Coin are examined, not later entries
+    monkeypatch.setattr(finder, "MOST_ENTRIES", 2)
     assert suggested("helaing") == ([], False)
     assert suggested("arorw") == (["Arrow"], True)

@@ -21,7 +21,7 @@ def read_title(shown: Answer) -> str:
 
 
 def read_button_class(shown: Answer) -> str:
-    """Return the CSS class of the confirming button."""
+    """Return the CSS class of the preview's confirm button."""
     return shown.raw.decode().rpartition('<button class="')[2].partition('"')[0]
 
 

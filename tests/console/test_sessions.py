@@ -26,7 +26,7 @@ LAPSED = "Your session has expired. Sign in to return to the page."
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 BOB = f"/console/players/{people.BOB.id}"
-SOMEBODY = "/console/done/none"  # a page that always exists
+SOMEBODY = "/console/done/none"  # path of a console page that always exists
 
 
 def read_problem(answer: Answer) -> str:
@@ -50,7 +50,7 @@ def get_callers(world: World) -> Callers:
 
 
 def drop_cached_tokens(world: World) -> None:
-    """Drop the cached tokens, which otherwise expire after a few seconds."""
+    """Drop the server's cached tokens, which otherwise expire after a few seconds."""
     get_callers(world).clear_cache()
 
 
@@ -68,7 +68,7 @@ def test_correct_password_opens_a_session(world: World) -> None:
 
 
 def test_cookie_is_secure_over_tls(make_world: Callable[..., World]) -> None:
-    """X-Forwarded-Proto is accepted from a trusted proxy only."""
+    """The cookie is Secure if a trusted proxy sends X-Forwarded-Proto: https; other clients' headers are ignored."""
     world = make_world(trusted_proxies="10.0.0.1")
     said = {"x-forwarded-proto": "https"}
     me = Keeper(world)
@@ -90,7 +90,8 @@ def test_wrong_password_and_unknown_name_look_alike(world: World) -> None:
     assert read_problem(wrong) == read_problem(unknown)
     assert "set-cookie" not in wrong.headers
     assert b"not it" not in wrong.raw
-    assert "token" not in read_problem(wrong)  # people who sign in here do not know about tokens
+    # the error message does not mention tokens, which people who sign in do not know
+    assert "token" not in read_problem(wrong)
 
 
 def test_sign_in_needs_api_access(world: World) -> None:
@@ -207,7 +208,7 @@ def expire_sessions(world: World) -> None:
 
 @pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
 def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
-    """With and without a script: sign-in leads back to the page of the form."""
+    """A form sent after the session ended, with or without a script: the sign-in leads back to the form's page."""
     csrf, seen = root.csrf, len(world.ledger())
     expire_sessions(world)
     gift = {"method": "POST", "path": "/api/v1/players/Bob/items/give", "body.itemid": people.COIN.id}
@@ -230,7 +231,8 @@ def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: K
     page = root.page(root.get(BOB).headers["location"])
     assert LAPSED in page.text
     assert page.form(SIGN_IN).fields["next"] == BOB
-    first = Keeper(world).get(BOB).headers["location"]  # without a session nothing can have expired
+    # without a session cookie the sign-in page does not say that a session has expired
+    first = Keeper(world).get(BOB).headers["location"]
     shown = Keeper(world).page(first).text
     assert not any(said in shown for said in ("signed out", "session has expired"))
 
@@ -244,7 +246,7 @@ def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper
 
 
 def test_every_form_has_its_page_to_return_to(root: Keeper) -> None:
-    """A form sent after the session ended returns there after the sign-in; the sign-out form needs no such page."""
+    """A form sent after the session ended returns to its page after the sign-in; the sign-out form has none."""
     for path in ("/console/health", f"{BOB}?before=9"):
         forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
         assert path in {each.fields.get("back", "").partition("#")[0] for each in forms if each.action != SIGN_OUT}
@@ -257,7 +259,7 @@ def test_script_without_session_gets_an_error_code(world: World) -> None:
 
 
 def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
-    """A copied cookie is rejected too; other sessions stay."""
+    """After signing out, a copy of the session cookie is rejected too; other sessions stay."""
     other = open_session(world, "Root")
     answer = root.post("/console/sign-out")
     assert (answer.status, answer.headers["location"]) == (303, SIGN_IN)
@@ -274,14 +276,14 @@ def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
 def test_sign_out_everywhere_ends_the_chosen_tokens(
     world: World, root: Keeper, ends: str, programs: int, says: str
 ) -> None:
-    """Default: the sessions of the account only. Tokens of other accounts stay."""
+    """Signing out everywhere ends by default only the account's sessions. Tokens of other accounts stay."""
     other, clerk = open_session(world, "Root"), open_session(world, "Clerk")
     page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
     assert "2 console sessions of Root, including this one" in page.text
     assert "The sessions above, and 1 token of a program. The program that uses it stops working." in page.text
     form = page.form(SIGN_OUT, "Sign out everywhere")
     assert form.fields["ends"] == "sessions"
-    assert world.get("/api/v1/players").status == 200  # loading the page ends nothing
+    assert world.get("/api/v1/players").status == 200  # loading the sign-out page ends no session
     answer = root.post(SIGN_OUT, {**form.fields, "ends": ends})
     assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
     assert says in Keeper(world).page(answer.headers["location"]).text
@@ -360,7 +362,7 @@ def test_console_does_not_accept_bearer_tokens(world: World) -> None:
 
 
 def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
-    """Such a session would have no idle timeout."""
+    """A console session with a program's token would have no idle timeout, so the cookie is rejected."""
     assert is_sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
 
 
@@ -384,7 +386,7 @@ def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
 
 @pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
 def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
-    """Another program on this host may have set one of them, and must not choose the account."""
+    """Another program on this host may have set one of the two cookies, and must not choose the account."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
     assert is_sent_to_sign_in(root.get(SOMEBODY, headers=headers))
     said = Page(root.get(SIGN_IN, headers=headers).raw.decode()).text

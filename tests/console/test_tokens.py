@@ -58,7 +58,7 @@ def test_expired_tokens_are_not_listed(world: World, root: Keeper) -> None:
     first = list_ids(root, path)
     assert len(first) == 2
     world.post("/api/oauth/token", {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, by=None)
-    assert len(list_ids(root, path)) == 3  # the old access token is still active
+    assert len(list_ids(root, path)) == 3  # after the refresh the old access token is still active
     world.sql("UPDATE tokens SET access_expires = 1 WHERE exchanged_at IS NOT NULL")
     assert first[0] not in list_ids(root, path)
     add(world, 1, FAR, ends_at=1)
@@ -103,7 +103,7 @@ def test_dialog_describes_the_token_and_asks_no_reason(
 
 
 def test_list_has_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with equal times, and with more expired tokens than one query reads."""
+    """The token list has pages, also with equal times and with more expired tokens than one query reads."""
     monkeypatch.setattr(tokens, "TOKENS_PER_PAGE", 3)
     monkeypatch.setattr(tokens, "SCAN_SIZE", 4)
     monkeypatch.setattr(tokens, "MAX_SCANS", 2)

@@ -23,7 +23,7 @@ class Step(NamedTuple):
     body: Mapping[str, object] | None = None
 
 
-# pairs of actions: the first can be undone until the second is done
+# Pairs of actions: the first can be undone until the second is done.
 SUPERSEDED = {
     "gift to a deleted player": (Step("POST", f"{PLAYERS}/Bob/items/give", COINS), Step("DELETE", f"{PLAYERS}/Bob")),
     "creation": (
@@ -56,14 +56,14 @@ SUPERSEDED = {
 
 
 def run_step(world: World, step: Step) -> int:
-    """Run an action; return the number of its change."""
+    """Run one action of a pair; return the number of its change."""
     answer = world.call(step.method, step.path, body=step.body)
     assert answer.status == 200, answer.raw
     return world.ledger()[-1].seq
 
 
 def can_undo(keeper: Keeper, seq: int, by: str = "Root") -> bool:
-    """Tell whether the page offers the undo, and check that a dry run of the undo agrees."""
+    """Return whether the page offers to undo a change, and require that a dry run of the undo agrees."""
     path = f"/api/keeper/v1/changes/{seq}/undo"
     page, history = keeper.page(f"/console/changes/{seq}"), keeper.page("/console/changes")
     offers = [any(form.fields.get("path") == path for form in each.forms) for each in (page, history)]

@@ -16,11 +16,11 @@ def text(value: object) -> str:
 
 
 def wide(plain: str) -> str:
-    """Replace characters by their full-width look-alikes."""
+    """Replace the characters of a text by their full-width look-alikes."""
     return "".join(chr(ord(each) + 0xFEE0) for each in plain)
 
 
-# --- as JSON text --------------------------------------------------------------------------------------------------
+# --- invalid values as JSON text -----------------------------------------------------------------------------------
 
 NEVER_AN_INTEGER = {
     "exponent": "1e3",
@@ -171,7 +171,7 @@ NEVER_A_PASSWORD = {
 }
 PASSWORDS_THAT_ARE_NO_TEXT = {"number": "12345", "true": "true", "null": "null", "list": text([SECRET]), "record": "{}"}
 
-# --- as a segment of a path ----------------------------------------------------------------------------------------
+# --- invalid values as a segment of a path -------------------------------------------------------------------------
 
 ODD_NAMES = {
     "NUL": "%00",
@@ -251,7 +251,7 @@ NOWHERE = [
     "/api/v1/players/Ann/items\x00",
 ]
 
-# --- as a query, as a header ---------------------------------------------------------------------------------------
+# --- invalid values as a query or header ---------------------------------------------------------------------------
 
 NEVER_A_PAGE = {
     "-1": "-1",
@@ -299,7 +299,7 @@ ODD_REASONS = {
     "501 characters": b"x" * 501,
 }
 
-# --- as a whole body -----------------------------------------------------------------------------------------------
+# --- invalid values as a whole body --------------------------------------------------------------------------------
 
 NOT_AN_OBJECT = {"number": "5", "string": '"x"', "true": "true", "null": "null", "list": "[1]", "list of lists": "[[]]"}
 BROKEN = {

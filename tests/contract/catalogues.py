@@ -50,13 +50,13 @@ async def of_postgres(url: str) -> Schema:
 
 
 def differences(ours: Schema, theirs: Schema) -> list[str]:
-    """Return objects that are missing or different in one of the schemas; the migrations table is ignored."""
+    """Return the objects that are missing or different in one of two schemas, except the migrations table."""
     own = re.compile(r"^\w+ (migrations|sqlite_\w+migrations)")
     names = sorted(name for name in ours.keys() | theirs.keys() if not own.match(name))
     return [f"{name}: {ours.get(name)} / {theirs.get(name)}" for name in names if ours.get(name) != theirs.get(name)]
 
 
 def _plain(sql: str) -> str:
-    """Remove comments and layout, which ALTER TABLE does not keep."""
+    """Remove comments and layout from a table's SQL, because ALTER TABLE does not keep them."""
     bare = " ".join(re.sub(r"--[^\n]*", " ", sql).split())
     return re.sub(r" ?([(),]) ?", r"\1", bare)

@@ -29,10 +29,10 @@ OTHER_KEYS = {
     "asset": "docs.css",
     "type": "item",
     "objectId": people.COIN.id,
-    "seq": "16",  # the change that created Zoe, the last one of the test data
+    "seq": "16",  # number of the change that created Zoe, the last change of the test data
     "mailId": MAIL_ID,
 }
-OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # targets of operations that do not suit Ann
+OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # accounts for operations that cannot be tried on Ann
 MONAS_ID = people.guid(64)
 UNKNOWN_KEYS = {
     "lookupKey": "Nobody",
@@ -53,7 +53,7 @@ UNKNOWN_KEYS = {
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
-# maps values of the declared examples, which belong to the demo world, to those of the test world
+# Maps values of the declared examples, which belong to the demo world, to those of the test world.
 HERE = {
     samples.DRAUGHT: people.COIN.id,
     samples.COIN: people.COIN.id,
@@ -67,12 +67,12 @@ HERE = {
 }
 
 
-# Number of fields to keep of an example whose fields are all optional; 0 for shapes not listed here.
+# Per request shape: number of fields to keep of an example whose fields are all optional; default 0.
 KEPT_FIELDS: Mapping[object, int] = {wire.link.PutPlayer: 1, wire.powers.ChangePowers: 1, wire.tokens.LogIn: 3}
 
 
 def body_of(route: Operation) -> object:
-    """Return the declared example with values of the test world and without optional fields."""
+    """Return the operation's declared example body with values of the test world, without optional fields."""
     if route.body is None:
         return None
     text = msgspec.json.encode(route.example_body).decode()
@@ -87,16 +87,16 @@ def body_of(route: Operation) -> object:
 class Example(NamedTuple):
     route: Operation
     path: str
-    body: object  # None: no body
+    body: object  # request body; None: no body
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """Return the fields of the body if it is an object."""
+        """Return the fields of the request body if it is an object."""
         return cast("Mapping[str, object]", self.body)
 
     @property
     def name(self) -> str:
-        """Return a readable name without brackets, for test ids."""
+        """Return a readable name of the request without brackets, for test ids."""
         return f"{self.route.number or '+'} {self.route.method} {self.route.path}".replace("[", "{").replace("]", "}")
 
 

@@ -19,13 +19,13 @@ class Hostile:
     group: str
     about: str
     method: str
-    path: bytes  # including the query
+    path: bytes  # path of the request, including the query
     status: tuple[int, ...]
     body: bytes = b""
     headers: Mapping[bytes, bytes] = field(default_factory=dict[bytes, bytes])
-    names: str | None = None  # text that the message must contain
+    names: str | None = None  # text that the error message must contain
     secrets: tuple[str, ...] = ()  # texts that the answer must not contain
-    chunked: bool = False  # whether to send without a Content-Length
+    chunked: bool = False  # whether to send the body in chunks, without a Content-Length
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -33,7 +33,7 @@ class Hostile:
 
 
 def variant(example: Example, path: str, **more: object) -> Hostile:
-    """Return the example's request with another path and other given parts."""
+    """Return the example's valid request with another path and other given parts."""
     body = b"" if example.body is None else json.dumps(example.body).encode()
     given: dict[str, object] = {"status": (404,), "body": body, "headers": JSON if body else {}, **more}
     return Hostile(method=example.route.method, path=path.encode(), **given)  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass

@@ -62,7 +62,7 @@ def sizes() -> Iterator[Hostile]:
     for example in shaped:
         over_link = handler_of(example.route) in OVER_LINK
         if over_link and handler_of(example.route) != "link.put_player":
-            continue  # 8 MiB are sent to one operation only
+            continue  # the body of 8 MiB is sent to one operation only, to save time
         limit = LINK_LIMIT if over_link else LIMIT
         body = pad_body(json.dumps(example.body).encode(), limit + 1)
         about = f"{example.name}: {limit + 1} bytes"

@@ -36,14 +36,14 @@ class Place:
 
     handler: str
     name: str
-    around: str = "%s"  # text around the value, if it is nested in a list or record
+    around: str = "%s"  # JSON text around the invalid value, if the field is nested in a list or record
 
     @property
     def example(self) -> Example:
         return BY_HANDLER[self.handler]
 
     def bad(self, values: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the invalid values for this field; null is valid for optional fields."""
+        """Return the invalid values for this field; null is left out for optional fields, where it is valid."""
         shape = self.example.route.body
         optional = shape is not None and issubclass(shape, Struct) and self.name in list_optional_names(shape)
         unneeded = {"null"} if optional and self.around == "%s" else set[str]()
@@ -60,7 +60,7 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
     return {about: value for about, value in values.items() if about != "null"}
 
 
-# --- fields --------------------------------------------------------------------------------------------------------
+# --- fields, with the invalid values for each ----------------------------------------------------------------------
 
 INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("items.give", "quantity"), NEVER_POSITIVE),
@@ -125,7 +125,7 @@ PASSWORDS = [
 ]
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+# --- hostile requests for these fields -----------------------------------------------------------------------------
 
 
 def _put(group: str, place: Place, about: str, value: str, **more: object) -> Hostile:
@@ -145,7 +145,8 @@ def _put(group: str, place: Place, about: str, value: str, **more: object) -> Ho
 def numbers() -> Iterator[Hostile]:
     for place, bad in INTEGERS:
         for about, value in place.bad(bad).items():
-            unreadable = about in {"NaN", "Infinity", "minus Infinity"}  # not JSON, so the message names no field
+            # NaN and Infinity are not JSON, so the error message names no field
+            unreadable = about in {"NaN", "Infinity", "minus Infinity"}
             yield _put("numbers", place, about, value, names="JSON" if unreadable else place.name)
 
 

@@ -11,7 +11,7 @@ import people
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 
-# --- keys in the path ----------------------------------------------------------------------------------------------
+# --- invalid lookup keys in the path -------------------------------------------------------------------------------
 
 KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}
 
@@ -30,7 +30,7 @@ def keys() -> Iterator[Hostile]:
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
         for about, odd in ODD_NAMES.items():
             if "%" not in odd and len(odd) < 64 and name == "server" and odd.replace("-", "").isalnum():
-                continue  # valid as the name of a server
+                continue  # skipped: this text is a valid server name
             method, body = ("GET", b"") if name == "kind" else ("POST", b'{"Players": []}')
             yield Hostile(
                 "keys", f"{name}: {about}", method, path.format(odd).encode(), (400, 404), body, JSON if body else {}
@@ -48,13 +48,13 @@ def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
         yield variant(example, path, group="keys", about=f"{example.name} {name}: {about}", status=(400,), names=name)
     for unknown in (ZERO, people.NOBODY_ID):
         path = path_of(example.route, {name: unknown})
-        # An unknown id would create a player, so its name is left out
+        # The player's name is left out, because an unknown id with a name would create a player
         creates = handler_of(example.route) == "link.put_player"
         status = (400,) if creates and unknown != ZERO else (400, 404)
         yield variant(example, path, group="keys", about=f"{example.name} {name}: {unknown}", status=status)
 
 
-# --- queries, headers, methods, addresses --------------------------------------------------------------------------
+# --- invalid queries, headers, methods and paths -------------------------------------------------------------------
 
 LISTS = [
     "players.list_players",

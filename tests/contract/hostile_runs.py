@@ -52,7 +52,7 @@ async def _ask(world: World, scope: dict[str, Any], parts: list[bytes]) -> Answe
 
 
 def faults(case: Hostile, answer: Answer) -> list[str]:
-    """Return the faults of an answer to a hostile request; empty if it is right."""
+    """Return what is wrong with the answer to a hostile request; empty if it is the expected refusal."""
     found: list[str] = []
     if answer.status not in case.status:
         found.append(f"status {answer.status}, not {case.status}: {answer.raw[:200]!r}")

@@ -50,7 +50,7 @@ def imports_beyond(given: Sources, allowed: Collection[str]) -> list[str]:
     return _collect(given, (), look)
 
 
-# --- SQL -----------------------------------------------------------------------------------------------------------
+# --- rules for SQL -------------------------------------------------------------------------------------------------
 
 SQL = re.compile(
     r"\b(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s|TRUNCATE\s|"
@@ -67,7 +67,7 @@ SPEAKERS = (
     "intersect/key_set.py",
 )
 
-# These set the derived fields of a request: its route, query, body and caller.
+# Modules that may set the derived fields of a request: its route, query, body and caller.
 REQUEST_READERS = {"http/dispatcher.py", "console/sessions.py"}
 
 
@@ -85,7 +85,7 @@ def _as_text(value: object) -> str:
 
 
 def writes_to_request(given: Sources) -> list[str]:
-    """List assignments to fields of a request outside the code that finds them out."""
+    """List assignments to fields of a request outside the modules that may set them."""
 
     def look(text: str) -> Iterator[tuple[ast.AST, str]]:
         for node in _nodes(text):
@@ -152,29 +152,29 @@ def _calls(tree: ast.AST, methods: Collection[str]) -> bool:
     )
 
 
-# --- the write path ------------------------------------------------------------------------------------------------
+# --- rules for the write path --------------------------------------------------------------------------------------
 
 MAY_WRITE = frozenset(
     {
-        "game/changes.py",  # the write path itself: audit log and keys
+        "game/changes.py",  # may write: it is the write path itself, with audit log and idempotency keys
         "game/effects.py",
         "game/account_effects.py",
         "game/tokens.py",
         "game/guesses.py",
-        "game/registrations.py",  # counts registrations for the rate limit
+        "game/registrations.py",  # may write: counts registrations for the rate limit
         "game/credentials.py",
-        "game/legacy.py",  # rehashes a password, which is not a change of the account
+        "game/legacy.py",  # may write: rehashes a password, which is not a change of the account
         "game/presence.py",
-        "mail/outbox.py",  # delivery attempts are not changes
-        "game/lists.py",  # counts of the ordered lists
-        "game/retention.py",  # deletes old rows
-        "game/erasure_jobs.py",  # continues the change of an erasure
-        "game/bulk_loads.py",  # progress of an import; its data are changes
-        "http/health.py",  # writes a row to test whether the database accepts writes
-        "backup/filling.py",  # restores rows into an empty database
+        "mail/outbox.py",  # may write: delivery attempts of mails are not changes
+        "game/lists.py",  # may write: stores the counts of the ordered lists
+        "game/retention.py",  # may write: deletes old rows
+        "game/erasure_jobs.py",  # may write: continues an erasure whose change is already recorded
+        "game/bulk_loads.py",  # may write: stores the progress of an import; its data are recorded as changes
+        "http/health.py",  # may write: a test row shows whether the database accepts writes
+        "backup/filling.py",  # may write: restores rows into an empty database
         "backup/restoring.py",
         "backup/importing.py",
-        "backup/moving.py",  # closes the source of a move
+        "backup/moving.py",  # may write: marks the source of a move as closed
     }
 )
 
@@ -225,7 +225,7 @@ def stray_effects(given: Sources) -> list[str]:
     return _collect(given, {"game/changes.py"}, look)
 
 
-# --- refusals ------------------------------------------------------------------------------------------------------
+# --- rules for refusals --------------------------------------------------------------------------------------------
 
 REFUSING = frozenset(status.value for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
 
@@ -252,7 +252,7 @@ def refusal_faults(kinds: Iterable[type[Any]], status: Callable[[type[Any]], int
     return faults
 
 
-# --- file size, lint exceptions ------------------------------------------------------------------------------------
+# --- rules for file size and lint exceptions -----------------------------------------------------------------------
 
 LONGEST_FILE = 400
 EXCUSE = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>.*)")

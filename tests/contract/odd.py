@@ -54,7 +54,7 @@ class Odd(NamedTuple):
 
 
 def extra_fields_of(example: Example) -> dict[str, object]:
-    """Return fields that the operation does not accept; for our own operations, those that it ignores."""
+    """Return extra fields for a body that the operation does not accept; our own operations ignore them."""
     takes = example.route.body
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
@@ -63,7 +63,8 @@ def extra_fields_of(example: Example) -> dict[str, object]:
     return {
         name: value
         for name, value in SMUGGLED.items()
-        if name.lower().replace(".", "") not in taken  # role names are accepted with and without their dot
+        # excluded: role names are accepted fields, with and without their dot
+        if name.lower().replace(".", "") not in taken
         if ignored is None or name.lower() in ignored
     }
 
@@ -115,7 +116,7 @@ def _capitals(example: Example) -> bytes:
 
 
 def _comparable(example: Example, plain: Hostile) -> Hostile | None:
-    """Return the plain request, or None if answers differ each time, like new tokens and leases."""
+    """Return the plain request, or None if its answers differ each time, like new tokens and leases."""
     return None if handler_of(example.route) in {"tokens.log_in", "link.record_heartbeat"} else plain
 
 

@@ -42,10 +42,10 @@ WHOLE = {
 
 
 class Write(NamedTuple):
-    row: str  # method and path of the operation
+    row: str  # method and path of the write operation
     path: str
     body: object = None
-    first: Sequence["Write"] = ()  # writes that must come before
+    first: Sequence["Write"] = ()  # writes that must be sent before this one
 
 
 CREATE = Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{NEW_ID}", WHOLE)
@@ -56,7 +56,7 @@ MUTE = Write("POST /api/v1/players/[lookupKey]/admin/mute", "/api/v1/players/Ann
 ONE_FIELD = [
     Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ZOE.id}", {name: value})
     for name, value in WHOLE.items()
-    if name not in {"Items", "Bank", "Spells", "Variables", "LastOnline"}  # LastOnline is set by presence
+    if name not in {"Items", "Bank", "Spells", "Variables", "LastOnline"}  # LastOnline is left out: presence sets it
 ]
 WRITES = [
     Write(
@@ -69,7 +69,7 @@ WRITES = [
         "/api/v1/players/Ann/items/give",
         {"itemid": people.POUCH.id, "quantity": 2},
     ),
-    Write(  # takes an equipped sword, which also changes the record
+    Write(  # this write takes an equipped sword, which also changes the player's record
         "POST /api/v1/players/[lookupKey]/items/take",
         "/api/v1/players/Ann/items/take",
         {"itemid": people.SWORD.id, "quantity": 1},
@@ -83,7 +83,7 @@ WRITES = [
         {"spellid": people.FIREBALL.id},
     ),
     CREATE,
-    Write(  # empties the slot of an equipped item
+    Write(  # this write empties the slot of an equipped item
         "PUT /api/link/v1/players/[id]",
         f"/api/link/v1/players/{people.ANN.id}",
         {"Items": [{"Slot": 2}], "Spells": [{"Slot": 0, "SpellId": people.HEAL.id}], "Level": 13},

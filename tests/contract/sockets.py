@@ -23,7 +23,7 @@ class SocketServer(NamedTuple):
 
 
 class Closed(Exception):
-    """The server closed the connection without an answer."""
+    """Raised when the server closed the connection without an answer."""
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def serve(database: str, token: str) -> Generator[SocketServer]:
 
 
 class Connection:
-    """One connection, which is reopened after the server has closed it."""
+    """One TCP connection to the server, which is reopened after the server has closed it."""
 
     def __init__(self, server: SocketServer) -> None:
         self._server = server
@@ -59,7 +59,7 @@ class Connection:
     def send(self, raw: bytes) -> None:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._server.port), timeout=ANSWER_SECONDS)
-        # The server may have sent an early answer, which can still be read
+        # Sending failed, but the server may have sent an early answer, which can still be read
         with suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(raw)
 
@@ -72,7 +72,7 @@ class Connection:
         return Answer(int(head[0].split()[1]), headers, body)
 
     def more(self) -> bytes:
-        """Read until the server closes or pauses."""
+        """Read from the connection until the server closes it or pauses."""
         found, self._rest = self._rest, b""
         if self._socket is None:
             return found
@@ -116,7 +116,7 @@ def request(
     *,
     chunked: bool = False,
 ) -> bytes:
-    """Build a complete request; given headers replace the default ones."""
+    """Build the bytes of a complete request; given headers replace the default ones."""
     usual = {b"host": b"127.0.0.1", b"authorization": b"Bearer " + server.token.encode()}
     if chunked:
         usual[b"transfer-encoding"] = b"chunked"

@@ -8,7 +8,7 @@ from functools import cache
 from gamekeeper.store.statements import FOLDER
 from world import World
 
-# Tables that a refused request may change: counted guesses and known callers; tokens are compared separately.
+# Tables that a refused request may change: password guesses and known callers; tokens are compared separately.
 UNWATCHED = frozenset({"guesses", "known_callers", "tokens"})
 TOTALS = """
 SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
@@ -29,12 +29,12 @@ def fingerprint(world: World, but: Collection[str] = UNWATCHED) -> Mapping[str, 
 
 
 def list_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return the tables that have changed."""
+    """Return the names of the tables whose fingerprints differ."""
     return [table for table in after if before[table] != after[table]]
 
 
 def totals(world: World) -> tuple[int, ...]:
-    """Return totals that every kind of write changes, in one statement; faster than a fingerprint."""
+    """Return table totals that every kind of write changes, read in one statement; faster than a fingerprint."""
     return tuple(int(number) for number in world.sql(TOTALS)[0])
 
 

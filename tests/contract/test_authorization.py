@@ -27,8 +27,8 @@ LACKING = {  # role or permission: accounts with an active token that lack it
 
 class Case(NamedTuple):
     name: str
-    authorization: str | None  # header with placeholders for tokens, such as {good}; None: no header
-    by: str | None = None  # the missing role, or "right": an account with its own token
+    authorization: str | None  # Authorization header with placeholders for tokens, such as {good}; None: no header
+    by: str | None = None  # role that the caller lacks, or "right": an account with its own token
 
 
 MALFORMED = [
@@ -145,7 +145,7 @@ def check(example: Example, case: Case, answer: Answer) -> None:
 
 
 def status_of(example: Example, code: str) -> int:
-    """Return the expected status; for moderation it is 400, because real clients retry the log-in for ever on a 403."""
+    """Return the expected status; moderation uses 400, because real clients retry the log-in for ever on a 403."""
     return 400 if "/admin/" in example.route.path and code != "read_only_token" else 403
 
 
@@ -153,7 +153,7 @@ def status_of(example: Example, code: str) -> int:
 def test_every_operation_checks_every_kind_of_caller(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
-    """Requests that must be refused are sent as they are, others as dry runs; neither changes anything."""
+    """Send requests that must be refused as they are, others as dry runs; neither may change the database."""
     for case in cases_of(example):
         before = state.totals(shared_world)
         known = sent_tokens if case.by is None else {"own": shared_world.tokens[case.by]}
@@ -168,7 +168,7 @@ def test_every_operation_checks_every_kind_of_caller(
 
 
 def drop_attempts(totals: tuple[int, ...]) -> tuple[int, ...]:
-    """Drop the attempts at reset codes, which a dry run counts too."""
+    """Delete the counted attempts at redeeming reset codes from the database: dry runs count as attempts too."""
     return totals[:-1]
 
 

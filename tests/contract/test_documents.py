@@ -22,13 +22,13 @@ def format_time(milliseconds: int) -> str:
 
 
 def read_rows(world: World) -> list[Mapping[str, Any]]:
-    """Return the rows of the players table, without presence."""
+    """Return the rows of the players table, without the columns for presence."""
     rows = world.run(records.read_columns(world.keeper.store))
     return [{name: value for name, value in row.items() if not name.startswith("online ")} for row in rows]
 
 
 def mismatches(world: World) -> list[str]:
-    """Return differences between columns, document and the API's answer."""
+    """Return differences between a player's columns, its stored document and the API's answer."""
     rows = read_rows(world)
     wrong = [f"{row['name']}: {problem}" for row in rows for problem in _in_answer(world, row)]
     return [*world.run(records.mismatches(world.keeper.store)), *wrong]
@@ -66,7 +66,8 @@ def test_document_and_columns_agree_after_every_kind_of_write(world: World, writ
 
 
 def test_document_and_columns_agree_after_each_single_field(world: World) -> None:
-    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.SWORD.id, "quantity": 1})  # an item to equip
+    # give Zoe an item that she can equip
+    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.SWORD.id, "quantity": 1})
     for write in ONE_FIELD:
         before = read_rows(world)
         carry_out(world, write)

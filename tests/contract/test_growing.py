@@ -41,7 +41,7 @@ VERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def rewrite(world: World, version: Callable[[bytes], bytes]) -> None:
-    """Rewrite all documents as another version would have written them."""
+    """Rewrite all stored player documents as another version would have written them."""
     for row in read_rows(world):
         world.sql("UPDATE players SET document = $1 WHERE id = $2", version(row["document"]), row["id"])
     if version is not newer:
@@ -53,7 +53,7 @@ def read_rows(world: World) -> list[Mapping[str, Any]]:
 
 
 def problems(world: World, *, unknown: bool) -> list[str]:
-    """Return missing fields of look-ups, and documents that have lost unknown fields."""
+    """Return fields missing in API answers, and stored documents that have lost unknown fields."""
     found: list[str] = []
     for row in read_rows(world):
         record = world.get(f"/api/v1/players/{row['id']}").json
@@ -64,10 +64,10 @@ def problems(world: World, *, unknown: bool) -> list[str]:
 
 
 def take_back(world: World, since: int) -> None:
-    """Undo every change of players after a number, items before equipment."""
+    """Undo every change of players after a given number, changes of items before changes of equipment."""
     changes = [each for each in world.ledger() if each.seq > since and each.kind in PLAYER_KINDS]
     for each in sorted(changes, key=lambda each: each.kind):
-        # Sent directly, because the helper rejects fields of a later version
+        # Sent without the test helper, which rejects fields of a later version
         answer = world.post(f"{CHANGES}/{each.seq}/undo")
         assert answer.status == 200, (each.kind, answer.raw)
 
@@ -85,7 +85,7 @@ def test_every_write_works_on_records_of_other_versions(
         assert problems(world, unknown=version != "older") == [], write
         for path in LIFTED:
             world.post(path, {})
-        world.call("DELETE", LEASE.path)  # the next write may delete the player, which must be offline
+        world.call("DELETE", LEASE.path)  # end the lease: the next write may delete the player, which must be offline
         take_back(world, since)
         assert problems(world, unknown=version != "older") == [], f"undo of {write}"
     assert errors(world) == []
@@ -129,7 +129,7 @@ def test_undo_of_unknown_field_is_refused(world: World) -> None:
 
 @pytest.mark.parametrize("kind", ["deletion", "creation"])
 def test_undo_with_unknown_kinds_of_items_is_refused(world: World, kind: str) -> None:
-    """This version has no table for them: restored into the document, they would be lost for the newer version."""
+    """This version has no table for unknown kinds of items, so an undo could not restore them for the newer version."""
     if kind == "deletion":
         world.call("DELETE", "/api/v1/players/Zoe")
     else:

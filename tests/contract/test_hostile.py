@@ -20,7 +20,7 @@ from gamekeeper.http.routes import ROUTES
 from world import World
 
 NOT_COMPARED = {
-    "list_changes": {"mark"},  # columns that differ between two runs of the same requests
+    "list_changes": {"mark"},  # statement: columns that differ between two runs of the same requests
     "users": {"id", "password", "created_at"},
     "players": {"last_online"},
     "ledger": {"at", "user_id", "request_id"},
@@ -41,7 +41,8 @@ def test_corpus_is_large_and_covers_every_operation() -> None:
         pattern = re.compile(re.sub(r"\\\[\w+\\\]", "[^/?]+", re.escape(route.path)).encode() + rb"(\?.*)?")
         hit = any(case.method == route.method and pattern.fullmatch(case.path) for case in CORPUS)
         plain = route.body is None and not good_requests.parameters(route)
-        assert hit or plain, route  # a GET without parameters can only have a wrong method
+        # every route gets a hostile request, except a GET without parameters, which can only have a wrong method
+        assert hit or plain, route
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -101,7 +102,7 @@ WRITES = [
 
 @pytest.fixture
 def twins(databases: Any, known_tokens: Mapping[str, str], loop: Any) -> Generator[tuple[World, World]]:
-    """Open two worlds on separate databases."""
+    """Open two test worlds on separate databases."""
     urls = databases.fresh(), databases.fresh()
     plain, other = (World(url, known_tokens, loop) for url in urls)
     for world in (plain, other):
@@ -142,7 +143,7 @@ def test_extra_permission_fields_in_a_write_change_nothing(twins: tuple[World, W
 
 
 def test_every_write_with_a_body_is_tested_with_extra_fields() -> None:
-    elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # odd.py tests these
+    elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # operations whose dry runs are tested in odd.py
     bodied = {good_requests.handler_of(each.route) for each in odd.bodied if each.route.access is WRITE}
     assert {good_requests.handler_of(each.route) for each in WRITES} == bodied - elsewhere
 

@@ -29,7 +29,7 @@ NOUNS = sorted(path.stem for path in FOLDER.glob("*.sql") if path.stem != "schem
 STATEMENTS = {noun: Statements(noun).named for noun in NOUNS}
 
 
-# --- SQL -----------------------------------------------------------------------------------------------------------
+# --- rules for SQL -------------------------------------------------------------------------------------------------
 
 
 def test_sql_is_in_sql_files() -> None:
@@ -178,7 +178,7 @@ def test_migrations_build_exactly_the_schema(engine: str, two_schemas: tuple[str
     assert catalogues.differences(ours, theirs) == []
 
 
-# --- the write path ------------------------------------------------------------------------------------------------
+# --- rules for the write path --------------------------------------------------------------------------------------
 
 WRITING = house.writing_functions(STORE)
 
@@ -211,7 +211,7 @@ def test_only_changes_applies_effects() -> None:
     assert len(house.stray_effects({"http/items.py": "change.carry_out(tx, spelling)"})) == 1
 
 
-# --- imports -------------------------------------------------------------------------------------------------------
+# --- rules for imports ---------------------------------------------------------------------------------------------
 
 
 def lint_imports(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -236,7 +236,7 @@ def test_client_imports_only_its_two_dependencies() -> None:
     assert house.imports_beyond(seeded, {"gamekeeper_client"}) == ["x.py:4: imports gamekeeper"]
 
 
-# --- refusals ------------------------------------------------------------------------------------------------------
+# --- rules for refusals --------------------------------------------------------------------------------------------
 
 
 def test_every_refusal_has_a_status_a_message_and_a_unique_code() -> None:
@@ -263,7 +263,7 @@ def test_faulty_refusal_is_noticed() -> None:
     ]
 
 
-# --- file size, lint exceptions ------------------------------------------------------------------------------------
+# --- rules for file size and lint exceptions -----------------------------------------------------------------------
 
 
 def test_no_file_is_too_long() -> None:

@@ -19,7 +19,8 @@ from world import World
 SPEC = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (\d+) \| (GET|POST) `([^`]+)`( \(deprecated\))? \| (.*) \| (.*) \|$", re.MULTILINE)
 ROLES = {"users.query", "users.manage", "game.link"}
-OURS = ["IsBanned", "RegistrationDate", "PlayTimeSeconds"]  # our fields of an account, after the spec's seven
+# fields of an account that are not in the spec, and come after the spec's seven
+OURS = ["IsBanned", "RegistrationDate", "PlayTimeSeconds"]
 
 
 class Row(NamedTuple):
@@ -216,7 +217,7 @@ def answer_of(world: World, number: int) -> Any:
 @pytest.mark.parametrize("number", [row.number for row in ROWS if row.response.startswith(("`{", "object `{"))])
 def test_answers_have_the_specs_fields(unchanged: World, number: int) -> None:
     answer = answer_of(unchanged, number)
-    answer.pop("Warning", None)  # our field, present when mail is not configured
+    answer.pop("Warning", None)  # field that is not in the spec, present when mail is not configured
     assert list(answer) == keys_in(by_number(number).response)
 
 
@@ -258,7 +259,8 @@ def test_arrays_hold_the_specs_records(unchanged: World, number: int, fields: li
     assert by_number(number).response.startswith("array of")
     answer = answer_of(unchanged, number)
     assert answer
-    ours = ["ItemName"] if number in {11, 12} else []  # our field, after the spec's
+    # field that is not in the spec, and comes after the spec's fields
+    ours = ["ItemName"] if number in {11, 12} else []
     assert all(list(record) == fields + ours for record in answer)
 
 

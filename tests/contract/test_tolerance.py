@@ -21,13 +21,14 @@ from world import SENT, Answer, World
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = {"tokens.log_in", "info.get_stats", "link.record_heartbeat", "feed.list_changes"}
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
-OF_CLIENTS = [each for each in BODIED if not each.route.over_link]  # the link accepts JSON only
+# operations for game clients, without the link, which accepts JSON only
+OF_CLIENTS = [each for each in BODIED if not each.route.over_link]
 JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
 Varied = Mapping[str, Any]  # arguments of `World.call` that replace the plain body
 
 
 def faults(world: World, examples: Iterable[Example], vary: Callable[[Example], Varied]) -> dict[str, str]:
-    """Return the varied requests whose answers differ from those of the plain ones."""
+    """Return the varied requests whose answers differ from those of the unchanged requests."""
     found: dict[str, str] = {}
     for each in examples:
         varied = dict(vary(each))
@@ -53,7 +54,7 @@ def is_hash(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-# --- bodies --------------------------------------------------------------------------------------------------------
+# --- request bodies ------------------------------------------------------------------------------------------------
 
 
 def test_every_post_accepts_a_form_with_names_in_any_case(unchanged: World) -> None:
@@ -106,7 +107,7 @@ def test_empty_array_is_accepted_as_an_empty_body(unchanged: World, content_type
 
 
 def optional_fields(example: Example) -> frozenset[str]:
-    """Return the optional fields of the body for which null means missing."""
+    """Return the optional fields of a request body for which null means missing."""
     shape = example.route.body
     assert shape is not None
     assert issubclass(shape, Struct)
@@ -134,7 +135,7 @@ def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> N
     assert faults(unchanged, lacking, blanks) == {}
 
 
-# --- paths and headers ---------------------------------------------------------------------------------------------
+# --- request paths and headers -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("written", [str.upper, str.title])
@@ -194,7 +195,7 @@ def test_connection_close_is_echoed_by_every_operation(unchanged: World) -> None
             assert answer.headers.get("connection") == "close", each.name
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
+# --- shape of answers ----------------------------------------------------------------------------------------------
 
 
 def is_json(answer: Answer) -> bool:
@@ -209,7 +210,7 @@ def test_every_answer_is_an_object_or_an_array(unchanged: World) -> None:
 
 
 def test_every_refusal_is_an_object(unchanged: World) -> None:
-    """Covers unknown paths, wrong methods, missing tokens and roles, unknown keys, wrong types and bodies."""
+    """Covers refusals for unknown paths, wrong methods, missing tokens and roles, unknown keys and invalid bodies."""
     seen: set[int] = set()
     for each in EXAMPLES:
         method, path = each.route.method, dry_run_path(each)
@@ -229,13 +230,13 @@ def test_every_refusal_is_an_object(unchanged: World) -> None:
     assert {400, 401, 403, 404, 405, 415} <= seen
 
 
-# --- over a real socket --------------------------------------------------------------------------------------------
+# --- HTTP over a real socket ---------------------------------------------------------------------------------------
 
 
 def until_the_end(
     server: SocketServer, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b""
 ) -> bytes:
-    """Call like PHP: one connection per call, read until the server closes it."""
+    """Send a request like PHP: one connection per call, read until the server closes it."""
     asked = request(server, method, path, {b"connection": b"close", **headers}, body)
     with socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_SECONDS) as line:
         line.sendall(asked)

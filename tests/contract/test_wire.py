@@ -19,7 +19,7 @@ from world import Answer, World, open_world
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
-BARE = {400, 414, 431}  # statuses of the HTTP parser's own refusals, which have no body
+BARE = {400, 414, 431}  # statuses of refusals by the HTTP parser, which have no body
 
 
 @pytest.fixture(scope="module", params=("sqlite", "postgres"))
@@ -62,7 +62,7 @@ def get(server: SocketServer, line: Connection, path: bytes, **headers: bytes) -
 
 
 def faults(server: SocketServer, line: Connection, case: Hostile) -> list[str]:
-    """Check an answer like in process; refusals of the HTTP parser have no body."""
+    """Check an answer from the socket like one in process, except that refusals of the HTTP parser have no body."""
     try:
         answer = sockets.ask(server, line, case)
     except Closed:
@@ -71,17 +71,17 @@ def faults(server: SocketServer, line: Connection, case: Hostile) -> list[str]:
         line.close()
         return []
     if case.group == "sizes" and answer.status == 413:
-        line.close()  # the server did not read the rest of the body
+        line.close()  # close the connection, because the server did not read the rest of the body
     return hostile_runs.faults(case, answer)
 
 
 def sendable(case: Hostile) -> bool:
-    """Return whether the case can be sent over a socket: no spaces in the path, and no missing bytes of the body."""
+    """Return whether a hostile request can be sent over a socket: no spaces in the path, and a complete body."""
     return b" " not in case.path and b"content-length" not in case.headers
 
 
 def test_hostile_requests_are_refused_over_a_socket(server: SocketServer, line: Connection, look: World) -> None:
-    """Send every third case, on the other engine every fifteenth; test_hostile.py sends all in process."""
+    """Send every third hostile request (on PostgreSQL every fifteenth); test_hostile.py sends all in process."""
     before = state.fingerprint(look)
     cases = CORPUS[::3] if look.keeper.store.engine == "sqlite" else CORPUS[::15]
     found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
@@ -214,7 +214,7 @@ TWISTED = {  # framings that a proxy may parse differently; {length} is that of 
 def test_ambiguous_framing_hides_no_request(
     server: SocketServer, line: Connection, look: World, framing: bytes
 ) -> None:
-    """The framing is refused, or it is one request whose body is ignored."""
+    """A request with ambiguous framing is refused, or treated as one request whose body is ignored."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
     head = [b"GET /api/v1/players/Ann HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
@@ -226,7 +226,7 @@ def test_ambiguous_framing_hides_no_request(
 
 @pytest.mark.parametrize("size", [b"0x5", b"5 ", b" 5", b"+5", b"5;", b"5;a=b", b"5_0", b"", b"00000000000000000005"])
 def test_odd_chunk_size_hides_no_request(server: SocketServer, line: Connection, look: World, size: bytes) -> None:
-    """However the chunk size is parsed, the bytes inside the body are never a request."""
+    """However the parser reads an odd chunk size, the bytes inside the body are never run as a request."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
     chunks = b"%x\r\n%b\r\n%b\r\nhello\r\n0\r\n\r\n" % (len(hidden), hidden, size)
@@ -260,7 +260,7 @@ def test_pipelined_requests_get_two_answers(server: SocketServer, line: Connecti
 @pytest.mark.parametrize(
     "raw",
     [
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # start of a TLS handshake instead of HTTP
         b"GET\r\n\r\n",
         b"GET /api/v1/players\r\n\r\n",
         b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n",

@@ -70,16 +70,16 @@ KINDS: Mapping[str, Callable[[Any], bool]] = {
 
 
 class Spoken(NamedTuple):
-    """A call as it was sent, and its answer."""
+    """A call of a real client as it was sent, and its answer."""
 
     call: Mapping[str, Any]
     route: Operation
     answer: Answer
-    words: Mapping[str, str]  # values that the client had kept before the call
+    words: Mapping[str, str]  # values from earlier answers that the client had kept before the call
 
 
 class Misread(AssertionError):
-    """The answer lacks a value that the client reads."""
+    """Raised when the answer lacks a value that the client reads."""
 
 
 def fill_in(text: str, words: Mapping[str, str]) -> str:
@@ -115,7 +115,7 @@ def say(world: World, call: Mapping[str, Any], words: Mapping[str, str]) -> Spok
 
 
 def read(spoken: Spoken) -> None:
-    """Read the answer like the client."""
+    """Read the values from the answer that the real client reads."""
     call, answer = spoken.call, spoken.answer
     about = f"{call['send']}: {answer.status} {answer.raw[:600]!r}"
     if answer.status != call.get("status", 200):
@@ -139,7 +139,7 @@ def of_kind(spoken: Spoken, place: str, kind: str) -> None:
 
 
 def same(value: Any, wanted: Any) -> bool:
-    """Compare strictly: True does not equal 1."""
+    """Compare two JSON values strictly: True does not equal 1."""
     return json.dumps(value) == json.dumps(wanted)
 
 
@@ -165,7 +165,7 @@ def load(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-# --- the replay ----------------------------------------------------------------------------------------------------
+# --- replay of all conversations -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -186,11 +186,11 @@ def test_every_operation_is_in_a_conversation() -> None:
     assert wanted - list_called() == set()
 
 
-# --- renamed fields are noticed ------------------------------------------------------------------------------------
+# --- check that the replay notices renamed fields ------------------------------------------------------------------
 
 
 def rename_field(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
-    """Return the shape with one field renamed on the wire."""
+    """Return the answer's struct type with one field renamed on the wire."""
     fields = [
         (each.name, each.type, each.default) if each.default is not msgspec.NODEFAULT else (each.name, each.type)
         for each in msgspec.structs.fields(shape)
@@ -217,7 +217,7 @@ def test_renamed_wire_field_fails_the_replay(
 
 
 def shapes_in(kind: Any) -> set[type[msgspec.Struct]]:
-    """Return every struct of an answer, including nested ones."""
+    """Return every struct type of an answer, including nested ones."""
     inside = [shapes_in(each) for each in get_args(kind)]
     origin = getattr(kind, "__origin__", kind)
     if isinstance(origin, type) and issubclass(origin, msgspec.Struct):
