@@ -47,14 +47,15 @@ from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 NOTE_USE_SECONDS = 30.0  # interval between writes of the tokens' last use
-RETRY_SECONDS = 1.0  # between attempts to open the database at start
+RETRY_SECONDS = 1.0  # seconds between two attempts to open the database when the server starts
 BAD_DATABASE_URL = (
     "The database URL is invalid: its host or port is malformed. In a password write / as %2F, ? as %3F, # as %23, "
     "[ as %5B, : as %3A and @ as %40."
 )
 SPELLING: Codec = codec
 T = TypeVar("T")
-Job = tuple[float, Callable[[], Awaitable[object]]]  # interval in seconds, function to run
+# a background job: its interval in seconds, and the function to run
+Job = tuple[float, Callable[[], Awaitable[object]]]
 
 
 def open_store(settings: Settings) -> Store:
@@ -83,7 +84,8 @@ def build_keeper(settings: Settings) -> Keeper:
         store,
         Changes(store, SPELLING),
         Passwords(settings.hash_queue),
-        PasswordQueues(settings.requests_in_flight // 2),  # the other half stays free for other requests
+        # limit of waiting password checks: half of the requests in flight, so that other requests are still answered
+        PasswordQueues(settings.requests_in_flight // 2),
         Feed(store),
         Lists(store),
     )
@@ -182,14 +184,16 @@ class BackgroundJobs:
         self.health: HealthListener | None = None
 
     async def start(self) -> None:
-        self._give_back = signals.on_shutdown(self._keeper.feed.stop)  # answers waiting long polls at once
+        # at shutdown, answer waiting long polls of the change feed at once
+        self._give_back = signals.on_shutdown(self._keeper.feed.stop)
         while not await self._prepare_store():  # noqa: ASYNC110 - polling: there is no event when the database is back
             await asyncio.sleep(RETRY_SECONDS)
         if self.health:
             await self.health.start()
         self._tasks = [asyncio.create_task(_repeat(seconds, work)) for seconds, work in self.jobs]
         gc.collect()
-        gc.freeze()  # long-lived: scanning them would delay requests
+        # exempt the objects made at start from garbage collection: scanning them would delay requests
+        gc.freeze()
 
     async def stop(self) -> None:
         if self.health:
@@ -213,11 +217,10 @@ class BackgroundJobs:
         try:
             await store.open()
             await migrate(store)
-            await indexes.create_missing(store)  # counting the lists needs them
+            await indexes.create_missing(store)  # indexes come first: counting the rows of the ordered lists needs them
             await self._keeper.lists.prepare()
-            await store.limit_statements(
-                self._keeper.settings.statement_seconds
-            )  # only now: migrations and counting may take longer
+            # set the time limit of SQL statements last: migrations and counting the ordered lists may take longer
+            await store.limit_statements(self._keeper.settings.statement_seconds)
         except DatabaseUnavailable as away:
             await store.close()
             if multiprocessing.parent_process() is None or self._keeper.feed.is_stopping:
@@ -227,7 +230,7 @@ class BackgroundJobs:
         return True
 
     async def note_use(self) -> None:
-        """Write when tokens were last used. A background job, so that no request waits for it."""
+        """Store when tokens were last used. A background job does it, so that no request waits for it."""
         await token_rules.note_use(self._keeper.store, self._callers.take_used_tokens())
 
 

@@ -15,8 +15,8 @@ from gamekeeper.store.migrate import AppliedMigration
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-COMPRESSION_LEVEL = 1  # higher levels take twice the time to save a tenth of the size
-MAX_MANIFEST_BYTES = 1 << 20  # ours has about 10,000
+COMPRESSION_LEVEL = 1  # ZIP compression level: higher levels take twice the time to save a tenth of the size
+MAX_MANIFEST_BYTES = 1 << 20  # size limit of a backup's manifest: a real one has about 10,000 bytes
 # Protection against ZIP bombs: a backup may unpack to MAX_UNPACKED_BYTES or to MAX_UNPACK_RATIO times its size,
 # whichever is more. Real backups unpack to 5 to 20 times their size; a ZIP bomb can reach 1,032 times.
 MAX_UNPACKED_BYTES = 256 << 20
@@ -42,8 +42,8 @@ class BackupManifest(msgspec.Struct, frozen=True):
     format: int
     gamekeeper: str  # version of Gamekeeper that wrote the backup
     engine: str
-    made_at: StoredTime  # database time
-    ledger: StoredInt  # number of the last change
+    made_at: StoredTime  # when the backup was made, by the database's clock
+    ledger: StoredInt  # number of the last change of the audit log in the backup
     migrations: list[AppliedMigration]
     tables: list[BackupTable]
 
@@ -57,7 +57,7 @@ class BackupManifest(msgspec.Struct, frozen=True):
 
 
 class ArchiveWriter:
-    """Writes a backup; the manifest comes last, and without it the file is not a valid backup."""
+    """Writes a backup file. The manifest comes last; a file without a manifest is not a valid backup."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
@@ -78,7 +78,7 @@ class ArchiveWriter:
 
 
 class Archive:
-    """Reads a backup; damage anywhere in the file raises BadBackup."""
+    """Reads a backup file; damage anywhere in the file raises BadBackup."""
 
     def __init__(self, path: Path, *, made_here: bool = False) -> None:
         """Open a backup. `made_here`: this process has just written it, so skip the ZIP bomb check of its tables."""
@@ -113,7 +113,7 @@ class Archive:
         return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
     def verify(self, progress: CopyProgress) -> None:
-        """Read every table, and compare its row count and checksum with the manifest."""
+        """Read every table of the backup, and compare its row count and checksum with the manifest."""
         for table in self.manifest.tables:
             tally = LineChecksum()
             for piece in self._read_pieces(table.name):
@@ -168,7 +168,8 @@ def _translate_read_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (None, errno.EINVAL):  # impossible offsets or compression methods
+        # zipfile raises such an OSError for impossible offsets or compression methods
+        if error.errno in (None, errno.EINVAL):
             raise _build_damage_error(path, "its index does not match its contents") from error
         raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
     except _BROKEN as error:

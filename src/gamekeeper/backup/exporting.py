@@ -34,16 +34,17 @@ from gamekeeper.store import clock, copies, feed
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
-# Not exported: log-ins, presence, and short-lived data, which are useless in a new database.
+# Tables that are not exported: log-ins, presence, and short-lived data, which are useless in a new database.
 LEFT_OUT = making.LEFT_OUT | {
     "tokens", "token_rounds", "mails", "guesses", "known_callers", "registrations", "servers", "presence", "epoch",
 }  # fmt: skip
+# Tables that are exported in key order, each with a start value that is lower than every key.
 LOWEST_KEYS: Mapping[str, str | int] = {
     "users": ZERO_GUID,
     "players": ZERO_GUID,
     "ledger": 0,
-}  # lower than every key; tables that are exported in key order
-BATCH_LINES = 1000  # lines per batch
+}
+BATCH_LINES = 1000  # JSON lines that are written to an export file per batch
 NounColumns = dict[str, dict[str, str]]  # table → column → form of its values
 ExportLine = dict[str, Any]
 
@@ -63,7 +64,7 @@ async def export(store: Store, path: Path, progress: CopyProgress) -> ExportMani
         if written.manifest != manifest:
             raise BadExport(f"{part} does not contain what was written to it. Check the disk.")
         written.verify(progress)
-        await asyncio.sleep(0)  # last chance for a cancellation
+        await asyncio.sleep(0)  # last chance for a Ctrl-C to cancel the export
         _require_free(path)
         making.sync_folder(part)
         part.rename(path)

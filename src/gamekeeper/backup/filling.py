@@ -26,11 +26,11 @@ class NotEmpty(BadCopy):
 
 
 class TableSource(Protocol):
-    """Source of tables: a backup, an export folder or another database."""
+    """Source of the tables for a new database: a backup, an export folder or another database."""
 
     @property
     def migrations(self) -> Sequence[AppliedMigration]:
-        """Migrations that were applied to the source."""
+        """Migrations that were applied to the source database."""
         ...
 
     @property
@@ -113,7 +113,7 @@ async def fill_database(
 
 
 async def rebuild_derived(keeper: Keeper) -> bool:
-    """Create the missing indexes and recount the lists, after the rows are committed. `serve` does it too if needed.
+    """Create missing indexes and recount the ordered lists after a database was filled. `serve` does it too if needed.
 
     Return False if a Ctrl-C stopped it; the rows are complete anyway.
     """
@@ -134,7 +134,7 @@ async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress)
         raise origin.build_mismatch_error(", ".join(sorted(strange)))
     if LISTS in there:
         await lists.begin_bulk_load(tx)
-    await indexes.drop(tx)  # building them from all rows later is faster
+    await indexes.drop(tx)  # drop the indexes before filling the tables: building them from all rows later is faster
     sums = {table: await _fill_table(tx, origin, table, progress) for table in there if table in origin.columns}
     if LISTS in there:
         await lists.end_bulk_load(tx)
@@ -154,7 +154,7 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
             await tx.flush()
         except (BadCopy, DatabaseUnavailable):
             raise
-        except Exception as error:  # the engines differ in their errors for bad rows and full disks
+        except Exception as error:  # SQLite and PostgreSQL raise different errors for bad rows and full disks
             why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
             raise BadCopy(f"The database does not accept the table {table}: {why}. Nothing was changed.") from error
     return given
@@ -163,7 +163,7 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
 async def _read_back(
     tx: Writing, table: str, columns: Sequence[str], wanted: TableChecksum, progress: CopyProgress
 ) -> None:
-    """Read the filled table back and compare its checksum."""
+    """Read a table back after it was filled, and compare its checksum with the checksum of the source."""
     forms, found = await copies.read_columns(tx, table), TableChecksum()
     async for rows in copies.read_rows(tx, table, {name: forms[name] for name in columns}):
         found.add(rows)

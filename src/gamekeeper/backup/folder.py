@@ -36,11 +36,11 @@ class BadExport(BadCopy):
 
 
 class NestedTable(NamedTuple):
-    """A table whose rows are nested in the lines of their owners."""
+    """A table of an export whose rows are nested in the JSON lines of their owners (accounts or players)."""
 
     field: str
     table: str
-    owner: str  # column with the owner's id
+    owner: str  # name of the column with the owner's id
     many: bool
 
 
@@ -63,7 +63,7 @@ class ExportFile(msgspec.Struct, frozen=True):
     noun: str
     lines: int
     sha256: str
-    columns: dict[str, list[str]]  # of each table whose rows are in its lines
+    columns: dict[str, list[str]]  # table → its columns, for each table whose rows are in the lines of this export file
 
     @property
     def name(self) -> str:
@@ -74,20 +74,20 @@ class ExportManifest(msgspec.Struct, frozen=True):
     format: int
     gamekeeper: str  # version of Gamekeeper that wrote the export
     made_at: str
-    ledger: int  # number of the last change
-    trimmed: int  # up to this number the ledger has only the newest changes of each player
+    ledger: int  # number of the last change of the audit log in the export
+    trimmed: int  # up to this change number the audit log was trimmed: it has only the newest changes of each player
     migrations: list[AppliedMigration]
     files: list[ExportFile]
 
 
 def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
-    """Return the JSON format of each column: time, truth (boolean), json, guid or plain."""
+    """Return the JSON format of each database column in an export: time, truth (boolean), json, guid or plain."""
     words = copies.read_column_types(table)
     return {column: _classify(column, words.get(column, "")) for column in columns}
 
 
 def _classify(column: str, word: str) -> str:
-    if column == "buffs":  # a JSON list in a text column
+    if column == "buffs":  # the column `buffs` holds a JSON list as text
         return JSON
     return TIME if word == "long" and _TIME.search(column) else _WORDS.get(word, PLAIN)
 
@@ -102,12 +102,12 @@ def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object
 def _format_time(value: int) -> str | int:
     try:
         return format_instant(value)
-    except OverflowError:  # out of range for a date
+    except OverflowError:  # the timestamp is out of range for a date
         return value
 
 
 def _format_document(text: str) -> msgspec.Raw:
-    """Return the stored JSON unchanged, but on one line."""
+    """Return a stored JSON document unchanged, but on one line."""
     return msgspec.Raw(msgspec.json.format(text.encode(), indent=-1) if "\n" in text else text.encode())
 
 
@@ -119,13 +119,14 @@ def _read_json(raw: msgspec.Raw) -> str | None:
 def _read_time(value: str | int | None) -> int | None:
     if not isinstance(value, str):
         return value
-    if not value.endswith("Z"):  # without Z it would be read as local time
+    if not value.endswith("Z"):  # a timestamp without Z would be read as local time
         raise ValueError(f"'{value}' is not a time in UTC, such as 2026-01-31T12:00:00.000Z")
     return parse_instant(value)
 
 
 def _read_guid(value: str | None) -> str | None:
-    if value is not None and lookup.parse_guid(value) != value:  # look-ups use this spelling
+    # only the canonical spelling of a guid is accepted: look-ups use it
+    if value is not None and lookup.parse_guid(value) != value:
         raise ValueError(f"'{value}' is not an id: a guid in lower case, with hyphens")
     return value
 
@@ -166,7 +167,7 @@ class ExportFolder:
         return BadExport(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
     def verify(self, progress: CopyProgress) -> None:
-        """Read every file, and compare its line count and checksum with the manifest."""
+        """Read every file of the export folder, and compare its line count and checksum with the manifest."""
         for file in self.manifest.files:
             tally = LineChecksum()
             for piece in self._read_pieces(file):
@@ -223,7 +224,7 @@ class ExportFolder:
 
 
 class _TableReader:
-    """Reads the rows of one table from the lines of a file."""
+    """Reads the rows of one table from the JSON lines of an export file."""
 
     def __init__(self, file: ExportFile, table: str) -> None:
         parts = [part for part in NESTED_TABLES.get(file.noun, ()) if part.table in file.columns]

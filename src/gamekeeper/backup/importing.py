@@ -13,7 +13,7 @@ from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 async def import_folder(
     keeper: Keeper, folder: ExportFolder, progress: CopyProgress
 ) -> tuple[dict[str, TableChecksum], bool]:
-    """Import everything in one transaction. It holds the migrations' claim, so a server that starts meanwhile waits.
+    """Import an export folder in one transaction, under the migration lock: a server that starts meanwhile waits.
 
     Return the checksum of each table, and whether indexes and lists were rebuilt too (False after a Ctrl-C).
     """

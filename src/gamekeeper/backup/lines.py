@@ -10,10 +10,12 @@ import msgspec
 
 T = TypeVar("T")
 PIECE_BYTES = 1 << 20
-MAX_LINE_BYTES = 256 << 20  # ten times the largest change that a game server can report
+# longest line of a backup or export file, in bytes: ten times the largest change that a game server can report
+MAX_LINE_BYTES = 256 << 20
 _encoder = msgspec.json.Encoder()
 
-CopyProgress = Callable[[str, int, int | None], None]  # table, rows done, rows in total (None: unknown)
+# progress callback: table, rows done, rows in total (None: unknown)
+CopyProgress = Callable[[str, int, int | None], None]
 
 
 class BadCopy(Exception):
@@ -72,7 +74,7 @@ class TableChecksum:
             pass
 
     def add_while_passing(self, rows: Iterable[T]) -> Generator[T]:
-        """Yield the same rows, and add each to the checksum."""
+        """Yield the rows unchanged, and add each row to the table's checksum."""
         for row in rows:
             self._total += int.from_bytes(hashlib.sha256(_encoder.encode(row)).digest(), "big")
             self.rows += 1
@@ -96,7 +98,7 @@ def read_pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def cut_at_lines(pieces: Iterable[bytes]) -> Generator[bytes]:
-    """Regroup the pieces, so that each ends at the end of a line."""
+    """Regroup the pieces of a file, so that each piece ends at the end of a line."""
     left = b""
     for piece in pieces:
         lines, end, left = (left + piece).rpartition(b"\n")

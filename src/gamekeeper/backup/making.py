@@ -16,18 +16,18 @@ from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
-# Reset codes are plain-text secrets and expire within minutes. The lists are recounted after a restore. The manifest
-# has the migrations. Data that waits to be blanked is masked in the copy, so the copy needs no erasure jobs.
+# Tables that a backup leaves out. Reset codes are plain-text secrets that expire within minutes. The counts of the
+# ordered lists are recounted after a restore. Migrations are in the manifest. Erased data is masked in the copy.
 LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrations", "erasures"})
 
 
 async def create_backup(store: Store, path: Path, progress: CopyProgress, *, force: bool = False) -> BackupManifest:
-    """Write a backup. Only the owner can read it, and it gets its final name when it is on disk and verified."""
+    """Write a backup file. Only its owner can read it. It gets its final name when it is on disk and verified."""
     progress = stop_on_cancel(progress)
     with open_atomic(path, force=force) as (part, file):
 
         async def copy(tx: Snapshot) -> BackupManifest:
-            file.seek(0)  # this may be a retry
+            file.seek(0)  # start of the file: the database may run this read again after a lost connection
             file.truncate()
             with translate_write_errors(path):
                 return await _copy_database(tx, store.engine, file, progress)
@@ -38,7 +38,7 @@ async def create_backup(store: Store, path: Path, progress: CopyProgress, *, for
             if archive.manifest != manifest:
                 raise BadBackup(f"{part} does not contain what was written to it. Check the disk.")
             archive.verify(progress)
-        await asyncio.sleep(0)  # last chance for a cancellation
+        await asyncio.sleep(0)  # last chance for a Ctrl-C to cancel the backup
     return manifest
 
 

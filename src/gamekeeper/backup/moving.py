@@ -15,8 +15,8 @@ from gamekeeper.store import closing
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM
 
-# The lists are recounted and the migrations applied in the target. Data that waits to be blanked is masked in the copy,
-# so the target needs no erasure jobs. All other tables are copied.
+# Tables that `move` does not copy: ordered lists are recounted, and migrations applied, in the target database. Erased
+# data that waits to be blanked is masked in the copy, so the target needs no erasure jobs.
 LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "migrations", "erasures"})
 MOVED = (
     "This database was moved to {target}: start Gamekeeper on that one. To use this one again, without the changes "
@@ -30,7 +30,7 @@ UNFINISHED = (
 
 
 async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict[str, TableChecksum]:
-    """Copy all tables, then close the source. Writes to the source are blocked meanwhile. Return the tables' checksums.
+    """Copy all tables to the target, then close the source. It rejects writes meanwhile. Return the checksums.
 
     If anything fails, the source is unchanged. The target stays closed until the source is closed, so that both are
     never in use at the same time.
@@ -45,7 +45,8 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
         with ThreadPoolExecutor(1) as pool, stream:
             receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), progress)
             receiving.add_done_callback(stream.note_receiver_done)
-            with contextlib.suppress(MoveStopped):  # receiving.result() raises the reason
+            # MoveStopped is not the reason: receiving.result() raises the receiver's error
+            with contextlib.suppress(MoveStopped):
                 await stream.send_tables(tx)
             sums = receiving.result()
             stream.require_running()
@@ -56,7 +57,7 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
 
 
 async def finish(keeper: Keeper) -> bool:
-    """Open the target after the source was closed; return whether indexes and lists were rebuilt (no Ctrl-C)."""
+    """Open the target after the source was closed. Return False if Ctrl-C stopped the rebuild of indexes and lists."""
     await wait_for_outcome(reopen(keeper))
     return await filling.rebuild_derived(keeper)
 
@@ -68,7 +69,7 @@ async def reopen(keeper: Keeper) -> bool:
 def _receive(
     target: Settings, stream: TableStream, unfinished: str, progress: CopyProgress
 ) -> dict[str, TableChecksum]:
-    """Fill the target, in a separate thread, because a SQLite transaction must not await anything else."""
+    """Fill the target database of a move, in a separate thread: a SQLite transaction must not await anything else."""
 
     async def fill(keeper: Keeper) -> dict[str, TableChecksum]:
         async def work(tx: Writing) -> dict[str, TableChecksum]:
@@ -82,5 +83,6 @@ def _receive(
     try:
         with filling.prepare_target(target) as place:
             return asyncio.run(app.run_with_keeper(place, fill))
-    except OSError as error:  # the source's store would take it for a lost connection
+    # convert OSError: the source's store would take it for a lost database connection, and retry
+    except OSError as error:
         raise BadCopy(f"{show_value(target, 'database')} cannot be written: {error.strerror or error}.") from error

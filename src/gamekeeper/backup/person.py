@@ -18,7 +18,7 @@ from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
-PAGE = 500  # rows in memory at a time
+PAGE = 500  # rows of a person's data that are in memory at a time
 _encode = msgspec.json.Encoder().encode
 
 
@@ -30,11 +30,11 @@ class PersonExport:
 
 
 async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) -> PersonExport:
-    """Write the person's data from one snapshot. Only the owner can read the file; it exists only when complete."""
+    """Write a person's data from one snapshot to a file. Only its owner can read it; it exists only when complete."""
     with open_atomic(path, force=force) as (_, file):
 
         async def write(tx: Reading) -> PersonExport:
-            file.seek(0)  # this may be a retry
+            file.seek(0)  # start of the file: the database may run this read again after a lost connection
             file.truncate()
             with translate_write_errors(path):
                 return await _write_person(tx, key, file)
@@ -76,7 +76,7 @@ async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
 
 
 async def _read_players(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
-    """Yield each player with all its data, in the JSON format of the ledger."""
+    """Yield each player of the account with all its data, in the JSON format of the audit log."""
     for record in held:
         player = codec.decode_player(record.document, record.last_online)
         world = await player_edits.load_state(tx, player.id)
@@ -92,7 +92,7 @@ async def _read_tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
 
 
 async def _read_changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
-    """Yield the changes of the account, then those of each of its players, deleted players included."""
+    """Yield the audit log entries of an account, then those of each of its players, deleted players included."""
     for of, each in (
         (ledger.read_of_user, user_id),
         *((ledger.read_of_player, player_id) for player_id in sorted(player_ids)),
@@ -109,7 +109,7 @@ def _to_change(row: LedgerRow) -> dict[str, object]:
 
 
 def _to_object(row: NamedTuple) -> dict[str, object]:
-    """Convert a row to a JSON object, with times as ISO 8601 text."""
+    """Convert a database row to a JSON object, with times as ISO 8601 text."""
     return {
         name: instants.format_instant(value) if _is_time(name, value) else value
         for name, value in row._asdict().items()

@@ -11,7 +11,7 @@ from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 
 
 async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, keep_tokens: bool = False) -> bool:
-    """Restore everything in one transaction. It holds the migrations' claim, so a server that starts meanwhile waits.
+    """Restore a backup in one transaction. A server that starts meanwhile waits: the restore holds the migration lock.
 
     Return whether indexes and lists were rebuilt too (False after a Ctrl-C).
     """
@@ -27,9 +27,10 @@ async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, k
 
 
 async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> None:
-    """Reset the state that must not return as it was at the time of the backup."""
+    """Reset the restored data that must not return as it was at the time of the backup: presence, mails and tokens."""
     copies.renew_epoch(tx)
-    await presence.drop_servers(tx, made_at)  # running game servers report their players again
-    mails.retire(tx)  # a backup has no reset codes, so these mails would be useless
+    # everyone is offline after a restore: running game servers report their players again
+    await presence.drop_servers(tx, made_at)
+    mails.retire(tx)  # unsent mails are retired: a backup has no reset codes, so these mails would be useless
     if not keep_tokens:
-        copies.revoke_tokens(tx)  # or tokens revoked after the backup would be valid again
+        copies.revoke_tokens(tx)  # revoke all tokens, or tokens that were revoked after the backup would be valid again

@@ -15,17 +15,17 @@ from gamekeeper.store.engine import DatabaseUnavailable, Transaction
 from gamekeeper.store.migrate import AppliedMigration, read_applied
 
 T = TypeVar("T")
-MAX_BATCHES = 4  # queue size: batches that are read but not written yet
-POLL_SECONDS = 0.2  # how often a waiting side checks whether the other has stopped
+MAX_BATCHES = 4  # queue size of a move between databases: batches of rows that are read but not written yet
+POLL_SECONDS = 0.2  # interval in which the waiting side of a move checks whether the other side has stopped
 _END: list[copies.CopiedRow] = []
 
 
 class MoveStopped(DatabaseUnavailable):
-    """The other side of the stream has stopped, or the move was cancelled."""
+    """The other side of a move between databases has stopped, or the move was cancelled."""
 
 
 class TableStream:
-    """The receiver requests one table after the other, and the sender reads it.
+    """Queue between two databases in a move: the receiver requests one table after the other, and the sender reads it.
 
     Both sides poll the move's task for a cancellation: while the sender waits, its event loop does not run.
     """
@@ -55,7 +55,7 @@ class TableStream:
         self._asked.put(None)
 
     def require_running(self) -> None:
-        """Raise MoveStopped if the other side has stopped or the move was cancelled."""
+        """Raise MoveStopped if the other side of the move has stopped or the move was cancelled."""
         if self._stopped.is_set() or (self._move and self._move.cancelling()):
             raise MoveStopped("The other side of the move has stopped; nothing was changed.")
 

@@ -18,7 +18,7 @@ def check(settings: Settings) -> None:
     for option, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
         _require_readable(option, Path(file))
     try:
-        # an empty password: otherwise OpenSSL would prompt on the terminal
+        # load the key with an empty password: otherwise OpenSSL would prompt for one on the terminal
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, password="")
     except ssl.SSLError as error:
         raise BadSetting(_describe_error(settings, error)) from None

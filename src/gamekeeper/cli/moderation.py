@@ -68,7 +68,7 @@ def _apply(database: str | None, rule: Rule, order: ModerationRequest) -> str:
 
 
 def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
-    """End a ban or a mute. Fail if there is none, unlike the API: the name may be mistyped."""
+    """End a ban or a mute. Fail if the account has none, unlike the API: the name may be mistyped."""
 
     async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
         decision = await rule(tx, order)

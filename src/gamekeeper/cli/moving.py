@@ -96,7 +96,7 @@ def _require_other(loaded: Settings, other: Settings) -> None:
 
 
 def _find_errors(other: Settings, moved: CopyProgress) -> list[Finding]:
-    """Open the new database and run doctor on it.
+    """Open the new database after a move and run doctor on it; return the errors.
 
     The old one is already closed, so Ctrl-C becomes an error in the list.
     """

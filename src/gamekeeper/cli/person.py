@@ -79,7 +79,7 @@ async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> ErasureSummary:
 
 
 async def _anonymize(keeper: Keeper, moved: Callable[[str, int, int | None], None]) -> None:
-    """Remove the person from the audit log now. After Ctrl-C a running server does the rest."""
+    """Remove an erased person from the audit log now. After Ctrl-C a running server does the rest."""
     total, done = await erasure_rows.count_left(keeper.store, NEVER), 0
 
     def report_erased(rows: int) -> None:

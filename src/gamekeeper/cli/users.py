@@ -221,7 +221,7 @@ def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool,
 
 
 def _ask_password(loaded: Settings, names: Sequence[str]) -> str:
-    """Prompt until the password is acceptable; Ctrl-C aborts the command."""
+    """Prompt until the typed password is acceptable; Ctrl-C aborts the command."""
     if not sys.stdin.isatty():
         raise click.UsageError(
             "Cannot ask for the password without a terminal. Use --password-stdin or --generate-password."
@@ -247,7 +247,7 @@ def _read_password() -> str:
 
 
 async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -> R:
-    """Apply a change and return its result, mostly the account after the change."""
+    """Apply a change of an account and return its result, mostly the account after the change."""
     results: list[R] = []
 
     def keep(result: R) -> bytes:

@@ -25,7 +25,7 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
 
 
 async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
-    """Compare folded names and emails with the unfolded ones, and permissions with the ledger."""
+    """Compare folded names and emails of accounts with the unfolded ones, and permissions with the audit log."""
     total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await feed.read_state(tx)).trimmed
     while page := await users.read_check_rows_after(tx, last, findings.PAGE_ROWS):
@@ -42,7 +42,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
 
 
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
-    """Check the folds. After an import, duplicate names and missing or duplicate emails have a fold with a suffix."""
+    """Check accounts' folded names and emails. Imported duplicates and missing emails have a fold with a suffix."""
     wrong: list[str] = []
     if user.fold not in {fold(user.name), make_clashing_fold(user.name, user.id)}:
         wrong.append("name")
@@ -56,14 +56,15 @@ def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
 async def _read_powers(
     tx: Reading, spelling: Codec, first: str, last: str, trimmed: int
 ) -> dict[str, dict[str, object]]:
-    """Read the permissions of these accounts from the untrimmed changes; the newest change of each counts."""
+    """Read the permissions of these accounts from the audit log; the newest change of each account counts."""
     told: dict[str, dict[str, object]] = {}
     mark: Row = (first, 0)
     while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
         for user_id, _, after in page:
             try:
                 said = spelling.decode_side(after).user
-            except (msgspec.DecodeError, ValueError):  # the check of the ledger reports unreadable changes
+            # skip unreadable changes: the check of the audit log reports them
+            except (msgspec.DecodeError, ValueError):
                 continue
             powers = {name: value for name, value in said.items() if name in users.Powers._fields}
             told.setdefault(user_id, {}).update(powers)

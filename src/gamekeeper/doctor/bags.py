@@ -34,7 +34,7 @@ def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findi
 
 
 async def check_sizes(tx: Reading, found: Findings, settings: Settings) -> None:
-    """Report items beyond the configured sizes. They are not lost, but an operator should know."""
+    """Report items in slots beyond the configured sizes. They are not lost, but an operator should know."""
     for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
         size = settings.bank_slots if place == BANK else settings.inventory_slots
         found.add(NOTE, "sizes", _describe_beyond(count, f"{place} slots", f"{place}_slots", size))

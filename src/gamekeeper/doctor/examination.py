@@ -12,7 +12,7 @@ READ_ONLY = "Every transaction of the database user is read-only (default_transa
 
 
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
-    """Run every check. If a basic one fails (integrity, privileges, schema), skip the checks that depend on it.
+    """Run every check of the doctor. If integrity, privileges or schema fail, skip the checks that depend on them.
 
     `fix` first creates missing indexes and recounts the lists; nothing else can be repaired from the stored data.
     """

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 ERROR, NOTE = "error", "note"
-PAGE_ROWS = 500  # rows in one query
-MAX_SHOWN = 20  # limit of findings shown per check; further ones are only counted
+PAGE_ROWS = 500  # rows that the doctor reads in one query
+MAX_SHOWN = 20  # findings that the doctor shows per check; further ones are only counted
 REPAIR_ADVICE = "Another program changed the database: revert its change, or restore a backup."
 
-Progress = Callable[[str, int, int], None]  # what is checked, rows done, rows in total
+Progress = Callable[[str, int, int], None]  # the doctor's progress callback: what is checked, rows done, rows in total
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Finding:
 
 
 class Findings:
-    """Collects findings, at most MAX_SHOWN of each check."""
+    """Collects the doctor's findings, at most MAX_SHOWN of each check."""
 
     def __init__(self) -> None:
         self._shown: list[Finding] = []

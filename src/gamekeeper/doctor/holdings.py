@@ -16,8 +16,8 @@ from gamekeeper.store.engine import Reading, Row
 
 SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
 NOTHING = "nothing"
-Place = tuple[str, str]  # name of the check, and description of the place
-Holdings = dict[Place, str]  # place → description of its content; empty places are left out
+Place = tuple[str, str]  # a slot, spell or variable of a player: name of the check, and description of the place
+Holdings = dict[Place, str]  # place (slot, spell or variable) → description of its content; empty places are left out
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class LedgerHoldings:
         self.variables.update(after.variables)
 
     def describe_places(self, player_id: str) -> dict[Place, str | None]:
-        """Describe the content of each place that the ledger mentions; None: empty."""
+        """Describe the content of each slot, spell and variable that the audit log mentions; None: empty."""
         stacks = {spot: stack for spot, stack in self.slots.items() if stack}
         known = {slot: spell for slot, spell in self.spells.items() if spell}
         assigned = {each: value for each, value in self.variables.items() if value is not None}
@@ -67,7 +67,7 @@ async def check(
     slots: Mapping[str, Sequence[items.PlayerSlot]],
     trimmed: int,
 ) -> None:
-    """Compare a page of players (id → name, in order of id) with the ledger's untrimmed changes."""
+    """Compare the items, spells and variables of a page of players (id → name, sorted by id) with the audit log."""
     first, last = min(names), max(names)
     told = await _replay(tx, spelling, first, last, trimmed)
     known: dict[str, list[spells.KnownSpell]] = {}
@@ -91,7 +91,7 @@ async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: 
         for player_id, _, kind, before, after in page:
             try:
                 sides = [spelling.decode_side(side) if side else ChangeSide() for side in (before, after)]
-            except (msgspec.DecodeError, ValueError):  # the check of item totals reports unreadable changes
+            except (msgspec.DecodeError, ValueError):  # skip unreadable changes: the check of item totals reports them
                 continue
             told.setdefault(player_id, LedgerHoldings()).apply(kind, *sides)
         mark = (page[-1][0], page[-1][1])

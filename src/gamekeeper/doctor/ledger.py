@@ -1,4 +1,4 @@
-"""Compare item totals of the ledger with the slots."""
+"""The doctor's check of item totals: compares the audit log with the slots."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ async def check_epoch(tx: Reading) -> list[Finding]:
 
 
 async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
-    """Check for every item that the total by the ledger equals the total in the slots."""
+    """Check for every item that its total quantity by the audit log equals the total in the slots."""
     brought = await _add_up(tx, found, spelling, progress)
     held = await items.sum_quantities(tx)
     wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))

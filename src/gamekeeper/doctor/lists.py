@@ -1,4 +1,4 @@
-"""Checks of indexes and of the counts of the ordered lists."""
+"""The doctor's checks of indexes, and of the row counts of the ordered lists."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -16,8 +16,9 @@ from gamekeeper.game.lists import CHECKPOINT_ENTRIES, ListsView
 from gamekeeper.store import indexes
 from gamekeeper.store.engine import Reading
 
-KEYS_PER_QUERY = 10_000  # keys of a list per query
-LONG_LOG_CHANGES = 10 * CHECKPOINT_ENTRIES  # a running server keeps the log of list changes far shorter
+KEYS_PER_QUERY = 10_000  # keys of an ordered list that the doctor reads per query
+# entries from which the log of list changes is reported as too long: a running server keeps it far shorter
+LONG_LOG_CHANGES = 10 * CHECKPOINT_ENTRIES
 REINDEX = "Create it, and check the lists, with: gamekeeper doctor --fix"
 RECOUNT = "Recount them with: gamekeeper doctor --fix"
 
@@ -28,7 +29,7 @@ async def create_indexes(keeper: Keeper) -> list[Finding]:
 
 
 async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
-    """Report missing indexes; return whether all exist. Without them every page of a list sorts its whole table."""
+    """Report missing indexes; return whether all exist. Without one, each page of an ordered list sorts its table."""
     missing = await indexes.find_missing(tx, engine)
     for name in missing:
         found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
@@ -43,7 +44,7 @@ async def recount(keeper: Keeper) -> Finding:
 
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:
-    """Compare the row count of each bucket with the table: pages and ranks depend on these counts."""
+    """Compare the row count of each bucket of an ordered list with the table: pages and ranks depend on it."""
     view = await _read_view(tx, found)
     if view is None:
         return
@@ -79,7 +80,7 @@ async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
 
 
 async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerator[Sequence[Key]]:
-    """Yield all keys of a list in order, in pages. Each query starts at the last key of the page before."""
+    """Yield all keys of an ordered list in order, in pages. Each query starts at the last key of the page before."""
     last, first = listing.lowest_key, 0
     while keys := (await listing.load_keys(tx, last, KEYS_PER_QUERY))[first:]:
         yield keys
@@ -87,7 +88,7 @@ async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerato
 
 
 def _count_keys(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
-    """Add the number of keys in each bucket to `held`; keys below all buckets count as bucket -1."""
+    """Count the keys of an ordered list in each bucket, in `held`; keys below all buckets count as bucket -1."""
     at = 0
     while at < len(keys):
         bucket = bisect_right(lows, keys[at]) - 1

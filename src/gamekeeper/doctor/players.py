@@ -1,4 +1,4 @@
-"""Checks of players: document and columns, equipment and inventory, and their items and the ledger."""
+"""The doctor's checks of players: document and columns, equipment and inventory, items and the audit log."""
 
 import msgspec
 
@@ -68,7 +68,7 @@ def _check_columns(row: Row, player: Player, found: Findings, spelling: Codec) -
 
 
 def _is_part(stored: bytes, whole: bytes) -> bool:
-    """Return whether the stored fields equal those we would write; older versions wrote fewer fields."""
+    """Return whether a player's stored fields equal those we would write; older versions wrote fewer fields."""
     fields = _fields.decode(stored)
     return msgspec.json.encode(fields) == stored and fields.items() <= _fields.decode(whole).items()
 

@@ -1,4 +1,4 @@
-"""Checks of settings that are wrong or unsafe, and of the database file."""
+"""The doctor's checks of settings that are wrong or unsafe, and of the database file."""
 
 import ipaddress
 import os
@@ -15,7 +15,7 @@ from gamekeeper.settings import BadSetting, Settings, describe_unknown
 
 OTHERS_CAN_READ = 0o004
 GIB = 1 << 30
-MIN_FREE_SHARE = 0.05  # of the disk; on large disks 1 GiB is enough
+MIN_FREE_SHARE = 0.05  # the doctor warns if less than this share of the disk is free; on large disks 1 GiB is enough
 TLS_ADVICE = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
 
 

@@ -1,4 +1,4 @@
-"""Every kind of change of an account. `effects.py` has those of players."""
+"""Every kind of change of an account. `effects.py` has the changes of players."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from gamekeeper.store.engine import Writing
 
 @dataclass(frozen=True, slots=True)
 class _UserChange:
-    user: users.User  # before the change
+    user: users.User  # the account before the change
 
     def whose(self) -> SubjectIds:
         return None, self.user.id
@@ -79,7 +79,7 @@ class UserDeleted(_UserChange):
     Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasure_jobs.py`).
     """
 
-    upto: int  # number of the last change before this one
+    upto: int  # number of the last change before the deletion of the account
     players: Sequence[str]  # ids of the account's present and former players
     kind: ClassVar[str] = "user_deleted"
 
@@ -109,7 +109,7 @@ class EmailChanged(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class PasswordChanged(_UserChange):
-    """A new password. It revokes the account's tokens and reset codes."""
+    """A new password of an account. It revokes the account's tokens and reset codes."""
 
     password: str
     kind: ClassVar[str] = "password_changed"
@@ -144,7 +144,7 @@ class PowersChanged(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class UserBanned(_UserChange):
-    """A ban. It revokes the account's tokens and sessions."""
+    """A ban of an account. It revokes the account's tokens and sessions."""
 
     ban: moderation.Penalty
     kind: ClassVar[str] = "user_banned"
@@ -205,9 +205,9 @@ class UserUnmuted(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class GameNotified(_UserChange):
-    """A notice for the game about the account of an online player. It changes nothing: the game reads the entry."""
+    """A notice for the game about the account of an online player. It changes no data: the game reads the log entry."""
 
-    kind: str  # user_kicked, user_banned, user_muted, user_unmuted
+    kind: str  # kind of notice for the game: user_kicked, user_banned, user_muted, user_unmuted
     player_id: str
     details: Mapping[str, object]
 
@@ -242,8 +242,8 @@ class ResetRequested(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class MailRetried:
-    mail: mails.OutboxMail  # before the change
-    at: int  # time of the next attempt, in milliseconds since 1970
+    mail: mails.OutboxMail  # the mail before the change
+    at: int  # time of the mail's next attempt, in milliseconds since 1970
     kind: ClassVar[str] = "mail_retried"
 
     def whose(self) -> SubjectIds:

@@ -1,4 +1,4 @@
-"""Undo of changes of accounts. `undo.py` has those of players."""
+"""Undo of changes of accounts. `undo.py` undoes changes of players."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,7 @@ async def _undo_email(tx: Reading, context: UndoContext) -> list[Change]:
     former = _require_former_text(context, "email")
     try:
         accounts.require_email(former, "email")
-    except BadField:  # an import accepts invalid addresses of the other server
+    except BadField:  # the former email may be invalid: an import accepts invalid addresses of the other server
         raise context.make_conflict("the former email is not a valid address") from None
     return _ledger_changes(await accounts.change_email(tx, user.id, former, None))
 
@@ -129,7 +129,7 @@ async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) ->
     ends = ends_at if isinstance(ends_at, int) else None
     moderator = str(lifted.get("moderator") or "")
     if moderator and not await users.find_by_fold(tx, lookup.fold(moderator)):
-        moderator = ""  # the name of an erased account must not come back
+        moderator = ""  # no moderator: the name of an erased account must not come back
     return _make_request(context)._replace(restored=Penalty(_require_former_text(context, of), moderator, ends))
 
 
@@ -143,7 +143,7 @@ def _read_powers(side: ChangeSide) -> Powers:
 
 
 def _require_former_text(context: UndoContext, name: str) -> str:
-    """Return a former value. Entries of old versions and of erased accounts do not have it."""
+    """Return a value from before a change. Audit log entries of old versions and of erased accounts do not have it."""
     found = context.before.user.get(name)
     if not isinstance(found, str):
         raise context.make_conflict(NOT_RECORDED)

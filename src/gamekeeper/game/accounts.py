@@ -50,7 +50,7 @@ def find_role(name: str) -> str | None:
 
 
 def grant(powers: Powers, right: str) -> Powers:
-    """Add a role or power. `users.manage` includes `users.query`."""
+    """Add a role or permission to an account. `users.manage` includes `users.query`."""
     wider = powers._replace(**{FLAGS[right]: True})
     return wider._replace(users_query=wider.users_query or wider.users_manage)
 
@@ -81,7 +81,7 @@ async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
 
 
 async def change_email(tx: Reading, key: str, email: str, proven: str | None) -> Decision[User]:
-    """Change the email. `proven` is the stored hash that the sent password matched; None: no password is needed."""
+    """Change an account's email. `proven`: stored hash that the sent password matched; None: no password is needed."""
     user = await _lock_user(tx, key, proven)
     owner = await users.find_id_by_email_fold(tx, fold(email))
     if owner not in (None, user.id):
@@ -105,5 +105,5 @@ async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]
 async def _lock_user(tx: Reading, key: str, proven: str | None) -> User:
     user = await lookup.lock_user_record(tx, key)
     if proven is not None and user.password != proven:
-        raise WrongPassword  # the password changed after the check
+        raise WrongPassword  # the password was changed after the caller's password was checked
     return user

@@ -17,23 +17,23 @@ from itertools import accumulate
 from math import ceil
 from typing import Any, NamedTuple
 
-Key = Any  # a name, or (level, exp, id); all keys of one list have the same type
+Key = Any  # key of a row in an ordered list: a name, or (level, exp, id); all keys of one list have the same type
 
-BUCKET_ROWS = 128  # rows in a new bucket: few enough to skip within it by OFFSET
-SPLIT_ROWS = 2 * BUCKET_ROWS  # rows from which on a bucket is split
-BLOCK_BUCKETS = 256  # buckets in a new block
+BUCKET_ROWS = 128  # rows in a new bucket of an ordered list: few enough to skip within it by OFFSET
+SPLIT_ROWS = 2 * BUCKET_ROWS  # a bucket of an ordered list is split when it has this many rows
+BLOCK_BUCKETS = 256  # buckets in a new block; a block is a part of an ordered list's index that is stored as one row
 
 
 class Bucket(NamedTuple):
-    start: Key  # the smallest key that belongs into the bucket
-    before: int  # number of rows in all buckets before this one
+    start: Key  # the smallest key that belongs into this bucket of an ordered list
+    before: int  # number of rows in all buckets of the ordered list before this one
     size: int
 
 
 class BucketBlock(NamedTuple):
     starts: Sequence[Key]
     counts: Sequence[int]
-    total: int  # sum of `counts`, stored so that a new index need not add up every bucket
+    total: int  # number of rows in the block: sum of `counts`, stored so that a new index need not add up every bucket
 
     @classmethod
     def from_counts(cls, starts: Sequence[Key], counts: Sequence[int]) -> "BucketBlock":
@@ -51,7 +51,7 @@ class BucketIndex:
         return self._ends[-1]
 
     def find_at_position(self, position: int) -> Bucket:
-        """Return the bucket that has the row at a position, which is 0 to `total` - 1."""
+        """Return the bucket that has the row at a position of an ordered list, from 0 to `total` - 1."""
         number = bisect_right(self._ends, position)
         starts, counts, _ = self.blocks[number]
         before = self._count_before(number)
@@ -61,14 +61,14 @@ class BucketIndex:
         return Bucket(starts[within], before + ends[within] - size, size)
 
     def find_by_key(self, key: Key) -> Bucket:
-        """Return the bucket that a key belongs into, whether or not the key exists."""
+        """Return the bucket of an ordered list that a key belongs into, whether or not the key exists."""
         number = self._find_block(key)
         starts, counts, _ = self.blocks[number]
         within = _find_range(starts, key)
         return Bucket(starts[within], self._count_before(number) + sum(counts[:within]), counts[within])
 
     def apply_steps(self, steps: Iterable[tuple[Key, int]]) -> "BucketIndex":
-        """Return an index with rows added (+1) and removed (-1)."""
+        """Return the index of an ordered list after rows were added (+1) and removed (-1)."""
         blocks = list(self.blocks)
         changed: dict[int, list[int]] = {}
         for key, step in steps:
@@ -81,13 +81,13 @@ class BucketIndex:
         return BucketIndex(blocks)
 
     def merge_starting_at(self, gone: Iterable[Key]) -> "BucketIndex":
-        """Return an index in which each bucket that starts at one of these keys is merged into the one before it."""
-        # the first bucket has none before it
+        """Return an index in which each bucket that starts at one of these keys is merged into the bucket before it."""
+        # the first bucket cannot be merged, because no bucket is before it
         starts = {key for key in gone if self.find_by_key(key).start == key} - {self._block_starts[0]}
         return self._merge_where(lambda start, _before, _count: start in starts) if starts else self
 
     def find_crowded(self) -> list[Bucket]:
-        """Return the buckets that must be split. Their `before` is not computed: it is always 0."""
+        """Return the buckets of an ordered list that must be split. Their `before` is not computed: it is always 0."""
         return [
             Bucket(start, 0, count)
             for block in self.blocks
@@ -106,11 +106,11 @@ class BucketIndex:
         return BucketIndex([*self.blocks[:number], *_group_into_blocks(starts, counts), *self.blocks[number + 1 :]])
 
     def merge_small(self) -> "BucketIndex":
-        """Return an index in which neighbouring small buckets are merged."""
+        """Return an index of an ordered list in which neighbouring small buckets are merged."""
         return self._merge_where(lambda _start, before, count: before + count <= BUCKET_ROWS)
 
     def _merge_where(self, joins: Callable[[Key, int, int], bool]) -> "BucketIndex":
-        """Merge a bucket into the one before it where `joins(start, rows of the one before, own rows)` is true."""
+        """Merge a bucket into the one before it if `joins(its start, rows of the one before, its rows)` is true."""
         starts: list[Key] = []
         counts: list[int] = []
         for block in self.blocks:
@@ -130,18 +130,18 @@ class BucketIndex:
 
 
 def build_index(starts: Sequence[Key], total: int) -> BucketIndex:
-    """Make the index of a whole list from the starts of its buckets, which are full except for the last."""
+    """Make the index of a whole ordered list from the starts of its buckets, which are full except for the last."""
     return BucketIndex(_group_into_blocks(starts, _deal_rows(total)))
 
 
 def _deal_rows(total: int) -> list[int]:
-    """Return the number of rows per bucket: full buckets, then the remainder. At least one bucket, perhaps empty."""
+    """Return the number of rows for each bucket: full ones, then the remainder. At least one bucket, perhaps empty."""
     full, rest = divmod(total, BUCKET_ROWS)
     return [BUCKET_ROWS] * full + ([rest] if rest or not full else [])
 
 
 def _group_into_blocks(starts: Sequence[Key], counts: Sequence[int]) -> list[BucketBlock]:
-    """Group buckets into blocks of about the same size, so that no block with a single bucket remains."""
+    """Group buckets of an ordered list into blocks of about equal size, so that no block has a single bucket."""
     size = ceil(len(starts) / max(1, round(len(starts) / BLOCK_BUCKETS)))
     return [
         BucketBlock.from_counts(starts[at : at + size], counts[at : at + size]) for at in range(0, len(starts), size)

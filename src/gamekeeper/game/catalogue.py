@@ -9,7 +9,8 @@ from gamekeeper.game.refusals import NoSuchKind
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading, Store
 
-MOST_FOLDED = 10_000  # entries of a kind whose names are folded in Python: the databases fold only A to Z
+# catalogue entries of a kind whose names are case-folded in Python: the databases fold only A to Z
+MOST_FOLDED = 10_000
 
 
 def require_kind(kind: str) -> None:
@@ -18,7 +19,7 @@ def require_kind(kind: str) -> None:
 
 
 async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    """Return the number of entries and one page, from the same snapshot."""
+    """Return the number of catalogue entries of a kind and one page of them, from the same snapshot."""
 
     async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
         return await catalogue.count(tx, kind), await catalogue.read_page(tx, kind, limit, offset)
@@ -27,13 +28,14 @@ async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[i
 
 
 async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
-    """Find entries whose names contain the text, in any case: exact names first, then names that start with it."""
+    """Find catalogue entries whose names contain a text, in any case. Exact names and prefixes come first."""
     sought = lookup.fold(text)
     if not lookup.is_nameable(sought):
         return []
     if sought.isascii():
         return await catalogue.search(tx, kind, sought, limit)
-    spelled = await catalogue.search(tx, kind, text, limit)  # finds exact spellings even among entries beyond the limit
+    # the database's search finds names in the exact case even among entries beyond MOST_FOLDED
+    spelled = await catalogue.search(tx, kind, text, limit)
     looked_at = [
         each for each in await catalogue.read_page(tx, kind, MOST_FOLDED, 0) if sought in lookup.fold(each.name)
     ]
@@ -41,7 +43,7 @@ async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[ca
 
 
 async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry]) -> Decision[int]:
-    """Insert or replace entries by id. Unchanged entries are not recorded in the audit log."""
+    """Insert or replace catalogue entries by id. Unchanged entries are not recorded in the audit log."""
     await catalogue.lock_kind(tx, kind)
     before = await catalogue.find_by_ids(tx, kind, [entry.id for entry in entries])
     differing = [entry for entry in entries if before.get(entry.id) != entry]
@@ -51,6 +53,6 @@ async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry
 
 
 def _sort_key(entry: catalogue.CatalogueEntry, sought: str) -> tuple[bool, bool, str, str]:
-    """Sort exact names first, then names that start with the text, as the database does."""
+    """Sort catalogue entries like the database: exact names first, then names that start with the text."""
     fold = lookup.fold(entry.name)
     return fold != sought, not fold.startswith(sought), entry.name, entry.id

@@ -26,7 +26,7 @@ class Intent:
     """A request for a change: the caller, the reason and the idempotency key."""
 
     request_id: str
-    actor_id: str | None = None  # None: the command line
+    actor_id: str | None = None  # account that makes the change; None: the command line
     token_id: str | None = None
     over_link: bool = False
     reason: str | None = None
@@ -39,15 +39,15 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[R]):
-    """The result of a rule: the changes to write, and the answer for the caller."""
+    """The result of a rule of the game: the changes to write, and the answer for the caller."""
 
     changes: Sequence[Change | Unlogged]
     result: R
     subject: SubjectIds | None = None  # player and account that the answer is about; None: those of the first change
     stored_result: R | None = None  # the answer stored for retries, if `result` has data that must not be stored
     undoes: int | None = None  # number of the change that the first of `changes` undoes
-    erased_names: Sequence[str] = ()  # names to remove from the reason
-    preview: str = ""  # other data that a dry run shows; part of the state fingerprint
+    erased_names: Sequence[str] = ()  # names of erased accounts and players, to remove from the reason
+    preview: str = ""  # other data that a dry run shows; part of the fingerprint of the state
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,13 @@ class Changes:
             raise IdempotencyInProgress from None
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
-        """Return the stored answer to a retry, for callers that must check a password before they call `apply`."""
+        """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""
         if not _find_key(intent):
             return None
         return await self._store.write(lambda tx: self._find_stored_answer(tx, intent))
 
     async def _find_stored_answer(self, tx: Writing, intent: Intent) -> ApplyResult | None:
-        """Return the stored answer to this key. A retry also writes a row, so that its COMMIT waits for the standby."""
+        """Return the stored answer to an Idempotency-Key. Also write a row, so that COMMIT waits for the standby."""
         key = _find_key(intent)
         kept = await keys.find(tx, *key) if key else None
         if not key or not kept:
@@ -133,7 +133,7 @@ class Changes:
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.codec)
-                # only the first change undoes one; the others are side effects, such as notices for a game
+                # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
         await ledger.append(tx, entries)
         return entries
@@ -169,20 +169,20 @@ def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") ->
 
 
 def _erase_names(reason: str | None, names: Sequence[str]) -> str | None:
-    """Replace these names in a reason, as whole words in any case, the longest names first."""
+    """Replace names of erased accounts and players in a reason: whole words in any case, the longest names first."""
     for name in sorted(filter(None, names), key=len, reverse=True) if reason else ():
         reason = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ERASED_NAME, reason or "", flags=re.IGNORECASE)
     return reason
 
 
 def _find_subject(decision: Decision[Any]) -> SubjectIds:
-    """Return whom the answer is about: stored answers about an erased account are erased with it."""
+    """Return the player and account that an answer is about: an erasure of the account erases stored answers too."""
     said = (change.whose() for change in decision.changes if not isinstance(change, Unlogged))
     return decision.subject or next(said, (None, None))
 
 
 def _find_key(intent: Intent) -> tuple[str, str] | None:
-    """Return the account and the idempotency key; None: the answer is not stored."""
+    """Return the account and its Idempotency-Key, under which an answer is stored; None: the answer is not stored."""
     if not intent.key or not intent.actor_id or intent.dry_run:
         return None
     return intent.actor_id, intent.key

@@ -7,7 +7,8 @@ from typing import Protocol
 from gamekeeper.game.inventory import SlotAddress, Stack
 from gamekeeper.game.players import Player
 
-SubjectIds = tuple[str | None, str | None]  # the player's id, the user's id
+# the ids of a player and an account (user) that a change or an answer is about
+SubjectIds = tuple[str | None, str | None]
 
 
 def _empty_dict() -> dict[str, object]:
@@ -18,15 +19,15 @@ def _empty_dict() -> dict[str, object]:
 class ChangeSide:
     """One side of a change in the audit log, before or after: only the values that differ."""
 
-    player: Mapping[str, object] = field(default_factory=_empty_dict)  # attributes of Player
+    player: Mapping[str, object] = field(default_factory=_empty_dict)  # changed attributes of Player
     slots: Mapping[SlotAddress, Stack | None] = field(default_factory=dict[SlotAddress, Stack | None])
-    bags: Mapping[str, int] = field(default_factory=dict[str, int])  # id → slot count
+    bags: Mapping[str, int] = field(default_factory=dict[str, int])  # id of a bag → its number of slots
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     variables: Mapping[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
     user: Mapping[str, object] = field(default_factory=_empty_dict)  # fields of the account's record
     catalogue: Mapping[str, object] = field(default_factory=_empty_dict)
     sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → quantity, in a bulk load
-    unknown: Mapping[str, object] = field(default_factory=_empty_dict)  # fields of a newer version, as JSON
+    unknown: Mapping[str, object] = field(default_factory=_empty_dict)  # fields that a newer version wrote, as JSON
 
 
 class Codec(Protocol):
@@ -35,17 +36,17 @@ class Codec(Protocol):
     def encode_player(self, player: Player, /) -> bytes: ...
 
     def decode_player(self, document: bytes, last_online: int | None, /) -> Player:
-        """Decode a document of any version: missing fields get their defaults, unknown ones are kept."""
+        """Decode a player's document of any version: missing fields get their defaults, unknown ones are kept."""
         ...
 
     def encode_side(self, trace: ChangeSide, /) -> str: ...
 
     def decode_side(self, side: bytes | str, /) -> ChangeSide:
-        """Decode what `encode_side` wrote. A field that players and accounts share is in both parts."""
+        """Decode a change side that `encode_side` wrote. A field that players and accounts share is in both parts."""
         ...
 
     def list_personal_fields(self) -> Sequence[str]:
-        """Return the JSON names of fields with personal data, which an erasure removes."""
+        """Return the JSON names of audit log fields with personal data, which an erasure removes."""
         ...
 
     def count_items(self, side: bytes | str | None, /) -> Mapping[str, int]:

@@ -20,7 +20,7 @@ from gamekeeper.store.users import User
 
 T = TypeVar("T")
 OnRightPassword = Callable[[Writing, User], Coroutine[Any, Any, T]]
-CODE_BYTES = 24  # random bytes of a reset code
+CODE_BYTES = 24  # random bytes of a password reset code
 CODE_LIFE_MS = 30 * 60 * 1000
 CODE_ATTEMPTS = 5
 MAILS_WINDOW_MS = 60 * 60 * 1000
@@ -94,7 +94,7 @@ async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) 
 
 
 async def check_reset_code(keeper: Keeper, key: str, sent: str) -> str:
-    """Check a reset code. A wrong one uses up an attempt in its own transaction, so a dry run counts too."""
+    """Check a password reset code. A wrong one uses up an attempt in its own transaction, so a dry run counts too."""
 
     async def compare(tx: Writing) -> str | None:
         user = await lookup.lock_user(tx, key)
@@ -113,12 +113,12 @@ async def check_reset_code(keeper: Keeper, key: str, sent: str) -> str:
 async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decision[User]:
     user = await lookup.lock_user(tx, key)
     if await resets.find_current(tx, user.id) != code:
-        raise WrongCode  # used or replaced since the check
+        raise WrongCode  # the reset code was used or replaced since the check
     return Decision([PasswordChanged(user, password), guesses.forget_known_callers(user.id)], user)
 
 
 async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:
-    """Lock the account and the caller's account, so that no other mail for or by them is queued during the count."""
+    """Lock the account and the caller's, so that no other mail for or by them is queued while mails are counted."""
     found = await lookup.find_user(tx, key)
     for each in sorted({found.id, caller}):
         await users.lock(tx, each)

@@ -44,9 +44,9 @@ from gamekeeper.store.engine import Writing
 
 @dataclass(frozen=True, slots=True)
 class ItemsChanged:
-    kind: str  # items_given, items_taken, items_set
+    kind: str  # kind of the change in the audit log: items_given, items_taken, items_set
     player_id: str
-    slots: Slots  # before the change
+    slots: Slots  # the player's slots before the change
     outcome: InventoryChange
 
     def whose(self) -> SubjectIds:
@@ -75,7 +75,7 @@ class ItemsChanged:
 
 @dataclass(frozen=True, slots=True)
 class SpellsChanged:
-    kind: str  # spell_taught, spell_forgotten, spells_set
+    kind: str  # kind of the change in the audit log: spell_taught, spell_forgotten, spells_set
     player_id: str
     before: Mapping[int, str | None]
     after: Mapping[int, str | None]
@@ -97,7 +97,7 @@ class SpellsChanged:
 class VariablesSet:
     player_id: str
     before: Mapping[str, int | bool | None]
-    after: Mapping[str, int | bool | None]  # None: the variable has no value
+    after: Mapping[str, int | bool | None]  # variable id → its value after the change; None: the variable has no value
     kind: ClassVar[str] = "variables_set"
 
     def whose(self) -> SubjectIds:
@@ -276,9 +276,9 @@ class Unlogged:
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
 
 
-# these two enclose the changes of a bulk load, whose rows bypass the log of the ordered lists
+# these two effects enclose a bulk load, whose rows bypass the change log of the ordered lists (such as the ranking)
 PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_bulk_load)
-# comes before the first batch of a bulk load into an empty database
+# this effect comes before the first batch of a bulk load into an empty database
 DROP_INDEXES = Unlogged(indexes.drop)
 
 

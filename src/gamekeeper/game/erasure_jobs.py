@@ -14,15 +14,15 @@ from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
 POLL_SECONDS = 1.0
-BATCH_ROWS = 1_000  # changes or answers per transaction: takes a few milliseconds, so that requests do not wait long
-REST_FACTOR = (
-    3  # the pause after a batch is this many times as long as the batch: at most a quarter of the time is used
-)
-LOCKED_SECONDS = 0.1  # pause when other processes work on all jobs
+# audit log entries or stored answers blanked per transaction: a few milliseconds, so that requests do not wait long
+BATCH_ROWS = 1_000
+# pause after a batch of an erasure job, as a multiple of the batch's duration: uses at most a quarter of the time
+REST_FACTOR = 3
+LOCKED_SECONDS = 0.1  # pause of an erasure worker while other processes work on all jobs
 
 
 async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
-    """Run all jobs to their end; `blanked` is called with the number of rows after each batch."""
+    """Run all erasure jobs to their end; `blanked` is called with the number of rows after each batch."""
     while await erasures.has_jobs(store):
         started = time.monotonic()
         rows = await blank_batch(store, BATCH_ROWS)
@@ -34,7 +34,7 @@ async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _
 
 
 async def describe_backlog(tx: Reading) -> list[str]:
-    """Describe the remaining work in a sentence; empty list: all jobs are done."""
+    """Describe the remaining work of the erasure jobs in sentences; empty list: all jobs are done."""
     accounts = await erasures.count_accounts(tx)
     if not accounts:
         return []
@@ -45,7 +45,7 @@ async def describe_backlog(tx: Reading) -> list[str]:
 
 
 async def blank_batch(store: Store, most: int) -> int | None:
-    """Blank the next rows of one job, in one transaction. None: no job, or other processes work on all jobs."""
+    """Blank the next rows of one erasure job, in one transaction. None: no job, or other processes work on all jobs."""
 
     async def blank(tx: Writing) -> int | None:
         job = await erasures.claim(tx)
@@ -55,7 +55,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Blank changes first, then answers about the account, then answers to it; delete the job after the last row."""
+    """Blank an erased account's changes, then stored answers about it and to it; at the end delete the job."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])

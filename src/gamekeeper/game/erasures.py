@@ -18,14 +18,15 @@ from gamekeeper.store import ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
 
-MOST_COUNTED = 10_000  # changes that the summary counts: counting millions would be slow
+# limit up to which an erasure's summary counts audit log entries: counting millions would be slow
+MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureSummary:
-    user: User  # before the erasure
-    characters: Sequence[str]  # names of the deleted players
-    changes: int  # number of changes about the account and its players, at most MOST_COUNTED
+    user: User  # the account before its erasure
+    characters: Sequence[str]  # names of the players that the erasure deleted
+    changes: int  # number of audit log entries about the account and its players, at most MOST_COUNTED
 
 
 async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Decision[ErasureSummary]:
@@ -44,7 +45,7 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
     deleted = UserDeleted(user, await ledger.read_last(tx), ids)
     anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
-    # the answer that is stored for retries has no names and belongs to no account, so the job does not blank it
+    # the stored answer to an erasure has no names and belongs to no account, so the erasure job does not blank it
     kept, unnamed = ErasureSummary(anonymous, [], 0), (user.name, user.email, *names)
     shown = repr((user.name, user.email, user.powers, user.mute_reason, user.ban_reason, names))
     result = ErasureSummary(user, names, changes)
@@ -52,6 +53,6 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
 
 
 async def _plan_player_deletion(tx: Reading, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
-    """Return a player's name, and its deletion without the name and without unknown fields, which may be personal."""
+    """Return a player's name, and its deletion without its name or unknown fields, which may be personal data."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
     return change.player.name, replace(change, player=replace(change.player, name="", unknown={}))

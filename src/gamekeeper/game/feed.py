@@ -19,14 +19,15 @@ from gamekeeper.store.feed import FeedRow, Horizon
 POLL_SECONDS = 0.02
 FAST_POLL_SECONDS = 0.005  # poll interval while a horizon is pending (most transactions are short) and during traffic
 LONG_TRANSACTION_SECONDS = 1.0  # a pending transaction older than this is polled less often, and ends a short wait
-WINDOW_CHANGES = 5_000  # numbers read per request: a filter that matches few changes must not make a request slow
+# changes that the feed reads per request: a filter that matches few changes must not make a request slow
+WINDOW_CHANGES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class FeedQuery:
     after: int | None  # cursor: number of the last change that the caller has; None: start at the present
     limit: int
-    wait_seconds: float  # seconds
+    wait_seconds: float  # longest wait of the long poll, in seconds
     account_id: str
     include_own: bool
     epoch: str | None
@@ -40,7 +41,7 @@ class FeedPage:
 
 
 class Feed:
-    """Answers the feed requests of a process. One task polls the audit log for all of them."""
+    """Answers the change feed requests of a process. One task polls the audit log for all of them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -69,17 +70,17 @@ class Feed:
             if cursor < self._watermark:
                 found, cursor = await self._read_window(asked, cursor)
                 trimmed = (await feed.read_state(self._store)).trimmed
-                if trimmed > asked.after:  # trimmed during the read: some changes may be missing
+                if trimmed > asked.after:  # the audit log was trimmed during the read: some changes may be missing
                     raise ChangesTrimmed(trimmed=trimmed)
                 if found or cursor < self._watermark:
                     return FeedPage(found, cursor, epoch)
-            # changes that were acknowledged before this request are sent even if the caller does not want to wait
+            # changes acknowledged before this feed request are sent even if the caller does not want to wait
             patience = asked.wait_seconds if cursor >= last else max(asked.wait_seconds, LONG_TRANSACTION_SECONDS)
             if not await self._wait_for_number(cursor + 1, began + patience):
                 return FeedPage([], cursor, epoch)
 
     def stop(self) -> None:
-        """Answer all waiting requests at once, for the shutdown."""
+        """Answer all waiting feed requests at once, for the shutdown."""
         self._stopping.set()
         self._advanced.set()
 
@@ -101,7 +102,7 @@ class Feed:
             await asyncio.gather(self._follower, return_exceptions=True)
 
     async def _find_current_cursor(self, last: int) -> int:
-        """Return the highest cursor that covers every change acknowledged before this request."""
+        """Return the highest feed cursor that covers every change acknowledged before this request."""
         if not await self._wait_for_number(last, time.monotonic() + LONG_TRANSACTION_SECONDS):
             raise DatabaseUnavailable("A transaction that was open when the request arrived is taking too long.")
         return self._watermark
@@ -112,7 +113,7 @@ class Feed:
         return found, found[-1].seq if len(found) == asked.limit else upto
 
     async def _wait_for_number(self, number: int, deadline: float) -> bool:
-        """Wait until the watermark reaches a number. False: the deadline passed, or the process shuts down."""
+        """Wait until the feed's watermark reaches a number. False: the deadline passed, or the process shuts down."""
         self._waiters += 1
         try:
             while self._watermark < number and not self.is_stopping and time.monotonic() < deadline:
@@ -134,8 +135,9 @@ class Feed:
             self._follower = None
 
     async def _advance(self) -> float:
-        """Move the watermark if possible, and return the seconds until the next poll."""
-        with contextlib.suppress(DatabaseUnavailable):  # the database may be back before the requests time out
+        """Move the feed's watermark if possible, and return the seconds until the next poll."""
+        # ignore a lost database: it may be back before the waiting feed requests time out
+        with contextlib.suppress(DatabaseUnavailable):
             if self._pending is None:
                 self._pending = await feed.take_horizon(self._store, self._last_horizon, self._watermark)
                 self._pending_since = time.monotonic()

@@ -15,14 +15,14 @@ from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
 
-MOST_PER_MATCH = 8  # hits per kind and per way to match
+MOST_PER_MATCH = 8  # search hits per kind (players, accounts …) and per way to match
 SIMILAR_PER_PREFIX, MOST_SIMILAR = (
     2,
     64,
-)  # hits per corrected prefix, and for all of them
-TYPO_LETTERS = 6  # first letters in which a typo is corrected
+)  # search hits per corrected prefix, and for all corrected prefixes together
+TYPO_LETTERS = 6  # number of first letters of a search text in which a typo is corrected
 MOST_CANDIDATES = 1000
-MOST_ENTRIES = 2000  # catalogue entries that are compared with a typo
+MOST_ENTRIES = 2000  # catalogue entries that are compared with a search text that has a typo
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_- "
 ID, EXACT, PREFIX, PART, NEAR = "id", "exact", "prefix", "part", "near"
 MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
@@ -123,7 +123,7 @@ async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[S
 
 
 def _has_whole_match(found: Iterable[SearchHit], sought: str) -> bool:
-    """Tell whether a long text matched a whole name or id. Change numbers do not count: names may contain them."""
+    """Tell whether a long search text matched a whole name or id. Change numbers do not count: names may have them."""
     whole = any(each.match in {ID, EXACT} and each.kind != "change" for each in found)
     return whole and len(sought) > TYPO_LETTERS
 
@@ -143,7 +143,7 @@ async def _find_by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
 
 
 def _pick_shortest(found: Iterable[parts.PlayerMatch | parts.UserMatch]) -> list[str]:
-    """Return the ids with the shortest names: the text is the largest part of those."""
+    """Return the ids with the shortest names: the search text is the largest part of those names."""
     return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:MOST_PER_MATCH]]
 
 
@@ -155,7 +155,7 @@ async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[Searc
         ]
         return [_make_entry_hit(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
     part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), MOST_PER_MATCH)
-    # with fewer hits than the limit, all names that start with the text are already among them
+    # with fewer prefix hits than the limit, all names that start with the search text are already among them
     beginning = (
         await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), MOST_PER_MATCH)
         if len(part) == MOST_PER_MATCH
@@ -189,7 +189,7 @@ async def _find_similar(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
 
 
 def _list_similar_prefixes(sought: str) -> list[str]:
-    """Return the prefixes that may have been meant, without duplicates."""
+    """Return prefixes that a search text with a typo may have meant, without duplicates."""
     return list(dict.fromkeys(generate_typos(sought[:TYPO_LETTERS])))
 
 
@@ -199,7 +199,7 @@ def _has_prefix(fold: str, meant: set[str]) -> bool:
 
 
 def generate_typos(typed: str) -> Iterator[str]:
-    """Yield corrections of a text: two letters swapped, one replaced, one added, one removed; likeliest first."""
+    """Yield corrections of a text with a typo: letters swapped, replaced, added or removed; likeliest first."""
     for at in range(len(typed) - 1):
         yield typed[:at] + typed[at + 1] + typed[at] + typed[at + 2 :]
     for at in reversed(range(len(typed))):
@@ -211,7 +211,7 @@ def generate_typos(typed: str) -> Iterator[str]:
 
 
 def _rank_hits(found: Iterable[SearchHit], typed: int) -> list[SearchHit]:
-    """Keep the best hit of each object, and sort them; among equal matches, names of about the typed length first."""
+    """Keep the best search hit of each object, and sort: equal matches by the closeness of name and text length."""
     best: dict[tuple[str, str], SearchHit] = {}
     for each in found:
         held = best.get((each.kind, each.id))

@@ -13,9 +13,11 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import guesses, known_callers
 from gamekeeper.store.engine import ClaimTaken, Store, Writing
 
-WINDOW_MS = 5 * 60 * 1000  # guesses older than this are not counted
-KNOWN_CALLER_MS = 30 * 24 * 60 * 60 * 1000  # a right password makes its caller known for this long
-NETWORK_BITS = 64  # prefix of an IPv6 address that is counted: one subscriber has all addresses with this prefix
+WINDOW_MS = 5 * 60 * 1000  # milliseconds: password guesses older than this are not counted
+# milliseconds: a right password makes its caller a known caller for this long
+KNOWN_CALLER_MS = 30 * 24 * 60 * 60 * 1000
+# guesses are counted per IPv6 prefix of this length: one subscriber has all addresses with this prefix
+NETWORK_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +25,15 @@ class Guess:
     """One attempt to check a password, and the keys under which it is counted."""
 
     id: str
-    user_id: str | None  # None: no account has this name
+    user_id: str | None  # the account whose password is guessed; None: no account has this name
     account: str
     caller: str
-    address: (
-        str | None
-    )  # counted over all accounts; None for callers with a token, which may send for many people from one address
+    # client address, whose guesses at all accounts count together; None for callers with a token: many people use those
+    address: str | None
 
 
 def make_caller_guess(user_id: str, caller_id: str, address: str) -> Guess:
-    """Make a guess of a caller with a token. It is counted per calling account and client address.
+    """Make a password guess of a caller with a token. It is counted per calling account and client address.
 
     The address is the site visitor's if the site forwards it and is one of `trusted_proxies`. Only a hash of both is
     stored, so nothing of them remains once the calling account is erased.
@@ -42,7 +43,7 @@ def make_caller_guess(user_id: str, caller_id: str, address: str) -> Guess:
 
 
 def make_address_guess(user_id: str | None, name: str, address: str) -> Guess:
-    """Make a guess of a caller without a token. Unknown names are stored as hashes: some are mistyped passwords."""
+    """Make a password guess of a caller without a token. Unknown names are hashed: some are mistyped passwords."""
     account = user_id or "name:" + hashlib.sha256(name.encode()).hexdigest()
     place = find_network(address)
     return Guess(new_guid(), user_id, account, place, place)
@@ -63,7 +64,7 @@ def find_network(address: str) -> str:
 
 @asynccontextmanager
 async def reserve_guess(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
-    """Reserve a guess around a password check; release it if the server was too busy to check."""
+    """Reserve a password guess around a password check; release it if the server was too busy to check."""
     await _reserve(store, settings, guess)
     try:
         yield
@@ -73,7 +74,7 @@ async def reserve_guess(store: Store, settings: Settings, guess: Guess) -> Async
 
 
 def release_right_guess(tx: Writing, guess: Guess) -> None:
-    """Release the guess, and mark the caller as known: guesses of others no longer lock this caller out."""
+    """Release a right password guess and mark the caller as known: guesses of others no longer lock this caller out."""
     guesses.delete(tx, guess.id)
     if guess.user_id:
         known_callers.save(tx, guess.user_id, guess.caller)
@@ -89,18 +90,17 @@ def forget_known_callers(user_id: str) -> Unlogged:
 
 
 def claim_number(counted: str) -> int:
-    """Return the advisory lock number that serialises counting the guesses of an account or an address."""
+    """Return the advisory lock number that serialises counting the password guesses of an account or an address."""
     return int.from_bytes(hashlib.blake2b(f"guesses\n{counted}".encode(), digest_size=8).digest(), "big", signed=True)
 
 
 async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
-    """Count and store the guess in its own transaction, so that parallel requests and dry runs are counted too."""
+    """Count and store a password guess in its own transaction: parallel requests and dry runs are counted too."""
 
     async def count_and_insert(tx: Writing) -> None:
         if guess.address:
-            await guesses.lock_claim(
-                tx, claim_number(guess.address)
-            )  # always after the account's lock, so that no deadlock is possible
+            # lock the address always after the account, so that no deadlock is possible
+            await guesses.lock_claim(tx, claim_number(guess.address))
         wait = await _find_wait_ms(tx, settings, guess)
         if wait:
             raise TooManyGuesses(-(-wait // 1000))
@@ -113,7 +113,7 @@ async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
 
 
 async def _find_wait_ms(tx: Writing, settings: Settings, guess: Guess) -> int:
-    """Return the milliseconds to wait. For known callers only their own guesses count, not those of others."""
+    """Return the milliseconds until the next password guess. For known callers only their own guesses count."""
     waits = await guesses.read_waits(
         tx,
         guess.account,

@@ -16,17 +16,18 @@ from gamekeeper.store.history import NEVER, PAGE_LETTERS, HistoryChange, History
 K = TypeVar("K")
 V = TypeVar("V")
 Pause = Callable[[], Awaitable[None]]  # called between the parts of a long read, so that other requests can run
-WINDOW_ROWS = 625  # rows that one statement reads with a filter: a few milliseconds
-MOST_WINDOWS = 32  # windows per request: the caller continues from the returned cursor
-MOST_ITEM_WINDOWS = 8  # windows per request when filtering by item, which decodes each row
-PIECE_ROWS = 250  # rows that one statement reads without a filter
+WINDOW_ROWS = 625  # rows of the audit log that one statement reads with a filter: takes a few milliseconds
+MOST_WINDOWS = 32  # windows (of WINDOW_ROWS rows) read per request: the caller continues from the returned cursor
+MOST_ITEM_WINDOWS = 8  # windows read per request when filtering changes by item, which decodes each row
+PIECE_ROWS = 250  # rows of the audit log that one statement reads without a filter
 CLOCK_SLACK_MS = (
     60_000  # numbers and times of changes may be out of order by this much: parallel transactions, different clocks
 )
-REWIND_BATCH_ROWS = 100  # changes of a player read per statement
-MOST_REWOUND = 5_000  # changes of a player's items, spells and variables that a request rewinds at most
+REWIND_BATCH_ROWS = 100  # changes of a player that one statement reads while rewinding to an earlier time
+# changes of a player's items, spells and variables that one request reverts at most to show an earlier state
+MOST_REWOUND = 5_000
 HIDDEN_NAME = ""  # shown instead of an account's name to callers that may not see accounts
-SKIP_FACTOR = 10  # the search skips up to this many times MOST_REWOUND changes: most do not concern items
+SKIP_FACTOR = 10  # a rewind skips up to this many times MOST_REWOUND changes of a player: most do not concern items
 PLAYER_KINDS = (
     "items_given",
     "items_taken",
@@ -55,24 +56,25 @@ ACCOUNT_KINDS = (
     "user_kicked",
 )
 GLOBAL_KINDS = ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed")
-KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)  # all kinds of all versions: old entries keep their kind
+# all kinds of changes of all versions: old audit log entries keep their kind
+KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)
 
 
 class HistoryPage(NamedTuple):
     changes: list[HistoryChange]
-    undone: Mapping[int, int]  # undone change → the change that undid it
+    undone: Mapping[int, int]  # number of an undone change → number of the change that undid it
     next: int | None  # cursor: continue with changes before this number; None: no more changes
 
 
 class PointInTime(NamedTuple):
-    """The state after a change (`seq`) or at a time (`at`, milliseconds since 1970). Neither: the present."""
+    """A point in a player's history: after a change (`seq`), or a time (`at`, ms since 1970). Neither: the present."""
 
     seq: int | None = None
     at: int | None = None
 
 
 async def do_not_pause() -> None:
-    """The pause of work that is not interrupted."""
+    """Do nothing between the parts of a long read: for callers that need not let other requests run."""
 
 
 @dataclass(slots=True)
@@ -103,7 +105,7 @@ class _PastState:
 async def load_page(
     tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, rest: Pause = do_not_pause
 ) -> HistoryPage:
-    """Load at most `limit` changes before a number; fewer if the filter matches few, or the changes are very long."""
+    """Load at most `limit` audit log entries before a number; fewer if few match the filter or entries are long."""
     changes, undone, following = list[HistoryChange](), dict[int, int](), None
     async for piece in load_pages(tx, wanted, before, limit):
         changes += piece.changes
@@ -114,7 +116,7 @@ async def load_page(
 
 
 async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int) -> AsyncGenerator[HistoryPage]:
-    """Yield the changes of a page in parts of a few milliseconds each; `next` of the last part is the cursor."""
+    """Yield a page of the audit log in parts of a few milliseconds each; `next` of the last part is the cursor."""
     cursor = await _find_start(tx, wanted.until) if before is None else before
     found = letters = 0
     for window in _plan_windows(wanted, limit):
@@ -132,7 +134,7 @@ async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, lim
 
 
 def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
-    """Return the number of rows for each statement of a request."""
+    """Return the number of audit log rows for each statement of a request."""
     if wanted.is_selective:
         return [WINDOW_ROWS] * (MOST_ITEM_WINDOWS if wanted.item_id else MOST_WINDOWS)
     whole, rest = divmod(limit, PIECE_ROWS)
@@ -181,11 +183,11 @@ async def _rewind_to(
     codec: Codec,
     rest: Pause,
 ) -> int:
-    """Revert changes back to a point in time, and return the number of the last change that remains."""
+    """Revert a player's changes back to a point in time, and return the number of the last change that remains."""
     await _require_past(tx, moment)
     await _require_untrimmed(tx, moment)
     most = SKIP_FACTOR * MOST_REWOUND
-    # a time means the newest change up to it; an earlier number with a later time waited for its commit
+    # a time selects the newest change up to it; a change with a lower number but a later time committed later
     since = moment.seq or 0 if moment.at is None else await history.find_newest_until(tx, player_id, moment.at, most)
     passed, told = await history.count_since(tx, player_id, since, most)
     if passed == most or told > MOST_REWOUND:
@@ -200,7 +202,7 @@ async def _rewind_to(
 
 
 async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, since: int) -> bool:
-    """Tell whether an import created the player later: imported players have no entry of their creation."""
+    """Tell whether an import created the player after this time: imported players have no entry of their creation."""
     if await history.has_any_until(tx, player_id, since):
         return False
     following = await history.find_first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
@@ -237,7 +239,7 @@ async def _find_player_id(tx: Reading, key: str) -> str:
 
 
 async def _find_start(tx: Reading, until: int) -> int:
-    """Find a number above all changes up to a time, by binary search, without reading later changes."""
+    """Find a change number above all changes up to a time, by binary search, without reading later changes."""
     if until == NEVER:
         return NEVER
     low, high = 0, await ledger.read_last(tx) + 1

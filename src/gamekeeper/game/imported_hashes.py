@@ -3,17 +3,18 @@
 import hashlib
 from typing import NamedTuple
 
-IMPORTED, WRAPPED = "intersect", "wrapped"  # prefixes of stored hashes; store/legacy.sql searches for the first
+# prefixes of imported password hashes: not wrapped in argon2id yet ("intersect", see store/legacy.sql), and wrapped
+IMPORTED, WRAPPED = "intersect", "wrapped"
 
 
 class ImportedHash(NamedTuple):
     salt: str
-    hash: str  # Intersect's hash, or argon2id over it
+    hash: str  # Intersect's password hash, or argon2id over it
     wrapped: bool
 
 
 def format_imported(salt: str, intersects: str) -> str:
-    """Format Intersect's salt and hash as an import stores them."""
+    """Format Intersect's salt and password hash as one text, as an import stores them."""
     return f"{IMPORTED}${salt}${intersects}"
 
 
@@ -22,13 +23,13 @@ def format_wrapped(salt: str, argon2: str) -> str:
 
 
 def parse(stored: str) -> ImportedHash | None:
-    """Parse a stored hash. None: it is not from Intersect. The salt may contain `$`, so the hash is split off last."""
+    """Parse a stored password hash. None: not from Intersect. The salt may contain `$`: split at the last one."""
     rest = stored.partition("$")[2]
     if stored.startswith(IMPORTED):
         salt, _, intersects = rest.rpartition("$")
         return ImportedHash(salt, intersects, wrapped=False)
     if stored.startswith(WRAPPED):
-        salt, _, argon2 = rest.rpartition("$$")  # an argon2 hash starts with `$` itself
+        salt, _, argon2 = rest.rpartition("$$")  # split at `$$`: an argon2 hash starts with `$` itself
         return ImportedHash(salt, f"${argon2}", wrapped=True)
     return None
 

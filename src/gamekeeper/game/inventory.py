@@ -14,7 +14,7 @@ NO_BUFFS = (0, 0, 0, 0, 0)
 
 
 class Stack(NamedTuple):
-    """The content of an occupied slot."""
+    """The content of an occupied slot: an item and its quantity."""
 
     item_id: str
     quantity: int
@@ -24,7 +24,7 @@ class Stack(NamedTuple):
 
 SlotAddress = tuple[str, int]  # place and slot number; a place is INVENTORY, BANK or a bag's id
 Slots = Mapping[SlotAddress, Stack]  # occupied slots only
-SlotChanges = dict[SlotAddress, Stack | None]  # new contents of changed slots; None: empty
+SlotChanges = dict[SlotAddress, Stack | None]  # slot → its new content; None: the slot is empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class InventoryChange:
     changed_slots: SlotChanges
     new_bags: dict[str, int] = field(default_factory=dict[str, int])
     removed_bags: dict[str, int] = field(default_factory=dict[str, int])
-    resized_bags: dict[str, int] = field(default_factory=dict[str, int])  # former sizes; `new_bags` has the new ones
+    # bags that are resized, with their former sizes; `new_bags` has the new sizes
+    resized_bags: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class ItemCounts(NamedTuple):
@@ -57,7 +58,7 @@ def read_capacity(settings: Settings) -> Capacity:
 def give(
     slots: Slots, item: CatalogueItem, quantity: int, room: Capacity, *, overflow: bool, new_id: Callable[[], str]
 ) -> InventoryChange:
-    """Give items: fill existing stacks in slot order, then free slots; then the bank if `overflow` is true."""
+    """Give items to a player: fill stacks in slot order, then free slots; then the bank if `overflow` is true."""
     touched: SlotChanges = {}
     left = quantity
     for place in (INVENTORY, BANK) if overflow else (INVENTORY,):
@@ -72,7 +73,7 @@ def give(
 
 
 def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> InventoryChange:
-    """Take items from the inventory, lowest slots first. Bags with content are skipped. `bags` has their sizes."""
+    """Take items from a player's inventory, lowest slots first, without bags that have content. `bags`: their sizes."""
     mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
     count_held = sum(stack.quantity for _, stack in mine)
     if count_held < quantity:
@@ -110,7 +111,7 @@ def find_stack_limit(item: CatalogueItem, room: Capacity) -> int:
 
 
 def _can_stack(stack: Stack, item: CatalogueItem) -> bool:
-    """Tell whether more of the item can be added to a stack. Never to a bag: the item may have been one formerly."""
+    """Tell whether more of an item can be added to a stack. Never to a bag: the item may have been one formerly."""
     return stack.item_id == item.id and not stack.bag_id
 
 

@@ -1,4 +1,4 @@
-"""Undo of changes of a player's items. `undo.py` has the other changes of players."""
+"""Undo of changes of a player's items. `undo.py` undoes the other changes of players."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -25,12 +25,12 @@ from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryStep
 
-MOST_LATER = 1_000  # later changes of the player's items that are searched for a return of the item
+MOST_LATER = 1_000  # later changes of a player's items that an undo searches for a return of the item
 PRECEDING_CHANGES, PRECEDING_MS = (
     100,
     60_000,
-)  # how many earlier changes may be the other half of a move, and how much earlier
-ITEMS_REPORTED = "items_set"  # the kind of a game server's report
+)  # how many earlier changes, and how much earlier, may be the other half of a move of an item between slots
+ITEMS_REPORTED = "items_set"  # the kind of change that a game server's report of items makes
 BAG_CHANGED = "a bag of this change holds other items now, or was moved"
 
 
@@ -60,7 +60,7 @@ async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
 
 
 async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, now: Stack | None) -> Stack | None:
-    """Return what the slot holds after the undo."""
+    """Return the content of a slot after an undo."""
     was, became = context.before.slots.get(spot), context.after.slots.get(spot)
     if now == became:
         return was
@@ -79,7 +79,7 @@ async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, no
 
 
 async def _find_limit(tx: Reading, context: UndoContext, stack: Stack, now: Stack | None) -> int:
-    """Find the largest allowed stack. Items that the catalogue no longer has can be taken, but not given."""
+    """Find the largest stack that an undo may restore. Items missing in the catalogue can be taken, but not given."""
     if stack.quantity <= _quantity(now):
         return stack.quantity
     try:
@@ -96,7 +96,7 @@ def _require_room(context: UndoContext, slots: Slots, touched: SlotChanges) -> N
 
 
 async def _require_not_regained(tx: Reading, context: UndoContext) -> None:
-    """Refuse if the player got the item back since, perhaps in another slot: it must not be given twice."""
+    """Refuse an undo if the player got the item back since, perhaps in another slot: it must not be given twice."""
     told, sums = context.change, context.codec.count_items
     wanted = {item for item, quantity in _count_added(sums(told.after), sums(told.before)).items() if quantity > 0}
     for step in await _load_later_steps(tx, context) if wanted else ():
@@ -118,7 +118,7 @@ async def _load_later_steps(tx: Reading, context: UndoContext) -> list[HistorySt
 
 
 async def _require_not_moved(tx: Reading, context: UndoContext, wanted: set[str]) -> None:
-    """Refuse if the change may be half of a move: a game may report a gain in one slot, then a loss in another."""
+    """Refuse an undo if the change may be half of a move, reported as a gain in one slot, then a loss in another."""
     told = context.change
     came = [
         step.seq
@@ -141,7 +141,7 @@ def _has_gained(context: UndoContext, step: HistoryStep, wanted: set[str]) -> bo
 
 
 def _has_gained_elsewhere(context: UndoContext, step: HistoryStep, wanted: set[str]) -> bool:
-    """Tell whether the items appeared in other slots than those they left; within one slot it is not a move."""
+    """Tell whether the items appeared in other slots than those they left, which means that they were moved."""
     before, after_ = read_side(step.before, context.codec), read_side(step.after, context.codec)
     return bool(_find_grown_slots(before, after_, wanted) - _find_grown_slots(context.after, context.before, wanted))
 
@@ -156,7 +156,7 @@ def _find_grown_slots(before: ChangeSide, after_: ChangeSide, wanted: set[str]) 
 
 
 def _require_consistent_bags(context: UndoContext, slots: Slots, bags: Mapping[str, int]) -> None:
-    """Refuse unless each bag is in exactly one slot, and every item is in an existing slot or bag."""
+    """Refuse an undo unless each bag is in exactly one slot, and every item is in an existing slot or bag."""
     for (place, slot), stack in slots.items():
         there = place in (INVENTORY, BANK) or slot < bags.get(place, 0)
         if not there or (stack.bag_id and stack.bag_id not in bags):
@@ -170,13 +170,13 @@ def _require_consistent_bags(context: UndoContext, slots: Slots, bags: Mapping[s
 
 
 async def require_free_bags(tx: Reading, context: UndoContext, bags: Iterable[str]) -> None:
-    """Refuse if a bag that the undo restores belongs to a player now."""
+    """Refuse an undo if a bag that it restores belongs to a player now."""
     if await item_rows.find_known_bags(tx, bags):
         raise context.make_conflict("a bag of this change belongs to a player now")
 
 
 async def require_same_equipment(tx: Reading, context: UndoContext, former: Player, put_on: set[int]) -> None:
-    """Refuse unless each slot that is equipped again holds the item that was equipped.
+    """Refuse an undo unless each slot that is equipped again holds the item that was equipped.
 
     The comparison starts before the whole request: it may have changed the slot and the equipment together.
     """

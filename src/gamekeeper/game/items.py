@@ -55,7 +55,7 @@ def read_stacks(rows: Iterable[items.SlotRow]) -> dict[SlotAddress, Stack]:
 
 
 async def require_item(tx: Reading, item_id: str) -> CatalogueItem:
-    """Return an item of the catalogue. While the catalogue has no items, any id is a stackable item."""
+    """Return an item of the catalogue. While the catalogue has no items, every id counts as a stackable item."""
     found = await catalogue.find_item(tx, item_id) if item_id != lookup.ZERO_GUID else None
     if found is None and (item_id == lookup.ZERO_GUID or await catalogue.has_items(tx)):
         raise NoSuchItem

@@ -1,4 +1,4 @@
-"""The objects that the rules of the game need. `app.py` makes them; the API and the command line use them."""
+"""The keeper: all objects that the rules of the game need. `app.py` makes it; the API and the command line use it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Imported passwords: valid at once, and stored as argon2id as soon as possible.
+"""Imported password hashes: valid at once, and converted to argon2id as soon as possible.
 
 That happens at the first log-in, or earlier by a background job. The password itself stays the same, so this is not a
 change of the account: it is not in the audit log (an import would add a million entries) and revokes no token.
@@ -14,9 +14,10 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.users import User
 
 POLL_SECONDS = 30.0
-BATCH_ACCOUNTS = 16  # accounts read at a time; few, because another process may read the same ones
-YIELD_SECONDS = 0.05  # poll interval while log-ins wait for the hashing threads
-REST_FACTOR = 3  # the pause after a hash is this many times as long as the hash: at most a quarter of one core is used
+BATCH_ACCOUNTS = 16  # accounts with imported hashes read at a time; few, because another process may read the same ones
+YIELD_SECONDS = 0.05  # poll interval of the hash-wrapping job while log-ins wait for the hashing threads
+# pause after wrapping a hash, as a multiple of its duration: the job uses at most a quarter of one core
+REST_FACTOR = 3
 
 
 async def check_password(keeper: Keeper, user: User | None, sent: str) -> User | None:
@@ -34,7 +35,7 @@ async def check_password(keeper: Keeper, user: User | None, sent: str) -> User |
 
 
 async def wrap_all(keeper: Keeper) -> None:
-    """Wrap all imported hashes in argon2id, one after the other; log-ins have priority."""
+    """Wrap all imported password hashes in argon2id, one after the other; log-ins have priority."""
     while some := await _load_batch(keeper):
         for user_id, stored in some:
             while keeper.passwords.queue_length:  # noqa: ASYNC110 - polling keeps the log-in code simple
@@ -45,14 +46,14 @@ async def wrap_all(keeper: Keeper) -> None:
 
 
 async def measure_wraps_per_minute(keeper: Keeper) -> int:
-    """Measure how many hashes one process can wrap per minute on this machine."""
+    """Measure how many imported password hashes one process can wrap in argon2id per minute on this machine."""
     started = time.monotonic()
     await keeper.passwords.wrap_imported(imported_hashes.ImportedHash("", "", wrapped=False))
     return round(60 / (time.monotonic() - started) / (1 + REST_FACTOR))
 
 
 async def _load_batch(keeper: Keeper) -> list[tuple[str, str]]:
-    """Read some imported hashes from a random id on, so that several processes seldom work on the same accounts."""
+    """Read some imported hashes from a random account id on, so that processes seldom work on the same accounts."""
     anywhere = await legacy.read_imported_hashes(keeper.store, lookup.new_guid(), BATCH_ACCOUNTS)
     return anywhere or await legacy.read_imported_hashes(keeper.store, lookup.ZERO_GUID, BATCH_ACCOUNTS)
 

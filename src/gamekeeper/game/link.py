@@ -56,9 +56,9 @@ MOST_UNAPPLIED = 100
 
 @dataclass(frozen=True, slots=True)
 class PlayerReport:
-    """The data that a game server sent: fields of the record, slots, bags, spells and variables."""
+    """A game server's report about a player: fields of the record, slots, bags, spells and variables."""
 
-    fields: Mapping[str, object] = field(default_factory=dict[str, object])  # attributes of Player
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])  # reported attributes of Player
     slots: SlotChanges = field(default_factory=dict[SlotAddress, Stack | None])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
@@ -93,12 +93,13 @@ async def put_player(
 
 
 async def _require_applied(tx: Reading, player_id: str, applied: int | None, account_id: str) -> None:
-    """Refuse if the game server has not applied all changes. The player is locked, so none can be added meanwhile."""
+    """Refuse a report if the game server has not applied all changes of the player, which is locked meanwhile."""
     if applied is None:
         return
     newer = await feed.read_of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
     _, last, trimmed = await feed.read_state(tx)
-    if newer and applied < trimmed:  # a trim keeps the newest change of each player, but not those before it
+    # a trim of the audit log keeps the newest change of each player, but not those before it
+    if newer and applied < trimmed:
         raise ChangesTrimmed(trimmed=trimmed)
     if newer:
         raise UnappliedChanges(newer, newer[-1].seq)
@@ -140,7 +141,8 @@ async def _merge_player(
         await lookup.find_user(tx, user_id)
     given = dict(report.fields)
     if old is not None:
-        given.pop("last_online", None)  # presence sets it, perhaps after the game server read the record
+        # ignore a reported last_online: presence sets it, perhaps after the game server read the record
+        given.pop("last_online", None)
     else:
         given.setdefault("created_at", await clock.now(tx))
     blank = old or Player(player_id, "", "")
@@ -148,7 +150,7 @@ async def _merge_player(
 
 
 async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, room: Capacity) -> InventoryChange:
-    """Work out the change of items: create bags for bag items, and remove bags that are in no slot any more."""
+    """Work out a report's change of items: create bags for bag items, and remove bags that are in no slot any more."""
     if lookup.ZERO_GUID in report.bags:
         raise NoSuchBag(id=lookup.ZERO_GUID)
     for bag_id in report.bags.keys() - world.bags.keys():
@@ -177,7 +179,7 @@ async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, roo
 
 
 def _skip_unchanged_slots(reported: SlotChanges, held: Slots) -> SlotChanges:
-    """Skip slots whose content is unchanged: they may violate a newer catalogue or smaller sizes."""
+    """Skip reported slots whose content is unchanged: they may violate a newer catalogue or smaller sizes."""
     last: dict[str, int] = {}
     for place, slot in held:
         last[place] = max(slot, last.get(place, -1))
@@ -199,7 +201,7 @@ async def _load_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Catalog
 
 
 def _assign_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, new_bags: dict[str, int]) -> Stack:
-    """Give a bag item its bag: the reported one, the one it had, or a new one."""
+    """Give a reported bag item its bag: the reported one, the one it had, or a new one."""
     if not item.bag_slots or stack.bag_id:
         return stack
     if was and was.item_id == stack.item_id and was.bag_id:
@@ -234,7 +236,7 @@ def _check_shrunk(occupied: Slots, sizes: Mapping[str, int]) -> None:
 
 
 def find_reachable_bags(slots: Slots, bags: Mapping[str, int]) -> set[str]:
-    """Return the bags that can be reached from the inventory and the bank. Refuse a bag that is in two slots."""
+    """Return the bags that can be reached from a player's inventory and bank. Refuse a bag that is in two slots."""
     inside: dict[str, list[str]] = {}
     for (place, _), stack in slots.items():
         if stack.bag_id and stack.bag_id in bags:

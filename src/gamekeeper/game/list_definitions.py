@@ -1,4 +1,4 @@
-"""The six ordered lists: how each makes its keys and reads its rows."""
+"""The six ordered lists (such as ranking and players by name): how each makes its keys and reads its rows."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,15 @@ R = TypeVar("R")
 @dataclass(frozen=True, slots=True)
 class ListDefinition(Generic[R]):
     name: str
-    lowest_key: Key  # sorts before every key of the list
-    make_key: Callable[[int, int, str], Key]  # from the level, exp and word of a log entry
+    lowest_key: Key  # a key that sorts before every key of the ordered list
+    # makes a row's key from the level, exp and word of an entry in the list's change log
+    make_key: Callable[[int, int, str], Key]
     seek: Callable[
         [Reading, str, Any, int, int], Awaitable[tuple[ListDelta, list[R]]]
-    ]  # from a key, with limit and offset
-    load_keys: Callable[[Reading, Any, int], Awaitable[Sequence[Key]]]  # a number of keys, from a key
-    load_bucket_starts: Callable[[Reading, int], Awaitable[Sequence[Key]]]  # every n-th key of the list
+    ]  # reads rows of the ordered list from a key on, with limit and offset
+    # reads a number of keys of the ordered list, from a key on
+    load_keys: Callable[[Reading, Any, int], Awaitable[Sequence[Key]]]
+    load_bucket_starts: Callable[[Reading, int], Awaitable[Sequence[Key]]]  # reads every n-th key of the ordered list
     count: Callable[[Reading], Awaitable[int]]
 
 

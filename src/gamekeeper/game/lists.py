@@ -33,10 +33,12 @@ from gamekeeper.store.players import RankKey, RankNeighbours, StoredPlayer
 
 R = TypeVar("R")
 _KEYS = {each.name: each.make_key for each in LISTS}
-MAINTAIN_SECONDS = 1.0  # between two maintenance runs
-MOST_SPLITS = 80  # buckets of a list split in one run: the event loop is blocked meanwhile
-CHECKPOINT_ENTRIES = 20_000  # log entries after which a checkpoint is saved: limits the log that a new process reads
-MOST_ATTEMPTS = 3  # to save a checkpoint while other processes save theirs
+MAINTAIN_SECONDS = 1.0  # seconds between two maintenance runs of the ordered lists
+# buckets of an ordered list that one maintenance run splits at most: the event loop is blocked meanwhile
+MOST_SPLITS = 80
+# entries of the list change log after which a checkpoint is saved: limits the log that a new process reads
+CHECKPOINT_ENTRIES = 20_000
+MOST_ATTEMPTS = 3  # attempts to save a checkpoint of the ordered lists while other processes save theirs
 NOT_BUILT = (
     "A bulk load is running or was interrupted, so the ordered lists have no counts. Until they are counted again, "
     "every page is counted separately, which is slower. If no bulk load is running, run: gamekeeper doctor --fix"
@@ -44,7 +46,7 @@ NOT_BUILT = (
 
 
 class PageRequest(NamedTuple):
-    """Which rows of a list a caller wants."""
+    """Which rows of an ordered list a caller wants."""
 
     offset: int
     limit: int
@@ -52,7 +54,7 @@ class PageRequest(NamedTuple):
 
 
 class SeekPosition(NamedTuple):
-    """The index seek that reads a page: from key `start`, skip `offset` rows, read `limit` rows."""
+    """The index seek that reads a page of an ordered list: from key `start`, skip `offset` rows, read `limit` rows."""
 
     start: Key
     limit: int
@@ -61,19 +63,20 @@ class SeekPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListsView:
-    """The counts of all lists at one position of the log."""
+    """The bucket counts of all ordered lists at one position of the list change log."""
 
-    checkpoint: int  # number of the newest checkpoint when the view was made
-    life: str  # changes when the database server starts again: marks of another life mean nothing
-    mark: str  # position in the log up to which the view is complete
-    indexes: Mapping[str, BucketIndex]  # by the name of the list
-    log_entries: int  # entries applied since that checkpoint
-    has_deletions: bool = False  # the log has names of deleted accounts, which a checkpoint must remove
+    checkpoint: int  # number of the newest checkpoint of the ordered lists when the view was made
+    # id of the database server's run: after its restart, log positions (`mark`) of an earlier run are invalid
+    life: str
+    mark: str  # position in the list change log up to which the view is complete
+    indexes: Mapping[str, BucketIndex]  # name of an ordered list → its index
+    log_entries: int  # entries of the list change log applied since the last checkpoint
+    has_deletions: bool = False  # the list change log has names of deleted accounts, which a checkpoint must remove
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    rank: int  # 1 is the best
+    rank: int  # the player's rank; 1 is the best
     total: int
     player: StoredPlayer
     around: list[tuple[int, StoredPlayer]]  # ranks and players directly above and below, best first
@@ -84,12 +87,13 @@ class Lists:
         self._store = store
         self._view: ListsView | None = None
         self._refreshing = asyncio.Lock()
-        self._reported_missing = False  # the log already has the message that there is no view
+        # whether the server's log already has the message that the ordered lists have no counts
+        self._reported_missing = False
 
     async def load_page(
         self, definition: ListDefinition[R], offset: int, limit: int, *, descending: bool = False
     ) -> tuple[int, list[R]]:
-        """Return the length of the whole list, and the rows of one page."""
+        """Return the length of an ordered list (ranking, players by name), and the rows of one page."""
         request = PageRequest(offset, limit, descending)
         total, rows = await self._run_with_view(
             lambda view: self._try_load_page(view, definition, request),
@@ -111,34 +115,35 @@ class Lists:
         return await self._run_with_view(lambda view: self._try_find_rank(view, key, around), load)
 
     async def prepare(self) -> None:
-        """Load the view before the first request. Count the lists again after a bulk load, a restore or an upgrade."""
-        for _ in range(MOST_ATTEMPTS):  # another process that starts now may save its counts first
+        """Load the ordered lists' counts before the first request; recount after a bulk load, restore or upgrade."""
+        # retry: another process that starts now may save its counts of the ordered lists first
+        for _ in range(MOST_ATTEMPTS):
             if await self._store.read(self._load_current_view) is not None or await self._try_rebuild():
                 return
         log.problem("lists", NOT_BUILT)
 
     async def maintain_and_report(self) -> None:
-        """Run the maintenance once, and log a problem when the lists have no counts."""
+        """Run the maintenance of the ordered lists (such as the ranking) once. Log if their row counts are missing."""
         await self.maintain()
         if self._view is None and not self._reported_missing:
             log.problem("lists", NOT_BUILT)
         self._reported_missing = self._view is None
 
     async def maintain(self) -> None:
-        """Bring the view up to date, split crowded buckets, and save a checkpoint when one is due."""
-        # a reader replaces only the view that it started from, so it cannot overwrite this newer one
+        """Bring the ordered lists' counts up to date, split crowded buckets, and save a checkpoint when one is due."""
+        # a request replaces only the view that it started from, so it cannot overwrite this newer view
         self._view, loads = await self._store.read(_make_maintenance_read(self._view))
         if self._view is not None and (self._view.has_deletions or self._view.log_entries >= CHECKPOINT_ENTRIES):
             self._view = merged = await asyncio.to_thread(_merge_small_buckets, self._view)
-            # a step of two makes all processes load the new blocks, so the log can be trimmed up to this view:
+            # a checkpoint number two higher makes all processes load the new blocks, so the log can be trimmed here:
             # then no stored name of a deleted account remains
             further = 2 if merged.has_deletions else 1
             if await self._save(merged, loads, further, number=merged.checkpoint):
-                # this overwrites views that readers published meanwhile; their log entries are read again
+                # this overwrites views that requests published meanwhile; their log entries are read again
                 self._view = replace(merged, checkpoint=merged.checkpoint + further, log_entries=0, has_deletions=False)
 
     async def rebuild(self) -> bool:
-        """Count every list again while reads and writes go on. False: other processes saved checkpoints meanwhile."""
+        """Recount all ordered lists while reads and writes go on. False: other processes saved theirs meanwhile."""
         for _ in range(MOST_ATTEMPTS):
             if await self._try_rebuild():
                 return True
@@ -146,7 +151,7 @@ class Lists:
 
     async def _try_rebuild(self) -> bool:
         view, loads = await self._store.read(_count_lists)
-        # a step of two makes all processes load the new blocks; one checkpoint in between is harmless, because it
+        # a checkpoint number two higher makes all processes load the new blocks; one in between is harmless, because it
         # trimmed only entries that these counts include
         return await self._save(view, loads, further=2, number=view.checkpoint + 1)
 
@@ -164,14 +169,14 @@ class Lists:
         return await self._store.read(in_snapshot)
 
     async def _refresh_view(self, view: ListsView) -> None:
-        """Load a newer view once for all requests that found this one too old."""
+        """Load newer counts of the ordered lists, once for all requests that found the view in memory too old."""
         if self._view is view:
             async with self._refreshing:
                 if self._view is view:
                     await self._store.read(self._load_current_view)
 
     async def _load_current_view(self, tx: Reading) -> ListsView | None:
-        """Return the view as of this snapshot. Call it first in the snapshot: a view published later may be newer."""
+        """Return the ordered lists' counts as of this snapshot. Call it first: a view published later may be newer."""
         before = self._view
         return self._publish_view(before, await _advance_or_load(tx, before))
 
@@ -183,14 +188,14 @@ class Lists:
     async def _try_load_page(
         self, view: ListsView, definition: ListDefinition[R], request: PageRequest
     ) -> tuple[int, list[R]] | None:
-        """Read a page in one round trip, by the view in memory. None: the log shows that the page is elsewhere now."""
+        """Read a page of an ordered list in one round trip, by the counts in memory. None: the page has moved since."""
         position = _find_position(view.indexes[definition.name], definition, request)
         delta, rows = await definition.seek(self._store, view.mark, *position)
         index = self._advance_view(view, delta, definition)
         return (index.total, rows) if index and _find_position(index, definition, request) == position else None
 
     async def _try_find_rank(self, view: ListsView, key: str, around: int) -> Ranking | None:
-        """Find a rank in two round trips. None: the player or its bucket changed between the two."""
+        """Find a player's rank in two round trips. None: the player or its bucket changed between the two."""
         mine = await lookup.find_rank_key(self._store, key)
         sought = view.indexes[RANK.name].find_by_key(mine)
         delta, found = await players.read_records_around_rank(
@@ -204,7 +209,7 @@ class Lists:
         return _make_ranking(index, bucket, mine, found) if same else None
 
     def _advance_view(self, view: ListsView, delta: ListDelta, definition: ListDefinition[Any]) -> BucketIndex | None:
-        """Apply new log entries, publish the view, and return the index of a list. None: the view is too old."""
+        """Apply new list change log entries, publish the view, return a list's index. None: the view is too old."""
         if not _can_apply(delta, view):
             return None
         newer = _apply_log(view, delta)
@@ -214,13 +219,13 @@ class Lists:
     async def _load_page_in_snapshot(
         self, tx: Reading, definition: ListDefinition[R], request: PageRequest
     ) -> tuple[int, list[R]]:
-        """Read the view first and then the rows of a page, in one snapshot."""
+        """Read the counts of an ordered list and then the rows of a page, in one snapshot."""
         mark, index = await self._load_index(tx, definition)
         _, rows = await definition.seek(tx, mark, *_find_position(index, definition, request))
         return index.total, rows
 
     async def _load_index(self, tx: Reading, definition: ListDefinition[Any]) -> tuple[str, BucketIndex]:
-        """Return the mark and the index of a list in this snapshot; without a view, one bucket with all rows."""
+        """Return the log position and the index of an ordered list; without counts, one bucket with all rows."""
         view = await self._load_current_view(tx)
         if view is None:
             return await lists.read_mark(tx), BucketIndex(
@@ -237,7 +242,7 @@ class Lists:
                 return False
             await lists.clear_blocks(tx)
             lists.save_blocks(tx, encoded)
-            # processes at the previous checkpoint still need the log after it; after a step of two none does
+            # processes at the previous checkpoint need the list change log since; after a number two higher none does
             lists.trim(tx, before.mark if further == 1 else view.mark)
             return True
 
@@ -245,13 +250,13 @@ class Lists:
 
 
 async def load_view(tx: Reading) -> ListsView | None:
-    """Load the view from the database, as of this snapshot. None: the lists were not counted after a bulk load."""
+    """Load the counts of the ordered lists as of this snapshot. None: they were not counted after a bulk load."""
     found = await _load_checkpoint(tx)
     return found and _apply_log(found, (await lists.read_delta(tx, found.mark))[0])
 
 
 async def _advance_or_load(tx: Reading, before: ListsView | None) -> ListsView | None:
-    """Bring a view that is not newer than the snapshot up to date; load it from the database if that fails."""
+    """Bring counts of the ordered lists that are not newer than the snapshot up to date, or load them if that fails."""
     if before is not None:
         delta, _ = await lists.read_delta(tx, before.mark)
         if _can_apply(delta, before):
@@ -262,7 +267,7 @@ async def _advance_or_load(tx: Reading, before: ListsView | None) -> ListsView |
 def _make_maintenance_read(
     before: ListsView | None,
 ) -> Callable[[Reading], Coroutine[Any, Any, tuple[ListsView | None, int]]]:
-    """Make a read that returns the view with crowded buckets split, and the number of bulk loads in its snapshot."""
+    """Make a read that returns the lists' counts with crowded buckets split, and the number of bulk loads so far."""
 
     async def load(tx: Reading) -> tuple[ListsView | None, int]:
         found = await _advance_or_load(tx, before)
@@ -275,7 +280,7 @@ def _make_maintenance_read(
 
 
 def _find_position(index: BucketIndex, definition: ListDefinition[Any], request: PageRequest) -> SeekPosition:
-    """Find the ascending index seek that reads the rows of a page."""
+    """Find the ascending index seek that reads the rows of a page of an ordered list."""
     end = index.total - request.offset if request.descending else min(request.offset + request.limit, index.total)
     first = max(end - request.limit, 0) if request.descending else request.offset
     if first >= end:
@@ -317,7 +322,7 @@ async def _count_lists(tx: Reading) -> tuple[ListsView, int]:
 
 
 async def _load_bucket_starts(tx: Reading, definition: ListDefinition[Any]) -> list[Key]:
-    """Read the starts of new, full buckets; the first bucket starts below every key."""
+    """Read the start keys of new, full buckets of an ordered list; the first bucket starts below every key."""
     return [definition.lowest_key, *(await definition.load_bucket_starts(tx, BUCKET_ROWS))[1:]]
 
 
@@ -335,7 +340,7 @@ def _decode_key(stored: Any) -> Key:  # noqa: ANN401 - a name, or a list of leve
 
 
 def _can_apply(delta: ListDelta, view: ListsView) -> bool:
-    """Tell whether the log entries continue the view: none was trimmed, and the server was not restarted."""
+    """Tell whether entries of the list change log continue the view: none was trimmed, no database restart."""
     return delta.whole and delta.life == view.life and view.checkpoint <= delta.number <= view.checkpoint + 1
 
 
@@ -352,7 +357,7 @@ def _apply_log(view: ListsView, delta: ListDelta) -> ListsView:
 
 
 def _apply_steps(index: BucketIndex, name: str, steps: Sequence[tuple[Key, int]]) -> BucketIndex:
-    """Add and remove rows. No bucket may start at the name of a removed row: the name may be personal data."""
+    """Add and remove rows of the ordered lists. No bucket may start at a removed name: it may be personal data."""
     after = index.apply_steps(steps)
     if name in (RANK.name, ONLINE_RANK.name):  # keys of ranks have no names
         return after

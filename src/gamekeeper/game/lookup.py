@@ -13,7 +13,8 @@ from gamekeeper.store.names import CLASH
 
 T = TypeVar("T")
 FindById = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
-FindByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]  # by fold and exact name
+# function that finds a player or account by the folded and the exact name
+FindByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]
 ZERO_GUID = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
 SHORTEST_GUID = 32
@@ -24,7 +25,7 @@ _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 
 
 class LookupKey(NamedTuple):
-    by: str  # "id" or "name"
+    by: str  # how the key found it: "id" or "name"
     text: str
 
 
@@ -42,7 +43,7 @@ def new_guid() -> str:
 
 
 def fold(name: str) -> str:
-    """Return the form by which names are compared: case-folded, with accents composed (NFC)."""
+    """Return the folded form of a name, by which names are compared: case-folded, with accents composed (NFC)."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
@@ -52,7 +53,7 @@ def make_clashing_fold(name: str, own_id: str) -> str:
 
 
 def strip_clash(folded: str) -> str:
-    """Return a fold without the suffix of a taken name."""
+    """Return a folded name without the suffix of a taken name."""
     return folded.partition(CLASH)[0]
 
 
@@ -62,7 +63,7 @@ def parse_key(text: str) -> LookupKey:
 
 
 def is_nameable(name: str) -> bool:
-    """Tell whether a text can be a name. No stored name fails this check, so a query would be useless."""
+    """Tell whether a text can be a name. No stored name fails this check, so no query is needed for such a text."""
     return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
 
 

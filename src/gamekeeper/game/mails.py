@@ -1,4 +1,4 @@
-"""The outbox for operators: the state of mails, page by page, and retries."""
+"""The mail outbox for operators: the state of mails, page by page, and retries."""
 
 from functools import partial
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from gamekeeper.store import clock, mails, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.mails import OutboxMail
 
-RETRIABLE_STATES = frozenset({"queued", "failed"})  # not sent, and not being sent
+RETRIABLE_STATES = frozenset({"queued", "failed"})  # states of mails that are neither sent nor being sent
 CODE_EXPIRED = "its code has expired, was used or was replaced; request a new reset mail"
 WHY_NOT_RETRIABLE = {
     "sent": "it was sent; if it did not arrive, request a new reset mail",
@@ -32,7 +32,7 @@ async def load_page(tx: Reading, user_id: str | None, before: tuple[int, str], l
 
 
 def can_retry(mail: OutboxMail) -> bool:
-    """Tell whether a mail can be sent again: it waits or failed, and its code is still valid."""
+    """Tell whether a mail can be sent again: it is queued or failed, and its reset code is still valid."""
     return mail.live and mail.state in RETRIABLE_STATES
 
 

@@ -15,25 +15,27 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
 DAY_MS = 24 * 60 * 60 * 1000
-MOST_DAYS = 999_999  # game engines send this for a permanent ban; the end date still has a readable year
+# longest ban or mute, in days: game engines send this for a permanent ban, and the end date has a readable year
+MOST_DAYS = 999_999
 
 
 class ModerationRequest(NamedTuple):
     """What a moderator asks for: the account, the duration and the reason."""
 
     key: str
-    days: int = 0  # 0: permanent
+    days: int = 0  # duration of the ban or mute in days; 0: permanent
     reason: str = ""
     moderator: str = ""
-    actor_id: str | None = None  # None: the command line, which may act on every account
-    key_is_player: bool = False  # `key` is a player; the account that owns it is meant
+    actor_id: str | None = None  # account of the moderator; None: the command line, which may act on every account
+    key_is_player: bool = False  # `key` names a player; the account that owns the player is meant
     restored: Penalty | None = None  # a lifted ban or mute to impose again unchanged, for an undo
 
 
 async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
-    """Ban an account. Like the other functions here, it returns the name of the player or account that was named."""
+    """Ban an account. Return the name of the player or account that the request named."""
     name, user, about = await _lock_target(tx, order)
-    if user.id == order.actor_id:  # its tokens would be revoked, and perhaps no other account could unban it
+    # an account cannot ban itself: its tokens would be revoked, and perhaps no other account could unban it
+    if user.id == order.actor_id:
         raise OwnAccount(act="ban")
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
@@ -52,7 +54,7 @@ async def mute(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 
 async def unban(tx: Reading, order: ModerationRequest) -> Decision[str]:
-    """Lift a ban, if there is one. The game gets no notice: a banned account is not online."""
+    """Lift an account's ban, if there is one. The game gets no notice: a banned account is not online."""
     name, user, about = await _lock_target(tx, order)
     lifted = await moderation.find_ban(tx, user.id)
     if user.ban_reason is None or lifted is None:
@@ -61,7 +63,7 @@ async def unban(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 
 async def unmute(tx: Reading, order: ModerationRequest) -> Decision[str]:
-    """Lift a mute, if there is one."""
+    """Lift an account's mute, if there is one."""
     name, user, about = await _lock_target(tx, order)
     lifted = await moderation.find_mute(tx, user.id)
     if user.mute_reason is None or lifted is None:
@@ -79,7 +81,7 @@ async def kick(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 
 async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User, SubjectIds]:
-    """Find and lock the account, so that no token is issued during the change; refuse if it outranks the caller."""
+    """Find and lock the account to moderate, so that it gets no token meanwhile; refuse if it outranks the caller."""
     texts.require_text(order.reason, "reason", texts.MOST_REASON_CHARACTERS)
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
@@ -102,7 +104,7 @@ def can_act_on(own: Powers, others: Powers) -> bool:
 
 
 def _weigh_powers(powers: Powers) -> int:
-    """Weigh powers as the game engine does: `ban` weighs more than all others together."""
+    """Weigh an account's permissions as the game engine does: `ban` weighs more than all others together."""
     return powers.editor + 2 * powers.mute + 4 * powers.kick + 8 * powers.ban
 
 
@@ -118,5 +120,5 @@ def _make_details(order: ModerationRequest) -> dict[str, object]:
 
 
 async def _notify_game(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameNotified]:
-    """Return a notice for each online player of the account: the feed has only entries of players."""
+    """Return a notice for each online player of a moderated account: the feed has only entries of players."""
     return [GameNotified(user, kind, each, said) for each in await moderation.find_online_of_user(tx, user.id)]

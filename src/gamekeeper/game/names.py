@@ -2,8 +2,9 @@
 
 import re
 
-_SIMPLE = re.compile(r"\[([^\\\[\]^]+)\]\{(\d+),(\d+)\}")  # a set of characters, and the allowed length
-_WORDS = (  # parts of a character class, the longest first
+# a name pattern that can be explained in words: a set of characters, and the allowed length
+_SIMPLE = re.compile(r"\[([^\\\[\]^]+)\]\{(\d+),(\d+)\}")
+_WORDS = (  # parts of a regular expression's character class and their description, the longest first
     ("A-Za-z", "letters from A to Z"),
     ("a-zA-Z", "letters from A to Z"),
     ("A-Z", "capital letters from A to Z"),
@@ -19,7 +20,7 @@ UNEXPLAINED = "is not a name that this server allows"
 
 
 def explain(pattern: str) -> str:
-    """Describe the allowed names. Only patterns that are one set of characters with a length can be described."""
+    """Describe the names that a pattern allows. The pattern must be one set of characters with a length."""
     found = _SIMPLE.fullmatch(pattern)
     if found is None:
         return UNEXPLAINED

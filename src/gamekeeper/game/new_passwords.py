@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from gamekeeper.settings import Settings
 
 ADVICE = "Use several words that do not belong together, or a generated password."
-ALPHABET = (
-    "abcdefghijkmnpqrstuvwxyz23456789"  # of generated passwords: 32 characters, 5 bits each; none looks like another
-)
-GROUP, GROUPS = 5, 4  # 100 random bits
+# letters of generated passwords: 32 characters, 5 bits each; none looks like another
+ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+GROUP, GROUPS = 5, 4  # generated passwords have 4 groups of 5 characters: 100 random bits
 DECORATION = string.digits + string.punctuation + " "
 LEET = str.maketrans("@4831!|0$57+", "aabeiliosstt")
 # rows, columns and zigzags of keyboards, and the alphabet; passwords are compared in both directions
@@ -29,12 +28,13 @@ WALKS = (
     "q1w2e3r4t5y6u7i8o9p0",
     "!@#$%^&*()",
 )
-JUDGED_CHARACTERS = 64  # characters that are checked, so that a long password does not take longer
+JUDGED_CHARACTERS = 64  # characters of a new password that are checked, so that a long password does not take longer
 SHORTEST_STEP, LONGEST_STEP = 3, 36  # shortest and longest part of a keyboard walk that is recognised
-FEWEST_DIFFERENT = 5  # different characters
-LONG_NUMBER = 16  # digits; a shorter number may be a date, a telephone number or a sequence
+FEWEST_DIFFERENT = 5  # different characters that a new password needs at least
+# digits that a password of digits only needs: a shorter number may be a date, a telephone number or a sequence
+LONG_NUMBER = 16
 SHORTEST_NAME = 3
-FEWEST_OWN_LETTERS = 4  # letters besides a known name that make the password acceptable
+FEWEST_OWN_LETTERS = 4  # letters that a new password needs besides the account's name or email
 PAIR_RANK_PRODUCT = 10**6  # attackers try two words together if the product of their ranks is below this
 
 
@@ -52,7 +52,7 @@ def find_problem(password: str, settings: Settings, names: Iterable[str] = ()) -
 
 
 def generate(settings: Settings) -> str:
-    """Make a random password, for a person to copy."""
+    """Make a random password for a person to copy."""
     groups = max(GROUPS, -(-settings.min_password_length // (GROUP + 1)) + 1)
     return "-".join("".join(secrets.choice(ALPHABET) for _ in range(GROUP)) for _ in range(groups))
 
@@ -93,7 +93,7 @@ def _is_walk(text: str) -> bool:
 
 
 def _strip_decoration(text: str) -> Iterator[str]:
-    """Yield the text without digits and punctuation at its ends, as it is and with leetspeak read as letters."""
+    """Yield a password without digits and punctuation at its ends, as it is and with leetspeak read as letters."""
     for core in (text.strip(DECORATION), text.rstrip(DECORATION)):
         yield core
         yield core.translate(LEET)
@@ -113,7 +113,7 @@ def _is_common_core(core: str) -> bool:
 
 
 def _split_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names, and email addresses with and without their domain."""
+    """Yield an account's names, and its email address with and without the domain."""
     for name in names:
         for part in {_fold(name), _fold(name.partition("@")[0])}:
             if len(part) >= SHORTEST_NAME:

@@ -17,7 +17,7 @@ from gamekeeper.store.users import User
 
 @dataclass(frozen=True, slots=True)
 class CheckedPassword:
-    fingerprint: bytes  # HMAC of the password and the stored hash
+    fingerprint: bytes  # HMAC of a checked password and the stored hash
     user: User
 
 
@@ -26,10 +26,10 @@ class PasswordQueue:
     """The requests that check passwords of one account from one client address."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    arrived: int = 0  # requests that have entered the queue so far
-    left: int = 0  # requests that have left it so far
-    result: CheckedPassword | TooManyGuesses | None = None  # of the last request
-    result_upto: int = 0  # the result is valid for requests that had arrived by then
+    arrived: int = 0  # requests that have entered this password queue so far
+    left: int = 0  # requests that have left this password queue so far
+    result: CheckedPassword | TooManyGuesses | None = None  # result of the last password check in this queue
+    result_upto: int = 0  # the last password check's result is valid for requests that had arrived up to this number
 
     def set_result(self, found: CheckedPassword | TooManyGuesses | None) -> None:
         self.result, self.result_upto = found, self.arrived
@@ -39,7 +39,7 @@ class PasswordQueues:
     def __init__(self, most: int) -> None:
         self._turns: dict[tuple[str, str], PasswordQueue] = {}
         self._most = most
-        self.waiting = 0  # requests waiting in all queues together
+        self.waiting = 0  # requests waiting in all password queues together
 
     @asynccontextmanager
     async def enter(self, account: str, caller: str) -> AsyncGenerator[PasswordQueue]:

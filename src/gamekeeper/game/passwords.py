@@ -22,9 +22,9 @@ from gamekeeper.game.refusals import BadPassword, Overloaded
 
 T = TypeVar("T")
 NO_PASSWORD = "!"  # noqa: S105 - a stored hash that matches no password
-CACHE_SECONDS = 60  # a right password is remembered for this long, so that repeated log-ins are cheap
+CACHE_SECONDS = 60  # seconds for which a right password is remembered, so that repeated log-ins are cheap
 CACHE_ENTRIES = 10_000
-NICENESS = 10  # of the hashing threads: other requests go first
+NICENESS = 10  # scheduling priority (nice value) of the password hashing threads: other requests go first
 _WIRE = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
@@ -58,7 +58,7 @@ class Passwords:
         return await self._run_queued(lambda: _hasher.hash(sent))
 
     async def wrap_imported(self, imported: imported_hashes.ImportedHash) -> str:
-        """Wrap an imported hash in argon2id. It takes no place in the queue: no request waits for it."""
+        """Wrap an imported password hash in argon2id. It bypasses the log-in queue: no request waits for it."""
         return await self._run_in_pool(
             lambda: imported_hashes.format_wrapped(imported.salt, _hasher.hash(imported.hash))
         )
@@ -129,7 +129,7 @@ class Passwords:
 
 @functools.cache
 def _hash_random_password() -> str:
-    """Make a hash that no password matches. It is made at the start, so that the first check is not slower."""
+    """Make a hash that no password matches. It is made at the start, so that the first log-in is not slower."""
     return _hasher.hash(secrets.token_hex(32))
 
 
@@ -141,5 +141,5 @@ def _verify_argon2(stored: str, sent: str) -> bool:
 
 
 def _lower_priority() -> None:
-    if sys.platform == "linux":  # only Linux sets the priority of a single thread
+    if sys.platform == "linux":  # only Linux can set the priority of a single thread
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

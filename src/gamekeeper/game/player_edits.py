@@ -24,7 +24,7 @@ def require_level(level: int, settings: Settings) -> int:
 
 
 async def require_free_name(tx: Reading, name: str, player_id: str) -> bool:
-    """Refuse a name that another player has. True: this player already has it, perhaps in another case."""
+    """Refuse a name that another player has. Return True if this player has the name, perhaps in another case."""
     owner = await players.find_id_by_fold(tx, lookup.fold(name))
     if owner not in (None, player_id):
         raise NameTaken(name=name)
@@ -42,13 +42,13 @@ async def rename(tx: Reading, key: str, name: str, codec: Codec) -> Decision[Sto
 
 
 async def set_level(tx: Reading, key: str, level: int, codec: Codec) -> Decision[StoredPlayer]:
-    """Set the level, and the experience to 0."""
+    """Set a player's level, and the experience to 0."""
     before = await _lock_player(tx, key, codec)
     return await _decide_change(tx, before, replace(before, level=level, exp=0), codec)
 
 
 async def set_class(tx: Reading, key: str, class_id: str, codec: Codec) -> Decision[StoredPlayer]:
-    """Set the class. While the catalogue has no classes, any id is accepted."""
+    """Set a player's class. While the catalogue has no classes, any id is accepted."""
     before = await _lock_player(tx, key, codec)
     known = await catalogue.find_by_ids(tx, "classes", [class_id])
     if class_id == lookup.ZERO_GUID or (not known and await catalogue.has_classes(tx)):

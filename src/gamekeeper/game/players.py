@@ -40,7 +40,8 @@ class Player:
     created_at: int = 0
     play_time_seconds: int = 0
     last_online: int | None = None
-    unknown: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)  # fields of newer versions
+    # fields that newer versions wrote
+    unknown: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
 
 
 FIELDS = {each.name: each for each in fields(Player) if each.name != "unknown"}

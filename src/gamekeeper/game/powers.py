@@ -11,7 +11,7 @@ from gamekeeper.store.users import Powers, User
 
 
 async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str) -> Decision[User]:
-    """Change permissions. `given` maps a permission to whether the account has it; others stay unchanged."""
+    """Change an account's permissions. `given`: permission → whether the account has it; others stay unchanged."""
     found = await lookup.find_user(tx, key)
     await lock_both(tx, found.id, actor_id)
     user = await lookup.find_user(tx, found.id)
@@ -21,7 +21,7 @@ async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str
 
 
 async def lock_both(tx: Reading, user_id: str, actor_id: str) -> None:
-    """Lock the account and the caller's, in order of id: if two accounts revoke each other's powers, one fails."""
+    """Lock the account and the caller's, in order of id: if two accounts revoke each other's permissions, one fails."""
     for each in sorted({user_id, actor_id}):
         await users.lock(tx, each)
 

@@ -32,7 +32,7 @@ async def join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
 
 
 async def leave(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
-    """Take players offline. Players on another server stay online: a late `left` does not undo a newer `joined`."""
+    """Take players offline. Players on another game server stay online: a late `left` undoes no newer `joined`."""
     await _lock_server_and_players(tx, server, ids)
     here = await presence.count_of_server(tx, server)
     leaving = await presence.find_on_server(tx, server, ids)
@@ -45,7 +45,7 @@ async def close_server(tx: Reading, server: str) -> Decision[int]:
 
 
 async def expire_leases(store: Store) -> int:
-    """Take the players of game servers with expired leases offline. Only this function checks the expiry."""
+    """Take the players of game servers with expired leases offline. Only this function checks the leases' expiry."""
     if not await presence.has_lapsed(store):
         return 0
 

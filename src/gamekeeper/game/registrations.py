@@ -16,7 +16,7 @@ async def register(
     tx: Reading, caller: str, settings: Settings, name: str, email: str, password: str
 ) -> Decision[User]:
     """Register an account without permissions. Refused requests and dry runs do not count towards the limit."""
-    await users.lock(tx, caller)  # no other registration by the same caller during the count
+    await users.lock(tx, caller)  # lock the caller's account, so that it registers no other account during the count
     wait = await registrations.read_wait(tx, caller, settings.registrations_per_caller, WINDOW_MS)
     if wait:
         raise TooManyRegistrations(-(-wait // 1000))

@@ -22,26 +22,28 @@ from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
 TIDY_SECONDS = 10.0
-BATCH_ROWS = 5_000  # rows per transaction, so that writers do not wait long
+BATCH_ROWS = 5_000  # old rows deleted per transaction, so that writers do not wait long
 BATCH_CHANGES = 1_000
-MOST_BATCHES = 20  # batches per pass: deletes faster than rows are added
+MOST_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
 HOUR_MS = 60 * 60 * 1000
 DAY_MS = 24 * HOUR_MS
-PROBATION_MS = 6 * HOUR_MS  # long enough for an operator or NTP to correct a wrong clock
-JUMP_MS = HOUR_MS  # more than NTP slews away in six hours, less than any retention time
+# time in ms before a clock is trusted for deletions: an operator or NTP can correct a wrong clock meanwhile
+PROBATION_MS = 6 * HOUR_MS
+# a clock jump in ms that counts as wrong: more than NTP slews in six hours, less than any retention time
+JUMP_MS = HOUR_MS
 INTENT = Intent(request_id="retention")
 JUMPED = "The database's clock jumped by {} s: nothing old is deleted for the next six hours."
 
 
 class ClockReading(NamedTuple):
-    """One moment on both clocks, in milliseconds."""
+    """One moment on the process's monotonic clock and the database's clock, in milliseconds."""
 
     monotonic: int  # monotonic clock of this process
     database: int  # database's clock
 
 
 class Retention:
-    """Deletes old rows for one serving process."""
+    """Deletes old rows (stored answers, tokens, mails, guesses …) for one serving process."""
 
     def __init__(
         self,
@@ -52,17 +54,18 @@ class Retention:
         self._keeper = keeper
         self._monotonic = monotonic
         self._now = now
-        self._start: ClockReading | None = None  # since then the two clocks have kept pace
+        # from this moment on the process's and the database's clock have kept pace
+        self._start: ClockReading | None = None
 
     async def tidy(self) -> None:
-        """Run one pass: a bounded number of small transactions."""
+        """Delete old rows in one pass: a bounded number of small transactions."""
         await self._keeper.store.write(_tidy_by_clock)
         proven = await self._find_proven_time()
         if proven is not None:
             await delete_old(self._keeper, proven)
 
     async def _find_proven_time(self) -> int | None:
-        """Return the time from which ages are counted, six hours back; None while the clock is on probation."""
+        """Return the time from which rows' ages are counted, six hours back; None while the clock is not trusted."""
         store, start = self._keeper.store, self._start
         here = ClockReading(int(self._monotonic() * 1000), await self._now(store))
         if store.collect_stats().clock_lead_ms > JUMP_MS:
@@ -83,7 +86,7 @@ class Retention:
 
 
 async def _tidy_by_clock(tx: Writing) -> None:
-    """Delete at once what a wrong clock may safely delete.
+    """Delete old guesses and retire old mails at once: a wrong clock may do that safely.
 
     Guesses older than five minutes are not counted, so deleting them changes nothing while the clock is wrong. If they
     stayed for hours, an attacker could fill the disk with them. A mail is retired when its reset code has expired; the
@@ -94,7 +97,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
 
 
 async def delete_old(keeper: Keeper, now_ms: int) -> None:
-    """Delete everything that is past its retention time at `now_ms`."""
+    """Delete all rows that are past their retention time at `now_ms`."""
     settings = keeper.settings
 
     async def delete_keys(tx: Writing) -> int:
@@ -115,7 +118,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
 
 
 async def trim(keeper: Keeper, before_ms: int) -> bool:
-    """Delete one batch of the oldest changes, and record their item totals. False: no change is that old."""
+    """Delete one batch of the oldest audit log entries, and record their item totals. False: no entry is that old."""
     decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
     done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
@@ -124,7 +127,7 @@ async def trim(keeper: Keeper, before_ms: int) -> bool:
 async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
     trimmed = await ledger.read_trimmed(tx)
     old = await ledger.find_old(tx, trimmed, before_ms, BATCH_CHANGES)
-    # a trim is a change itself: wait for a full batch, or for a day
+    # a trim adds a change to the audit log itself: wait for a full batch, or for a day
     if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     upto = old.last

@@ -12,7 +12,7 @@ from gamekeeper.game.players import Player
 from gamekeeper.store import items, players, spells, users, variables
 from gamekeeper.store.engine import Row
 
-BOOLEAN, INTEGER = "Boolean", "Integer"  # a variable's type
+BOOLEAN, INTEGER = "Boolean", "Integer"  # types of a player's variable
 
 
 def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) -> players.PlayerColumns:
@@ -54,7 +54,7 @@ def make_slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
 
 
 def make_slot_values(player_id: str, slots: Slots) -> list[Row]:
-    """Make rows of slots as plain tuples, which are faster than named ones in a bulk load."""
+    """Make database rows of slots as plain tuples, which are faster than named ones in a bulk load."""
     return [
         (player_id, place, slot, item_id, quantity, bag_id, _encode_buffs(buffs))
         for (place, slot), (item_id, quantity, bag_id, buffs) in slots.items()
@@ -74,5 +74,5 @@ def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list
 
 @lru_cache(maxsize=1024)
 def _encode_buffs(buffs: tuple[int, ...]) -> str:
-    """Encode buffs as JSON. The cache helps because most items have none, or those of their kind."""
+    """Encode an item's buffs as JSON. The cache helps because most items have none, or those of their kind."""
     return msgspec.json.encode(buffs).decode()
