@@ -45,24 +45,28 @@ async def run_if_password_right(
 
     A request that reuses the result of the one before it in the queue has no reserved guess to release.
     """
-    seal = keeper.passwords.make_fingerprint(sent, user.password if user else "")
+    password_fingerprint = keeper.passwords.make_fingerprint(sent, user.password if user else "")
     async with keeper.password_queues.enter(guess.account, guess.caller) as turn:
-        proven = _reuse_previous_check(turn, seal)
+        proven = _reuse_previous_check(turn, password_fingerprint)
         if proven is None:
             turn.set_result(None)
             proven = await _check_reserved_guess(keeper, turn, guess, user, sent)
             if proven is None:
                 return None
             done = await keeper.store.write(partial(_release_guess_and_run, guess=guess, proven=proven, then=then))
-            turn.set_result(CheckedPassword(seal, proven))
+            turn.set_result(CheckedPassword(password_fingerprint, proven))
             return done
     return await keeper.store.write(lambda tx: then(tx, proven))
 
 
-def _reuse_previous_check(turn: PasswordQueue, seal: bytes) -> User | None:
+def _reuse_previous_check(turn: PasswordQueue, password_fingerprint: bytes) -> User | None:
     if isinstance(turn.result, TooManyGuesses):
         raise turn.result.with_traceback(None)
-    return turn.result.user if turn.result and hmac.compare_digest(turn.result.fingerprint, seal) else None
+    return (
+        turn.result.user
+        if turn.result and hmac.compare_digest(turn.result.password_fingerprint, password_fingerprint)
+        else None
+    )
 
 
 async def _check_reserved_guess(

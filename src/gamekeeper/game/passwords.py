@@ -102,10 +102,10 @@ class Passwords:
             _verify_argon2(self._dummy_hash, sent)
         return None
 
-    def _remember(self, seal: bytes) -> None:
+    def _remember(self, fingerprint: bytes) -> None:
         if len(self._cache) >= CACHE_ENTRIES:
             self._cache.clear()
-        self._cache[seal] = time.monotonic() + CACHE_SECONDS
+        self._cache[fingerprint] = time.monotonic() + CACHE_SECONDS
 
     def make_fingerprint(self, sent: str, stored: str) -> bytes:
         """Make the key under which this process remembers a checked password: an HMAC with a random secret."""

@@ -10,7 +10,7 @@ CREATE TABLE users (
     fold          {ordered} NOT NULL UNIQUE,
     email         TEXT NOT NULL,
     email_fold    {ordered} {never_null} UNIQUE, -- U+0001 and the id if the email is missing or a duplicate
-    password      TEXT NOT NULL,               -- argon2id over the wire's SHA-256, or see game/salted.py; '!' matches no password
+    password      TEXT NOT NULL,               -- argon2id over the wire's SHA-256, or see game/imported_hashes.py; '!' matches no password
     editor        {boolean} NOT NULL,
     ban           {boolean} NOT NULL,
     kick          {boolean} NOT NULL,
