@@ -79,7 +79,7 @@ def _players() -> Iterator[Ask]:
         yield Ask(1, f"players{query}")
         yield Ask(2, f"players/rank{query}")
         yield Ask(20, f"users{query}")
-        yield Ask("online", f"players/online{query}")
+        yield Ask("list_online", f"players/online{query}")
     yield Ask(2, "players/rank?sortDirection=ascending")
     for number, path in ((3, "players/online"), (19, "players"), (31, "users")):
         yield Ask(number, path, {})
@@ -87,12 +87,12 @@ def _players() -> Iterator[Ask]:
     yield Ask(4, "players/online/count")
     for key in (name, name.upper(), sample.player.id, sample.player.id.replace("-", ""), "Nobody", NOBODY):
         yield Ask(5, f"players/{key}")
-        yield Ask("rank", f"players/{key}/rank")
+        yield Ask("get_rank", f"players/{key}/rank")
         yield Ask(6, f"players/{key}/variables")
         yield Ask(7, f"players/{key}/variables/{variable}")
         yield Ask(8, f"players/{key}/variables/{variable}/value")
     for around in (0, 1, 50, 51, -1, "x"):
-        yield Ask("rank", f"players/{name}/rank?around={around}")
+        yield Ask("get_rank", f"players/{name}/rank?around={around}")
     for value in (42, "43", True, 2**63, None):
         yield Ask(9, f"players/{name}/variables/{variable}", {"value": value})
     yield Ask(6, f"players/{name}/variables")
@@ -145,17 +145,22 @@ def _users() -> Iterator[Ask]:
 
 def _server() -> Iterator[Ask]:
     sample = sample_players.build_sample()
-    for operation, path in (("about", ""), ("authorized", "/authorized"), ("stats", "/stats"), ("config", "/config")):
+    for operation, path in (
+        ("get_info", ""),
+        ("is_authorized", "/authorized"),
+        ("get_stats", "/stats"),
+        ("get_config", "/config"),
+    ):
         yield Ask(operation, f"info{path}")
-    yield Ask("stat_names", "info/config/stats")
+    yield Ask("list_stat_names", "info/config/stats")
     for kind in ("item", "SPELL", "class", "map", "PlayerVariable", "npc", "pets"):
         for query in ("", "?page=1&pageSize=3", "?page=-1", *FAR):
-            yield Ask("objects", f"gameobjects/{kind}{query}")
-            yield Ask("object_names", f"gameobjects/{kind}/names{query}")
-        yield Ask("legacy_objects", f"gameobjects/{kind}", {"page": 1, "count": "3"})
-        yield Ask("legacy_object_names", f"gameobjects/{kind}/names")
+            yield Ask("list_objects", f"gameobjects/{kind}{query}")
+            yield Ask("list_names", f"gameobjects/{kind}/names{query}")
+        yield Ask("list_objects_legacy", f"gameobjects/{kind}", {"page": 1, "count": "3"})
+        yield Ask("list_names_legacy", f"gameobjects/{kind}/names")
         for each in (sample.item.id, NOBODY, "x"):
-            yield Ask("game_object", f"gameobjects/{kind}/{each}")
+            yield Ask("get_object", f"gameobjects/{kind}/{each}")
 
 
 def _history() -> Iterator[Ask]:
@@ -169,13 +174,13 @@ def _history() -> Iterator[Ask]:
         "?before=5",
         "?from=x",
     ):
-        yield Ask("changes", f"{KEEPER}changes{query}")
+        yield Ask("list_changes", f"{KEEPER}changes{query}")
     for what in ("items", "spells", "variables"):
         for query in ("", "?at=1", "?at=60", "?at=2001-01-01", "?at=x"):
-            yield Ask(what, f"{KEEPER}players/{name}/{what}{query}")
-        yield Ask(what, f"{KEEPER}players/{NOBODY}/{what}?at=1")
+            yield Ask(f"get_{what}", f"{KEEPER}players/{name}/{what}{query}")
+        yield Ask(f"get_{what}", f"{KEEPER}players/{NOBODY}/{what}?at=1")
     for seq in (1, 2, 60, 61, 62, 63, 63, 10**6, "x"):
-        yield Ask("undone", f"{KEEPER}changes/{seq}/undo")
+        yield Ask("undo_change", f"{KEEPER}changes/{seq}/undo")
     for text in (name, name[1] + name[0] + name[2:], name[1:], "example", item, "17", "%", ""):
         yield Ask("find", f"{KEEPER}search?q={text}")
 
@@ -183,7 +188,7 @@ def _history() -> Iterator[Ask]:
 def _mails() -> Iterator[Ask]:
     """Yield requests about mails, except the retry of a waiting mail, whose id differs between the engines."""
     for query in ("?limit=0", "?before=x", "?user=x", f"?user={NOBODY}", f"?before=1-{NOBODY}"):
-        yield Ask("outbox", f"{KEEPER}mails{query}")
+        yield Ask("list_mails", f"{KEEPER}mails{query}")
     for each in (NOBODY, ZERO, "x"):
         yield Ask("retry", f"{KEEPER}mails/{each}/retry")
 
@@ -195,7 +200,7 @@ def _keeping() -> Iterator[Ask]:
         for key in (f"users/{user}", f"players/{name}", "users/Nobody", f"players/{NOBODY}"):
             yield Ask(act, f"{key}/admin/{act}", {"reason": "spam", "duration": "2"})
     for given in ({"mute": True}, {"ban": "true"}, {"users.manage": True}, {}, {"kick": 1}):
-        yield Ask("change", f"{KEEPER}users/{user}/powers", given)
+        yield Ask("change_powers", f"{KEEPER}users/{user}/powers", given)
     for level in (7, "8", 0, 101):
         yield Ask("set_level", f"players/{name}/level", {"level": level})
     for each in (sample.player.class_id, NOBODY):
