@@ -134,7 +134,7 @@ def test_report_that_missed_trimmed_changes_is_refused(world: World) -> None:
     age(world)
     trim(world)
     missed = world.call("PUT", put, by="Server", body={"AppliedSeq": applied, "Exp": 5})
-    refused(missed, 409, "changes_trimmed", "no longer kept")
+    refused(missed, 409, "changes_trimmed", "were deleted. Request after=now")
     newest = max(row.seq for row in world.ledger() if row.player_id == BOB.id)
     assert world.call("PUT", put, by="Server", body={"AppliedSeq": newest, "Exp": 5}).status == 200
 
@@ -149,7 +149,8 @@ def test_idle_player_stays_writable(world: World) -> None:
     put = f"{LINK}/players/{BOB.id}"
     assert world.call("PUT", put, by="Server", body={"AppliedSeq": applied, "Exp": 5}).status == 200
     ann = f"{LINK}/players/{ANN.id}"
-    refused(world.call("PUT", ann, by="Server", body={"AppliedSeq": applied, "Exp": 5}), 409, "changes_trimmed", "kept")
+    missed = world.call("PUT", ann, by="Server", body={"AppliedSeq": applied, "Exp": 5})
+    refused(missed, 409, "changes_trimmed", "were deleted. Request after=now")
 
 
 def test_own_report_does_not_hide_an_earlier_api_change(world: World) -> None:
@@ -284,7 +285,7 @@ def test_read_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytes
 
     monkeypatch.setattr(feed, "read_between", and_trim)
     answer = world.get(f"{CHANGES}?after={cursor}", by="Server")
-    refused(answer, 409, "changes_trimmed", f"Changes up to {upto} are no longer kept.")
+    refused(answer, 409, "changes_trimmed", f"Changes up to {upto} were deleted.")
 
 
 def test_many_old_keys_are_deleted_in_one_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,9 +178,12 @@ def test_audit_log_records_actor_and_reason_of_a_retry(world: World) -> None:
     [
         (
             ["UPDATE mails SET sent_at = 1, next_try_at = NULL"],
-            "it was sent; if it did not arrive, ask for a new reset mail.",
+            "it was sent; if it did not arrive, request a new reset mail.",
         ),
-        (["UPDATE mails SET taken_until = expires_at, next_try_at = expires_at"], "it is being sent; look again"),
+        (
+            ["UPDATE mails SET taken_until = expires_at, next_try_at = expires_at"],
+            "it is being sent; check again in a minute",
+        ),
         (["UPDATE resets SET expires_at = 1"], RUN_OUT),
         (["UPDATE resets SET tries_left = 0"], RUN_OUT),
         (["DELETE FROM resets"], RUN_OUT),

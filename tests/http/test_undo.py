@@ -172,7 +172,7 @@ def test_change_that_cannot_be_undone_says_why(world: World) -> None:
         refused(undone(world, seq), 409, "not_undoable", why[kind])
         assert not row(world, seq)["Undoable"]
     told = max(each.seq for each in world.ledger() if each.kind == "user_muted")
-    refused(undone(world, told), 409, "not_undoable", "undo that change")
+    refused(undone(world, told), 409, "not_undoable", "undo the change of the account")
 
 
 def test_every_kind_can_be_undone_or_says_why_not() -> None:
