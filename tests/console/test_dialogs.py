@@ -358,7 +358,7 @@ def test_numbers_of_a_player_are_shown_in_words(root: Keeper) -> None:
         "Equipment Weapon: Sword \u2014",
         "Class Warrior \u2014",
         "Map Meadow \u2014",
-        "Owner Ann \u2014",
+        "Account Ann \u2014",
         "Time played 1 h 0 min \u2014",
         "Spell slot 0 Fireball \u2014",
         "Kills 7 \u2014",
@@ -381,7 +381,7 @@ def test_owner_is_not_named_without_permission(world: World, keeper: Any) -> Non
     world.sql("UPDATE users SET name = 'Secret' WHERE id = $1", people.USER_IDS["Ann"])
     shown = read_text(keeper("Shop").preview("DELETE", PLAYER))
     assert "Secret" not in shown
-    assert f"Owner {people.USER_IDS['Ann']}" in shown
+    assert f"Account {people.USER_IDS['Ann']}" in shown
 
 
 def test_names_are_loaded_with_one_query_per_kind(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:

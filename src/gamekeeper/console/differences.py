@@ -21,7 +21,7 @@ CHANGED = gettext("changed")  # marks two values that read the same but differ, 
 PLACES = {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")}
 LABELS = {
     "name": gettext("Name"),
-    "user_id": gettext("Owner"),
+    "user_id": gettext("Account"),
     "class_id": gettext("Class"),
     "map_id": gettext("Map"),
     "exp": gettext("Experience"),
