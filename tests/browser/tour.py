@@ -245,7 +245,7 @@ def filters(tour: Tour) -> None:
 def changes(tour: Tour) -> None:
     page = tour.page
     tour.go("/console/changes", "Changes")
-    page.get_by_label("Player").fill(tour.who.name)
+    page.get_by_role("textbox", name="Player").fill(tour.who.name)
     page.get_by_label("Kind").select_option("items_given")
     page.get_by_label("Item", exact=True).fill(GEM.name)
     page.get_by_label("Reason contains").fill("in the well")
