@@ -15,18 +15,20 @@ from typing import Any
 
 import msgspec
 
-BUFFER_SECONDS = 0.2  # access entries are buffered this long; a crash loses at most these
+BUFFER_SECONDS = 0.2  # seconds for which entries of the access log are buffered; a crash loses at most these
 PIPE_BYTES = 4096  # largest atomic write to a pipe: entries of two workers never mix
-QUEUE_BYTES = 1024 * 1024  # limit of the queue to standard error; entries beyond it are dropped
+QUEUE_BYTES = 1024 * 1024  # limit of the queue of log entries to standard error; entries beyond it are dropped
 FLUSH_SECONDS = 1.0  # at shutdown, longest wait for a slow reader of standard error
-NAME_LENGTH = 200  # longest caller or route in the log; callers can send methods of any length
+NAME_LENGTH = 200  # longest caller or route in the log, in characters; callers can send methods of any length
 SECRETS = (  # patterns of secrets in messages of libraries, and their replacements
     (re.compile(r"(://[^\s:/@]*:)\S*@"), r"\1…@"),  # password in a URL
     (re.compile(r"\bgka_[\w-]+"), "gka_…"),
     (re.compile(r"\$argon2[^\s'\")]+"), "$argon2…"),
     (re.compile(r"\b[0-9A-Fa-f]{64}\b"), "…"),  # a password hash sent by a client, or a token's digest
-    (re.compile(r"(query argument \$\d+: ).*"), r"\1…"),  # asyncpg quotes values that it cannot encode
-    (re.compile(r"DETAIL:.*?(?=\n\n|\nHINT:|\Z)", re.DOTALL), "DETAIL: …"),  # PostgreSQL quotes whole rows in DETAIL
+    # value of a query parameter: asyncpg quotes values that it cannot encode
+    (re.compile(r"(query argument \$\d+: ).*"), r"\1…"),
+    # whole rows, which PostgreSQL quotes in DETAIL
+    (re.compile(r"DETAIL:.*?(?=\n\n|\nHINT:|\Z)", re.DOTALL), "DETAIL: …"),
 )
 _encode = msgspec.json.Encoder().encode
 
@@ -41,14 +43,14 @@ class _AccessEntry(msgspec.Struct):
 
 
 class _Writer:
-    """Writes to standard error from its own thread, through a bounded queue: a stalled reader blocks nothing else."""
+    """Writes log entries to standard error in a thread, with a bounded queue: a stalled reader blocks nothing else."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._chunks: deque[bytes] = deque()  # queue; the first chunk stays in it until it is written
+        self._chunks: deque[bytes] = deque()  # queue of text to write; the first chunk stays in it until it is written
         self._size = 0
         self._thread: threading.Thread | None = None
-        self.dropped = 0  # number of log entries
+        self.dropped = 0  # number of dropped log entries
 
     def put(self, chunk: bytes) -> None:
         with self._changed:
@@ -60,7 +62,7 @@ class _Writer:
             self._changed.notify_all()
 
     def start(self) -> bool:
-        """Start the thread at its first use; an interpreter that is shutting down may refuse."""
+        """Start the log's thread at its first use; an interpreter that is shutting down may refuse."""
         with self._changed:
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="gamekeeper-log", daemon=True)
@@ -70,7 +72,7 @@ class _Writer:
             return self._thread is not None
 
     def drain(self) -> None:
-        """Wait until everything is written, but not for long."""
+        """Wait until all log entries are written, at most for a short time."""
         with self._changed:
             self._changed.wait_for(lambda: not self._chunks, FLUSH_SECONDS)
 
@@ -87,7 +89,7 @@ class _Writer:
 
 
 class _AccessBuffer:
-    """Buffer of access entries: many entries are written with one system call."""
+    """Buffer of access log entries: many entries are written with one system call."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
@@ -120,7 +122,7 @@ def access(request_id: str, caller: str, route: str, status: int, started_ns: in
 
 @atexit.register
 def flush() -> None:
-    """Write all buffered entries; give up after FLUSH_SECONDS if standard error is not read."""
+    """Write all buffered log entries; give up after FLUSH_SECONDS if standard error is not read."""
     _buffer.flush()
     _writer.drain()
 
@@ -158,7 +160,7 @@ def redact(text: str) -> str:
 
 
 def _write(request_id: str, kind: str, text: str) -> None:
-    """Write an entry at once, after the buffered access entries. Cut its middle if it exceeds PIPE_BYTES."""
+    """Write a log entry at once, after the buffered access entries. Cut its middle if it exceeds PIPE_BYTES."""
     _buffer.flush()
     at, side, text = round(time.time(), 3), PIPE_BYTES, redact(text)
     line = json.dumps({"at": at, "id": request_id, kind: text})
@@ -169,7 +171,7 @@ def _write(request_id: str, kind: str, text: str) -> None:
 
 
 def _write_bytes(lines: bytes) -> bool:
-    """Write to standard error without Python's buffer; False if it failed.
+    """Write log entries to standard error without Python's buffer; False if it failed.
 
     A thread blocked in that buffer would hold its lock, and the interpreter would abort at exit.
     """
@@ -183,5 +185,5 @@ def _write_bytes(lines: bytes) -> bool:
 
 
 def _escape(text: str) -> str:
-    """Shorten the text, and escape control characters and line breaks."""
+    """Shorten a text for the log, and escape control characters and line breaks."""
     return text if len(text) <= NAME_LENGTH and text.isprintable() else ascii(text[:NAME_LENGTH])[1:-1]

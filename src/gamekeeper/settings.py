@@ -10,9 +10,9 @@ from typing import Any
 PREFIX = "GAMEKEEPER_"
 LIST_HINT = "List all settings with: gamekeeper settings"
 MAX_INT = 2**31 - 1
-MAX_DIGITS = 20  # longer numbers are out of range for every setting
+MAX_DIGITS = 20  # longest number in a setting, in digits; longer numbers are out of range for every setting
 MASK = "…"
-# variables with the prefix that are no settings: used by the examples, the battery and the tests
+# environment variables with our prefix that are no settings: used by the examples, the battery and the tests
 OTHER_VARIABLES = frozenset(
     {"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS", "BROWSER_ENGINE"}
 )
@@ -26,7 +26,7 @@ def setting(
     default: object,
     meaning: str,
     *,
-    secret: Callable[[str], str] | None = None,  # returns the value with secrets masked
+    secret: Callable[[str], str] | None = None,  # function that masks the secrets in a setting's value
     least: int = 0,
     most: int = MAX_INT,
 ) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way

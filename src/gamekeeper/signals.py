@@ -46,7 +46,7 @@ def _handle_in_worker(wake: Callable[[], None]) -> Callable[[], None]:
         loop.call_soon_threadsafe(forward)
 
     def restore() -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # shutdown is already under way
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # ignore further SIGTERMs: the shutdown is already under way
 
     loop.remove_signal_handler(signal.SIGTERM)
     signal.signal(signal.SIGTERM, on_sigterm)
@@ -55,7 +55,7 @@ def _handle_in_worker(wake: Callable[[], None]) -> Callable[[], None]:
 
 
 def _chain_handlers(wake: Callable[[], None]) -> Callable[[], None]:
-    """Call `wake` first, then the handler that was installed before."""
+    """Call `wake` on a signal first, then the signal handler that was installed before."""
     loop = asyncio.get_running_loop()
     previous: dict[int, Any] = {}
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -22,15 +22,16 @@ from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 R = TypeVar("R", StoredPlayer, users.User)
 FindTimes = Callable[
     [Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]
-]  # account id → start time, for those in the state
-MOST_MATCHES = 1000  # matches that are sorted
-MOST_CANDIDATES = 4000  # rows read from the trigram index; they contain the parts, but not all contain the whole text
-MOST_PARTS = 6  # trigrams of a text that the index search uses: more would cost more than they save
+]  # returns account id → start of its ban or mute, for those of the given accounts that are banned or muted
+MOST_MATCHES = 1000  # search matches that are read and sorted
+# rows that a search reads from the trigram index: they contain parts of the text, but not all contain the whole text
+MOST_CANDIDATES = 4000
+MOST_PARTS = 6  # trigrams of a search text that the index search uses: more would cost more than they save
 
 
 class Matches(NamedTuple):
     found: Sequence[Any]
-    is_cut: bool  # the limit was reached: there may be more matches
+    is_cut: bool  # the limit of the search was reached: there may be more matches
 
 
 Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
@@ -38,16 +39,17 @@ Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
 
 @dataclass(frozen=True, slots=True)
 class Sort(Generic[R]):
-    """One sort order of a list, and how its rows are found."""
+    """One sort order of a list of players or accounts, and how its rows are found."""
 
-    listing: ListDefinition[R] | None  # None: there is no ordered list, so it is searched even without a text
+    # the ordered list to read; None: there is none, so rows are searched even without a search text
+    listing: ListDefinition[R] | None
     find: Find
     key: Callable[[Any], Any]
     records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Sequence[R]]]
 
 
 async def load_page(keeper: Keeper, sort: Sort[R], text: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
-    """Return the total, the rows of a page, and whether there may be more. A text that is too short is ignored."""
+    """Return the total, a page of rows, and whether there may be more. A text too short to search is ignored."""
     folded = lookup.fold(text)
     sought = folded if len(folded) >= PART_LETTERS else ""
     if sort.listing and not sought:
@@ -86,7 +88,7 @@ async def _match_users(tx: Reading, sought: str) -> Matches:
 
 async def _require_index(tx: Reading) -> None:
     if not await search.has_index(tx):
-        raise SearchNotReady  # without the index the search would read every row
+        raise SearchNotReady  # without the trigram index the search would read every row
 
 
 async def _match_banned(tx: Reading, sought: str) -> Matches:
@@ -102,7 +104,7 @@ async def _match_with_powers(tx: Reading, sought: str) -> Matches:
 
 
 async def _match_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: FindTimes) -> Matches:
-    """Find accounts in a state that contain the text. If too many are in the state, filter the search's matches."""
+    """Find accounts in a state, such as banned, that match a text. If too many are, filter a search's matches."""
     whole = len(some) < MOST_MATCHES
     if whole or not sought:
         found = [each for each in some if _contains(each.fold, sought) or _contains(each.email_fold, sought)]
@@ -129,7 +131,7 @@ async def _find_with_powers(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
 
 
 def pick_parts(sought: str) -> list[str]:
-    """Pick trigrams of a text for the index: the first, the last, and some evenly between."""
+    """Pick trigrams of a search text for the index: the first, the last, and some evenly between."""
     last = len(sought) - PART_LETTERS
     places = [number * last // (MOST_PARTS - 1) for number in range(MOST_PARTS)]
     return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
@@ -166,7 +168,7 @@ ACCOUNTS: Mapping[str, Sort[users.User]] = {
 
 
 def _make_sorts(find: Find) -> dict[str, Sort[users.User]]:
-    """Make the sort orders of accounts in a state, which have no ordered list."""
+    """Make the sort orders of a list of banned, muted or privileged accounts, which a search reads and sorts."""
     return {
         "name": Sort(None, find, _name_key, users.read_by_ids),
         "email": Sort(None, find, _email_key, users.read_by_ids),

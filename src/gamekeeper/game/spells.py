@@ -41,7 +41,7 @@ async def forget(tx: Reading, player: str, spell_id: str) -> Decision[str]:
 
 
 async def require_spell(tx: Reading, spell_id: str) -> None:
-    """Refuse an unknown spell. While the catalogue has no spells, any id is accepted."""
+    """Refuse a spell that the catalogue does not have. While the catalogue has no spells, any id is accepted."""
     if spell_id == lookup.ZERO_GUID or (
         await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)
     ):

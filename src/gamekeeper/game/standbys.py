@@ -13,7 +13,7 @@ REMEDY = (
 
 
 async def find_shortage(keeper: Keeper) -> str:
-    """Describe missing synchronous standbys; empty: there are as many as the setting `synchronous_standbys` expects."""
+    """Describe missing synchronous standbys; empty text: there are as many as `synchronous_standbys` expects."""
     expected = keeper.settings.synchronous_standbys
     if not expected:
         return ""
@@ -24,7 +24,7 @@ async def find_shortage(keeper: Keeper) -> str:
 
 
 class StandbyMonitor:
-    """Log a shortage of standbys when it begins and when it ends."""
+    """Logs a shortage of synchronous standbys when it begins and when it ends."""
 
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper

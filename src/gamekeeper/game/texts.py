@@ -14,7 +14,7 @@ def require_text(text: str, field: str, longest: int | None) -> str:
 
 
 def require_game_text(text: str, field: str, longest: int | None) -> str:
-    """Check a text of a game. U+0080 to U+009F are allowed: games that confuse cp1252 with Latin-1 send them."""
+    """Check a text that a game sent. U+0080 to U+009F are allowed: games that confuse cp1252 with Latin-1 send them."""
     return _check(text, field, longest, _UNSTORABLE)
 
 

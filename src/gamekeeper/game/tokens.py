@@ -56,9 +56,9 @@ async def log_in(
     async def issue(tx: Writing, proven: User) -> TokenPair | LogInRefusal:
         current = await _find_or_none(lookup.lock_user(tx, proven.id))
         if current is None or current.password != proven.password:
-            raise InvalidGrant  # the password changed since the check, which revoked all tokens
+            raise InvalidGrant  # the password changed after it was checked, which revoked all tokens
         if barred := _find_refusal(current):
-            return barred  # returned, not raised: the password was right, so the transaction must commit
+            return barred  # a ban is returned, not raised: the password was right, so the transaction must commit
         if session:
             return await _open_session(tx, keeper, current)
         return await _issue_pair(tx, keeper, current, lookup.new_guid(), read_only=read_only)
@@ -72,12 +72,12 @@ async def log_in(
 
 
 async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> TokenPair:
-    """Exchange a refresh token for a new pair. A second use after the grace period revokes the whole family."""
+    """Exchange a refresh token for a new pair. A second use after the grace period revokes the log-in's tokens."""
     presented = lookup.parse_guid(token)
 
     async def rotate(tx: Writing) -> TokenPair | None:
         owner = await tokens.find_refresh_owner(tx, hash_token(presented or ""))
-        # lock the account before the token: a revocation then waits, and revokes the new pair too
+        # lock the account before the refresh token: a revocation then waits, and revokes the new pair too
         if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
         row = await tokens.lock_refresh(tx, hash_token(presented or ""))
@@ -133,7 +133,7 @@ async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
-    """Revoke one token, by its refresh token or its public id."""
+    """Revoke one token, found by its refresh token or its public id."""
     user = await lookup.lock_user(tx, name)
     wanted = lookup.parse_guid(token) or lookup.ZERO_GUID
     found = await tokens.find_of_user(tx, user.id, wanted, hash_token(wanted))

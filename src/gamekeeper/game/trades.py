@@ -15,13 +15,14 @@ from gamekeeper.game.undo_context import UndoContext, read_side
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 
-WINDOW_CHANGES = 1_000  # numbers of changes in one statement
-MOST_WINDOWS = 20  # in each direction: limits the search, however busy the game is
+WINDOW_CHANGES = 1_000  # change numbers that one statement searches for a trade
+# windows of changes searched for a trade in each direction: limits the search, however busy the game is
+MOST_WINDOWS = 20
 MINUTE_MS = 60_000
 
 
 async def require_not_traded(tx: Reading, context: UndoContext) -> None:
-    """Refuse the undo if a game's report took the items that it gives back, and another player gained them then.
+    """Refuse an undo if a game reported that the player lost the items, and that another player gained them then.
 
     For an undo of an undo, the report is the first change of the chain.
     """
@@ -71,7 +72,7 @@ def _find_lost(report: rows.HistoryChange, context: UndoContext) -> set[Stack]:
 
 
 def _find_gained(before: ChangeSide, after: ChangeSide) -> set[Stack]:
-    """Return the items, with buffs and bag, of which there are more afterwards, as stacks of one.
+    """Return the items, with buffs and bag, of which the player has more after the change, as stacks of one.
 
     The id of an empty bag is ignored: Gamekeeper makes a new one when the game does not name it.
     """

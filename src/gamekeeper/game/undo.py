@@ -1,4 +1,4 @@
-"""Undo of changes. What the change set must still be as the change left it; otherwise the undo is refused.
+"""Undo of changes. An undo is refused if the values that the change set have been changed again since.
 
 Stacks of items are the exception: the undo gives or takes the difference, if the stack is large enough. An undo is a
 change itself, so it can be undone too.
@@ -34,8 +34,8 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
 
 LINK = frozenset({"game.link"})
-MOST_DEPTH = 100  # undos of undos, which `store/history` follows down to the first change
-MOST_UNDOS = 1_000  # undos in one chain: undos of one change, undos of those, and so on
+MOST_DEPTH = 100  # longest chain of undos of undos, which `store/history` follows down to the first change
+MOST_UNDOS = 1_000  # undos in one chain: undos of a change, undos of those undos, and so on
 MOVED_BY_PRESENCE = "last_online"
 
 
@@ -56,13 +56,16 @@ async def require_change(tx: Reading, seq: int) -> HistoryChange:
 async def undo(
     tx: Reading, seq: int, actor: Actor, codec: Codec, room: Capacity, trade_ms: int
 ) -> Decision[UndoResult]:
-    trimmed = await ledger.read_trimmed(tx)  # every undo takes this lock first, so that no deadlock is possible
+    # every undo first locks the trim position of the audit log, so that no deadlock is possible
+    trimmed = await ledger.read_trimmed(tx)
     told = await require_change(tx, seq)
     actor.require(list_permissions(told))
     rule = _find_rule(told)
-    if told.first <= trimmed:  # an earlier undo of it, or later changes, may have been deleted
+    # the change is too old: an earlier undo of it, or later changes, may have been trimmed from the audit log
+    if told.first <= trimmed:
         raise HistoryTrimmed(trimmed=trimmed)
-    await _lock_subject(tx, told, actor)  # no other transaction can undo the same change from here on
+    # the lock prevents that another transaction undoes the same change from here on
+    await _lock_subject(tx, told, actor)
     by = await rows.find_undos(tx, [told.first])
     _require_not_undone(by, seq)
     kin = frozenset({told.first, *(each for numbers in by.values() for each in numbers)})
@@ -82,7 +85,7 @@ async def undo(
 
 
 def _require_not_undone(by: Mapping[int, Sequence[int]], seq: int) -> None:
-    """Refuse a second undo in force, of this change or of one below it in the chain."""
+    """Refuse an undo if this change, or a change that it undoes in turn, would then be undone twice."""
     if standing := rows.resolve_undos(by, [seq]).get(seq):
         raise AlreadyUndone(seq=seq, by=standing)
     if twice := rows.find_double_undos(by, [seq]).get(seq):
@@ -140,7 +143,8 @@ async def _undo_creation(tx: Reading, context: UndoContext) -> list[Change]:
 
 async def _undo_deletion(tx: Reading, context: UndoContext) -> list[Change]:
     held = context.before
-    if not held.player.keys() >= REQUIRED:  # the entries of an erased account have no names
+    # audit log entries of an erased account have no names, so the player cannot be restored
+    if not held.player.keys() >= REQUIRED:
         raise context.make_conflict("the player's data was erased from the audit log")
     player = make_player(held.player, held.unknown)
     await _require_user(tx, context, player.user_id)
@@ -188,7 +192,7 @@ BULK_LOAD = "it is a bulk load or a trim of many rows"
 
 
 def is_undoable(told: HistoryChange) -> bool:
-    """Tell whether this kind of change can be undone at all; later changes may still prevent it."""
+    """Tell whether a kind of change can be undone at all; later changes may still prevent it."""
     stands = told.later_changes_kept and told.depth < MOST_DEPTH and not told.barred and not told.erased
     return told.kind in RULES and not _is_game_notice(told) and stands
 
@@ -235,7 +239,7 @@ def _is_game_notice(told: HistoryChange) -> bool:
 
 
 async def _lock_subject(tx: Reading, told: HistoryChange, actor: Actor) -> None:
-    """Lock the player of the change; if it is deleted, its account and the caller's."""
+    """Lock the player of the change to undo; if the player is deleted, lock its account and the caller's."""
     locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
     if locked is None and told.user_id:
         await powers.lock_both(tx, told.user_id, actor.id)
@@ -249,6 +253,6 @@ async def _require_user(tx: Reading, context: UndoContext, user_id: str) -> None
 
 
 def _drop_presence(side: ChangeSide) -> ChangeSide:
-    """Prepare a side for comparison: without the time last online, and with defaults for missing fields."""
+    """Prepare one side of a change for comparison: without the time last online, with defaults for missing fields."""
     values = {**DEFAULTS, **side.player}
     return replace(side, player={name: value for name, value in values.items() if name != MOVED_BY_PRESENCE})

@@ -24,7 +24,7 @@ class Actor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UndoContext:
-    """The change to undo, with both its sides, and the account that asks."""
+    """The change to undo, its state before and after, and the account that asks for the undo."""
 
     change: HistoryChange
     before: ChangeSide
@@ -32,8 +32,9 @@ class UndoContext:
     codec: Codec
     room: Capacity
     actor: Actor
-    trade_ms: int  # a gain of another player within this time counts as the same item; 0: no search
-    undo_chain: frozenset[int]  # numbers of the first change, its undos, the undos of those, and so on
+    # milliseconds: another player's gain of the item within this time counts as a trade; 0: do not search for trades
+    trade_ms: int
+    undo_chain: frozenset[int]  # numbers of the undone change, its undos, the undos of those, and so on
 
     def make_conflict(self, why: str) -> UndoConflict:
         return UndoConflict(seq=self.change.seq, why=why)

@@ -20,12 +20,12 @@ def find_type(value: Value) -> str:
 
 
 def is_same_value(one: Value | None, other: Value) -> bool:
-    """Tell whether two values are equal in type too: unlike in Python, 1 and true differ."""
+    """Tell whether two values of a variable are equal in type too: unlike in Python, 1 and true differ."""
     return one is not None and find_type(one) == find_type(other) and one == other
 
 
 async def load_value(tx: Reading, player_id: str, variable_id: str) -> Value:
-    """Return a variable's value; 0 or false if it was never set."""
+    """Return the value of a player's variable; 0 or false if it was never set."""
     declared = await find_declared_type(tx, variable_id)
     row = await variables.find_of_player(tx, player_id, variable_id)
     if row is not None:
@@ -36,7 +36,7 @@ async def load_value(tx: Reading, player_id: str, variable_id: str) -> Value:
 
 
 async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
-    """Set a variable to a value of its declared type. In a form body, 1 and 0 also mean true and false."""
+    """Set a player's variable to a value of its declared type. In a form body, 1 and 0 also mean true and false."""
     locked = await lookup.lock_player(tx, player)
     row = await variables.find_of_player(tx, locked.id, variable_id)
     wanted = await find_declared_type(tx, variable_id) or (row and row.type)

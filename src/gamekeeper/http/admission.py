@@ -6,18 +6,19 @@ from typing import TypeVar
 from gamekeeper.game.refusals import Overloaded
 
 T = TypeVar("T")
-UNLIMITED_PATHS = frozenset({b"/health/live", b"/health/ready", b"/metrics"})  # monitoring must work under overload too
+# paths that are never rejected for overload: monitoring must work then too
+UNLIMITED_PATHS = frozenset({b"/health/live", b"/health/ready", b"/metrics"})
 
 
 class Admission:
-    """The request slots of one process. All calls are on one event loop, so a plain counter is enough."""
+    """The slots for concurrent requests of a process. All calls are on one event loop, so a counter is enough."""
 
     __slots__ = ("_most", "in_flight", "total")
 
     def __init__(self, most: int) -> None:
         self._most = most
         self.in_flight = 0
-        self.total = 0  # requests since the start
+        self.total = 0  # requests since the start of the process
 
     def enter(self) -> None:
         if self.in_flight >= self._most:
@@ -29,7 +30,7 @@ class Admission:
         self.in_flight -= 1
 
     async def release_while(self, waiting: Awaitable[T]) -> T:
-        """Release the slot while waiting for the client or for an event, then take it again."""
+        """Release the request's slot while waiting for the client or for an event, then take it again."""
         self.in_flight -= 1
         try:
             return await waiting
@@ -37,6 +38,6 @@ class Admission:
             self.in_flight += 1
 
     def require_slot(self) -> None:
-        """Reject the request if other requests have filled all slots during `release_while`. Nothing was done yet."""
+        """Reject the request if others have filled all slots while it had released its own. Nothing was done yet."""
         if self.in_flight > self._most:
             raise Overloaded

@@ -33,7 +33,7 @@ class Asgi:
         self._request_rates = services.metrics.request_rates
         self._count = services.metrics.count_request if settings.metrics_token else None
         self._log = log.access if settings.access_log else None
-        # a request id is a random prefix of the process and a counter
+        # start of each request id: random per process; a counter follows
         self._prefix, self._numbers = os.urandom(8).hex(), itertools.count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +74,7 @@ class Asgi:
         )
 
     async def _run_start(self) -> str:
-        """Run the start hook and return the message to send. Never raise: the server would then serve all the same."""
+        """Run the start hook and return the ASGI message to send. Never raise: granian would then serve anyway."""
         try:
             await self._start()
         except DatabaseUnavailable as away:
@@ -98,7 +98,7 @@ class Asgi:
 
 
 async def _send_stream(request: Request, stream: AsyncGenerator[bytes], send: Send) -> None:
-    """Send the stream until it ends or the client disconnects."""
+    """Send a streamed response until it ends or the client disconnects."""
     gone = asyncio.ensure_future(request.wait_for_disconnect())
     try:
         while piece := await _next_piece(stream, gone):
@@ -112,7 +112,7 @@ async def _send_stream(request: Request, stream: AsyncGenerator[bytes], send: Se
 
 
 async def _next_piece(stream: AsyncGenerator[bytes], gone: asyncio.Future[None]) -> bytes:
-    """Return the next piece; empty at the end of the stream or when the client has disconnected."""
+    """Return the next piece of a streamed response; empty at its end or when the client has disconnected."""
     piece = asyncio.ensure_future(anext(stream, b""))
     try:
         await asyncio.wait({piece, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -28,8 +28,9 @@ ReadValue = Callable[[object, str], object]
 JSON_TYPE = "application/json"
 JSON = frozenset({JSON_TYPE, "text/json"})
 FORM = "application/x-www-form-urlencoded"
-SWITCHES = {"on": True, "off": False}  # booleans in forms: HTML check boxes send `on`
-BITS = {"1": True, "0": False}  # booleans of PHP's http_build_query; not for fields that also accept numbers
+SWITCHES = {"on": True, "off": False}  # spellings of booleans in forms: HTML check boxes send `on`
+# spellings of booleans by PHP's http_build_query; not for fields that also accept numbers
+BITS = {"1": True, "0": False}
 BOM = b"\xef\xbb\xbf"
 MAX_DEPTH = 32
 MAX_DIGITS = 20
@@ -49,7 +50,7 @@ class _UnknownFieldFound(Exception):
 def decode(
     raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False, changes: bool = False
 ) -> S:
-    """Decode a body into its shape. `changes`: reject fields similar to `dryRun`, which belongs into the query."""
+    """Decode a request body into its shape. `changes`: reject fields like `dryRun`, which belongs into the query."""
     fields = _parse_fields(raw.removeprefix(BOM), content_type, shape if forms else None)
     if changes:
         dry_runs.reject_in_body(fields)
@@ -60,7 +61,7 @@ def decode(
 
 
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
-    """Decode a body that is a JSON array of records, such as the catalogue of the game link."""
+    """Decode a request body that is a JSON array of records, such as the catalogue of the game link."""
     if _read_media_type(content_type) not in {"", *JSON}:
         raise UnsupportedMediaType(types=JSON_TYPE)
     value = _parse_json(raw.removeprefix(BOM))
@@ -74,7 +75,7 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
 
 
 def _make_unknown_field_error(raw: bytes, unknown: _UnknownFieldFound) -> UnknownField:
-    """Make the refusal of an unknown field. Parsing lower-cased its name: find the original spelling."""
+    """Make the refusal of an unknown body field. Parsing lower-cased its name: find the original spelling."""
     name = hints.shorten(unknown.name)
     sent = re.search(rf'"({re.escape(name)})"\s*:', raw.decode("utf-8"), re.IGNORECASE)
     name = sent[1] if sent else name
@@ -84,19 +85,19 @@ def _make_unknown_field_error(raw: bytes, unknown: _UnknownFieldFound) -> Unknow
 
 
 def drop_secrets(body: Struct) -> dict[str, object]:
-    """Return the body without its secrets, for the fingerprint of an idempotent request."""
+    """Return a request body without its secrets, for the fingerprint of an idempotent request."""
     given = {name: getattr(body, name) for name in list_public_names(type(body))}
     return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
 
 
 @cache
 def list_public_names(shape: type[Struct]) -> list[str]:
-    """List the fields that are not secret."""
+    """List the fields of a body's shape that are not secret."""
     return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
 
 
 def _parse_fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
-    """Parse the body to fields. `form`: shape of the body if forms are accepted, else None."""
+    """Parse a request body to fields. `form`: shape of the body if forms are accepted, else None."""
     kind = _read_media_type(content_type)
     start = raw.lstrip()[:1]
     if not start:
@@ -109,7 +110,7 @@ def _parse_fields(raw: bytes, content_type: str, form: type[Struct] | None) -> o
 
 
 def is_form(raw: bytes, content_type: str) -> bool:
-    """Check whether `decode` reads this body as a form. One that starts with `{` is JSON, whatever its Content-Type."""
+    """Check whether `decode` reads a body as a form. One that starts with `{` is JSON, whatever its Content-Type."""
     return _read_media_type(content_type) == FORM and not raw.removeprefix(BOM).lstrip().startswith(b"{")
 
 
@@ -118,7 +119,7 @@ def _read_media_type(content_type: str) -> str:
 
 
 def _parse_form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
-    """Parse a form. It must be UTF-8: guessing the encoding could store garbled text."""
+    """Parse a form body. It must be UTF-8: guessing the encoding could store garbled text."""
     try:
         pairs = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
@@ -145,7 +146,7 @@ def _accepts_type(kind: Any, wanted: type) -> bool:  # noqa: ANN401 - a type ann
 
 @cache
 def _list_blank_names(shape: type[Struct]) -> frozenset[str]:
-    """List the fields whose empty text in a form counts as missing: forms have no null."""
+    """List the fields for which an empty text in a form counts as missing: forms have no null."""
     optional = list_optional_names(shape)
     known = [each for each in msgspec.structs.fields(shape) if each.name in optional]
     return frozenset(spelling for each in known for spelling in _list_spellings(each))
@@ -175,7 +176,7 @@ def _fold_names(pairs: list[tuple[str, Any]]) -> dict[str, object]:
 
 
 def _parse_int(digits: str) -> object:
-    """Parse an integer. A very long one becomes infinity, which is out of every range: parsing it would be slow."""
+    """Parse an integer in a JSON body. A very long one becomes infinity: parsing it would be slow."""
     return int(digits) if len(digits) <= MAX_DIGITS else float("inf")
 
 
@@ -184,7 +185,7 @@ def _reject_constant(name: str) -> object:
 
 
 def _measure_depth(value: object) -> int:
-    """Return the nesting depth of arrays and objects."""
+    """Return the nesting depth of arrays and objects in a JSON body."""
     level, depth = [value], 0
     while level := [child for each in level for child in _list_children(each)]:
         depth += 1
@@ -199,7 +200,7 @@ def _list_children(value: object) -> list[object]:
 
 @cache
 def list_optional_names(shape: type[Struct]) -> frozenset[str]:
-    """List the fields for which null means the same as missing: many clients send null for unset fields."""
+    """List the body fields for which null means the same as missing: many clients send null for unset fields."""
     known = [each for each in msgspec.structs.fields(shape) if not each.required]
     return frozenset(each.name for each in known if not _is_nullable(each.type) and not _find_extra(each, "never_null"))
 
@@ -244,12 +245,12 @@ def _make_struct_reader(shape: type[Struct], *, strict: bool) -> ReadValue:
 
 
 def _list_spellings(field: FieldInfo) -> list[str]:
-    """List the names of a field in a body, in lower case. The first one present is used."""
+    """List the names under which a body may have a field, in lower case. The first one present is used."""
     return [field.name.lower(), *_find_extra(field, "or")]
 
 
 def _find_extra(field: FieldInfo, name: str) -> list[Any]:
-    """Find the values of `Meta.extra[name]` of a field's type."""
+    """Find the values of `Meta.extra[name]` in a field's type."""
     metas = [each.extra or {} for each in get_args(field.type) if isinstance(each, Meta)]
     return [each[name] for each in metas if name in each]
 
@@ -367,14 +368,14 @@ def _read_guid(value: object, path: str) -> object:
 
 
 def _read_password(value: object, path: str) -> object:
-    del path  # the message is fixed, because clients compare it
+    del path  # leave out the path of the field: the message is fixed, because clients compare it
     return passwords.require_wire_hash(value if isinstance(value, str) else "")
 
 
 def _read_instant(value: object, path: str) -> object:
     if isinstance(value, str) and _INSTANT.fullmatch(value):
         try:
-            datetime.fromisoformat(value).astimezone(UTC)  # also valid as a UTC date
+            datetime.fromisoformat(value).astimezone(UTC)  # check that the time is also valid as a UTC date
         except (ValueError, OverflowError):
             pass
         else:

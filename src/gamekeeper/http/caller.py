@@ -8,7 +8,8 @@ from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
 
-CACHE_SECONDS = 4.0  # a revocation by another process takes effect within 5 s
+# seconds for which an active token is cached: a revocation by another process takes effect within 5 s
+CACHE_SECONDS = 4.0
 MAX_CACHED_TOKENS = 10_000
 MAX_TOKEN_LENGTH = 255
 POWERS = frozenset({"ban", "kick", "mute"})  # moderation permissions of the account; the other permissions are roles
@@ -20,8 +21,8 @@ class Caller:
     name: str
     token_id: str
     read_only: bool
-    permissions: frozenset[str]  # roles and moderation permissions
-    is_session: bool = False  # token of a console session, which expires when idle
+    permissions: frozenset[str]  # roles and moderation permissions of the caller
+    is_session: bool = False  # the token is of a console session, which expires when idle
 
     def require(self, needs: frozenset[str]) -> None:
         missing = needs - self.permissions
@@ -34,7 +35,7 @@ class Caller:
 class Callers:
     def __init__(self, store: Store) -> None:
         self._store = store
-        # keyed by the token's hash, so that no token is in memory
+        # cache of callers by the token's hash, so that no token is in memory
         self._cache: dict[str, tuple[Caller, float]] = {}
         self._used: set[str] = set()
 
@@ -44,7 +45,7 @@ class Callers:
         return len(self._cache)
 
     async def find_caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
-        """Find the caller. `used`: count this as a use of the token; False: only check that it is active."""
+        """Find the caller by its token. `used`: record this use of the token; False: only check that it is active."""
         access_hash = hash_token(_read_token(authorization or b""))
         found = self._cache.get(access_hash)
         if found is not None and found[1] > time.monotonic():
@@ -52,7 +53,7 @@ class Callers:
         return await self._load_caller(access_hash, used=used)
 
     def clear_cache(self) -> None:
-        """Clear the cache after a revocation. A lookup already under way stores its result in the old cache."""
+        """Clear the token cache after a revocation. A lookup already under way stores its result in the old cache."""
         self._cache = {}
 
     def take_used_tokens(self) -> set[str]:
@@ -70,7 +71,7 @@ class Callers:
         rights = frozenset(right for right, has in (held | powers).items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights, row.session)
         if not used:
-            return caller  # not cached: otherwise the next use would not be recorded
+            return caller  # do not cache this caller: otherwise the token's next use would not be recorded
         self._used.add(row.token_id)
         if len(believed) >= MAX_CACHED_TOKENS:
             believed.clear()

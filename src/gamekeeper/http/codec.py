@@ -30,17 +30,18 @@ from gamekeeper.store.users import User
 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN_FIELDS = frozenset(_FIELDS)
-ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # names of the fields that all shapes with items have
+ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names of an item's id and quantity in all shapes
 _TIME_POSITIONS = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
 _get_attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
-_STORED_FIELDS = [  # fields added since an older version may be missing in a stored document
+_STORED_FIELDS = [  # fields of a stored player document; those added in a later version may be missing
     (each.name, each.type) if PLAYER_ATTRIBUTES[each.name] in REQUIRED else (each.name, each.type | UnsetType, UNSET)
     for each in msgspec.structs.fields(wire.players.PlayerDocument)
 ]
-_NEWEST_FIELD = b'"%b":' % _FIELDS[-1].encode()  # new fields are added at the end: a document with this field has all
-_FIRST_FIELD_COUNT = 25  # number of fields in version 0.1.0, which every stored document has
+# text of the newest field of a player document: new fields are appended, so a document with it has all fields
+_NEWEST_FIELD = b'"%b":' % _FIELDS[-1].encode()
+_FIRST_FIELD_COUNT = 25  # number of player fields in version 0.1.0, which every stored document has
 _HAS_GROWN = len(_FIELDS) > _FIRST_FIELD_COUNT
-_END_BYTES = 64  # bytes at the end of a document that are searched for the newest field
+_END_BYTES = 64  # bytes at the end of a player document that are searched for the newest field
 _player_decoder = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED_FIELDS, kw_only=True))
 _raw_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _side_decoder = msgspec.json.Decoder(wire.history.LedgerSide)
@@ -67,7 +68,7 @@ def decode_player(document: bytes, last_online: int | None) -> Player:
 
 
 def _ends_with_newest_field(document: bytes) -> bool:
-    """Check cheaply that our newest field is the last one: newer versions append theirs after it."""
+    """Check cheaply that a player document ends with our newest field: newer versions append theirs after it."""
     newest = document.rfind(_NEWEST_FIELD, -_END_BYTES)
     return newest >= 0 and b"," not in document[newest:]
 
@@ -77,7 +78,7 @@ def encode_player_record(record: StoredPlayer) -> bytes:
     last = None if record.last_online is None else format_instant(record.last_online)
     tail = wire.players.encode_player_tail(record.class_name, record.map_name, last, online=record.online)
     document = record.document
-    if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap, for every lookup
+    if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap: every player lookup checks it
         document = _fill_in_defaults(document)
     return document[:-1] + tail
 
@@ -123,13 +124,13 @@ def make_item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
 
 
 def list_item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
-    """List all slots, also empty ones. Slots beyond the size are listed up to the last one with an item."""
+    """List all slots of a place, also empty ones. Slots beyond its size are listed up to the last one with an item."""
     last = max((slot for where, slot in slots if where == place), default=-1)
     return [make_item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
 
 
 def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
-    """List all slots like `list_item_slots`, with the names of their items."""
+    """List all slots of a place like `list_item_slots`, with the names of their items."""
 
     def add_item_name(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
         name = names.get(each.ItemId, wire.items.DELETED)
@@ -149,14 +150,14 @@ def encode_user_record(user: User, *, codes: bool) -> bytes:
 
 
 def encode_changed_user_record(user: User) -> bytes:
-    """Encode an account after a change, never with its reset code: the answer may be stored for replays."""
+    """Encode an account after a change, never with its reset code: the answer may be stored for retries."""
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
     return _encode_user(user, wire.users.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
 
 def read_permissions(body: wire.powers.ChangePowers) -> dict[str, bool]:
-    """Return the permissions that the body sets: name → granted or not."""
+    """Return the permissions that a request body sets: name → granted or not."""
     sent = msgspec.structs.asdict(body)
     return {wire.powers.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
 
@@ -209,7 +210,7 @@ def make_feed_changes(changes: Sequence[feed.FeedRow]) -> list[wire.feed.FeedCha
 
 
 def make_log_change(change: history.HistoryChange, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
-    """Convert a change of the audit log. `Undoable` depends on the caller's permissions."""
+    """Convert a change of the audit log to its wire shape. `Undoable` depends on the caller's permissions."""
     allowed = undo.is_undoable(change) and undo.list_permissions(change) <= caller.permissions
     return wire.history.ToldChange(
         change.seq,
@@ -237,7 +238,7 @@ def make_search_result(each: finder.SearchHit) -> wire.finder.Found:
 
 
 def make_mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
-    """Convert a mail of the outbox. `Retriable` depends on the caller's token."""
+    """Convert a mail of the outbox to its wire shape. `Retriable` depends on the caller's token."""
     due, sent = (None if at is None else format_instant(at) for at in (each.next_try_at, each.sent_at))
     times = (format_instant(each.queued_at), format_instant(each.expires_at))
     delivery = (each.state, *times, each.tries, due, sent, each.last_error)
@@ -312,17 +313,17 @@ def count_items(side: bytes | str | None) -> Counter[str]:
 
 
 def _find_unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
-    """Find the fields that this version does not know, as raw JSON."""
+    """Find the fields of a stored document that this version does not know, as raw JSON."""
     return {name: value for name, value in _raw_decoder.decode(stored).items() if name not in known}
 
 
 def _fill_in_defaults(document: bytes) -> bytes:
-    """Add defaults for the fields that the document lacks."""
+    """Add defaults for the fields that a stored player document lacks."""
     return document if _NEWEST_FIELD in document else encode_player(decode_player(document, None))
 
 
 def _is_catalogue(fields: Mapping[str, object]) -> bool:
-    """Check whether a side is of the catalogue. Its fields are named like a player's, but its entries have names."""
+    """Check whether one side of a change is of the catalogue, whose field names equal those of a player."""
     name, value = next(iter(fields.items()), ("", None))
     if len(fields) != 1 or name.lower() not in wire.catalogue.ENTRIES:
         return False
@@ -335,7 +336,7 @@ def _to_attributes(fields: Mapping[str, object], names: Mapping[str, str]) -> di
 
 
 def _require_unique(field: str, keys: Sequence[object]) -> None:
-    """Reject a report that has the same slot, bag, spell or variable twice."""
+    """Reject a game server's report that has the same slot, bag, spell or variable twice."""
     if len(set(keys)) < len(keys):
         raise BadField(field=field, problem="has the same slot, bag or variable twice")
 

@@ -41,7 +41,7 @@ ABOUT = """\
 
 
 class Contract:
-    """Make the schemas of the strict document. Every JSON object becomes a named component."""
+    """Makes the schemas of the strict OpenAPI document. Every JSON object becomes a named component."""
 
     about = ABOUT
 
@@ -69,7 +69,7 @@ class Contract:
         return {"required": required, "content": {JSON: {"schema": schema, "example": example}}}
 
     def describe_answer(self, operation: Operation) -> Schema:
-        """Describe the answer. One that has several shapes becomes a component named after the operation."""
+        """Describe an operation's answer in OpenAPI. An answer with several shapes becomes a component of its own."""
         described = self._collect(operation.answer, require_all, keep_name)
         if "anyOf" not in described:
             return described
@@ -78,7 +78,7 @@ class Contract:
         return make_reference(name)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
-        """Describe the errors by status. All of them use one error component per operation."""
+        """Describe an operation's errors by status in OpenAPI. All of them use one error component per operation."""
         name, found = f"{_to_pascal_case(operation.name)}Error", operation_refusals.list_refusals(operation)
         self.components[name] = self._describe_error([kind for kinds in found.values() for kind in kinds], operation)
         return {
@@ -89,7 +89,7 @@ class Contract:
         }
 
     def _collect_examples(self, kinds: list[operation_refusals.RefusalType], operation: Operation) -> Schema:
-        """Put examples into components and refer to them: openapi-generator warns about inline examples."""
+        """Move OpenAPI examples into components and refer to them: openapi-generator warns about inline examples."""
         found: Schema = {}
         for code, example in operation_refusals.make_examples(kinds, operation).items():
             same = self.examples.setdefault(code, example) == example
@@ -99,7 +99,7 @@ class Contract:
         return found
 
     def _describe_error(self, kinds: list[operation_refusals.RefusalType], operation: Operation) -> Schema:
-        """Describe an operation's error with its codes. Fields that only some of the errors have are optional."""
+        """Describe an operation's error with its codes in OpenAPI. Fields that only some errors have are optional."""
         base = self.components[ERROR]
         codes = list(dict.fromkeys(operation_refusals.get_code(kind) for kind in kinds))
         fields: Schema = {}
@@ -140,7 +140,7 @@ class Contract:
         return self._simplify(schema, rename)
 
     def _split_by_kind(self, name: str, change: Schema) -> Schema:
-        """Make one component per kind of change, with the schemas of its `Before` and `After`."""
+        """Make one OpenAPI component per kind of change, with the schemas of its `Before` and `After`."""
         variants: dict[str, Schema] = {}
         for kind in wire.sides.KINDS_OF[name]:
             sides = (self._describe_side(each) for each in wire.sides.SIDES[kind])
@@ -163,7 +163,7 @@ class Contract:
 
     def _simplify(self, schema: Schema, rename: Rename) -> Schema:
         def change(each: Schema) -> Schema:
-            """Simplify one schema. Docstrings of shapes are left out: they are for readers of the code."""
+            """Simplify one OpenAPI schema. Docstrings of shapes are left out: they are for readers of the code."""
             plain = simplify(self._formats.get(each.get("format", ""), each))
             dropped = {"title", "description"} if "properties" in plain else {"title"}
             shown = {key: value for key, value in plain.items() if key not in dropped}
@@ -175,7 +175,7 @@ class Contract:
 
 
 def _make_choice(field: str, options: dict[str, Schema]) -> Schema:
-    """Make a `oneOf` with a discriminator field."""
+    """Make an OpenAPI `oneOf` with a discriminator field."""
     mapping = {value: each["$ref"] for value, each in options.items()}
     return {"oneOf": list(options.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
 

@@ -21,30 +21,30 @@ PREFLIGHT: Headers = [
 
 
 class Cors:
-    """The origins of `cors_origins`, parsed once."""
+    """The web origins of the setting `cors_origins`, parsed once."""
 
     def __init__(self, settings: Settings) -> None:
         texts = settings.cors_origins.split(",") if settings.cors_origins.strip() else []
         self.origins = frozenset(_normalize_origin(text.strip()) for text in texts)
 
     def make_headers(self, request: Request) -> Headers:
-        """Make the headers that allow an origin to read the response."""
+        """Make the CORS headers that allow a web origin to read the response."""
         origin = request.headers.get(b"origin")
         return [(b"access-control-allow-origin", origin), EXPOSED] if origin in self.origins and origin else []
 
     def is_preflight(self, request: Request) -> bool:
-        """Check whether the request is a preflight (OPTIONS) from an allowed origin."""
+        """Check whether the request is a CORS preflight (OPTIONS) from an allowed origin."""
         asks = request.method == "OPTIONS" and b"access-control-request-method" in request.headers
         return asks and request.headers.get(b"origin") in self.origins
 
     def answer_preflight(self, refusal: MethodNotAllowed) -> Response:
-        """Answer a preflight with the methods that the path allows, taken from the 405 of OPTIONS."""
+        """Answer a CORS preflight with the methods that the path allows, taken from the 405 answer to OPTIONS."""
         allowed = (b"access-control-allow-methods", refusal.allowed.encode())
         return Response(status=NO_CONTENT, headers=(allowed, *PREFLIGHT))
 
 
 def _normalize_origin(text: str) -> bytes:
-    """Normalise an origin as browsers send it: lower case, without a default port."""
+    """Normalise a web origin as browsers send it: lower case, without a default port."""
     found = ORIGIN.fullmatch(text.lower())
     if found is None:
         problem = "each must be a scheme and a host, like https://portal.example.com, with commas between them"

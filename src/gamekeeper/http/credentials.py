@@ -159,7 +159,7 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Response
 
 
 async def _change_or_replay(request: Request, change: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
-    """Make the change, or replay its first success: a retry's old password or used code would be rejected."""
+    """Change a password or email, or replay the first success: a retry's old password or code would be rejected."""
     done = await request.services.keeper.changes.replay(request.make_intent())
     if done is not None:
         return make_change_response(done)

@@ -16,7 +16,8 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, R
 from gamekeeper.http.request import Request, parse_query
 from gamekeeper.http.response import Header, Response
 
-DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01: since then the POST lists have GET successors
+# Deprecation header of the legacy POST lists: 2026-01-01, since when they have GET successors
+DEPRECATED_SINCE = b"@1767225600"
 NOT_MODIFIED = 304
 SINGLE_HEADERS = ("Authorization", "Idempotency-Key")
 DRY_RUN_HEADER: Header = (dry_runs.HEADER, b"true")
@@ -25,14 +26,14 @@ DRY_RUN_HEADER: Header = (dry_runs.HEADER, b"true")
 class ConsoleRoutes(NamedTuple):
     """The console's routes, which are not operations of the API."""
 
-    root: bytes  # path prefix of all routes except the redirect at /
+    root: bytes  # path prefix of all console routes except the redirect at /
     routes: tuple[Route, ...]
     render_refusal: Callable[[Request, Refusal], Response]  # renders a refusal as an HTML page
     live: object  # state that the console's pages share in this process
 
 
 class Dispatcher:
-    """Handle requests from the network: limit their number, and turn every exception into a response."""
+    """Handles requests from the network: limits their number, and turns every exception into a response."""
 
     def __init__(self, cors: Cors, pages: ConsoleRoutes | None) -> None:
         self._cors, self._pages = cors, pages
@@ -77,7 +78,7 @@ async def call(request: Request) -> Response:
     await _authorize(request, route)
     if route.body is not None:
         request.raw_body = await _receive_body(request, route)
-        await _authorize(request, route)  # again: the token may have been revoked while the body was received
+        await _authorize(request, route)  # check the token again: it may have been revoked while the body was received
     request.query = parse_query(request.raw_query)
     queries.require_known(route, request.query)
     if route.is_repeatable:
@@ -98,7 +99,7 @@ async def call(request: Request) -> Response:
 
 
 def require_permissions(caller: Caller, route: Route) -> None:
-    """Check that the caller may use the route."""
+    """Check that the caller has the permissions that a route needs."""
     caller.require(route.permissions or ANY_TOKEN)
     if route.access is WRITE and caller.read_only:
         raise ReadOnlyToken
@@ -114,7 +115,7 @@ async def _authorize(request: Request, route: Route) -> None:
 
 
 async def _receive_body(request: Request, route: Route) -> bytes:
-    """Receive the body. Meanwhile release the admission slot, so that a slow sender does not occupy it."""
+    """Receive the request body. Release the admission slot meanwhile, so that a slow sender does not occupy it."""
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
     receiving = body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)
@@ -134,14 +135,14 @@ async def _decode_body(request: Request, route: Route, shape: type[Struct] | typ
 
 
 def _require_one_value(headers: Sequence[Header]) -> None:
-    """Reject repeated headers with different values: a retry with a second key would be applied as a new change."""
+    """Reject a repeated header with different values: a retry with a second Idempotency-Key would be a new change."""
     for wanted in SINGLE_HEADERS:
         if len({value for name, value in headers if name == wanted.lower().encode()}) > 1:
             raise RepeatedField(field=wanted)
 
 
 def _make_notice_headers(request: Request) -> tuple[Header, ...]:
-    """Make the headers for deprecated operations and dry runs, which errors have too."""
+    """Make the headers that mark deprecated operations and dry runs; error responses have them too."""
     notes: tuple[Header, ...] = (DRY_RUN_HEADER,) if request.dry_run else ()
     if request.route.successor:
         link = f'<{request.route.successor}>; rel="successor-version"'.encode()
@@ -150,7 +151,7 @@ def _make_notice_headers(request: Request) -> tuple[Header, ...]:
 
 
 def _set_tag(answer: Response, held: bytes | None) -> None:
-    """Set the entity tag. If the client has cached this response, answer 304 without a body."""
+    """Set the ETag of a response. If the client has cached this response, answer 304 without a body."""
     answer.tag = etags.make_etag(answer.content)
     if etags.is_listed(answer.tag, held):
         answer.status, answer.content = NOT_MODIFIED, b""

@@ -17,7 +17,7 @@ MEDIA_TYPES = {
 
 
 class DocsFiles:
-    """Files read once at start. A name from a request is looked up here and never reaches the file system."""
+    """Files of the API explorer, read once at start. A name from a request never reaches the file system."""
 
     def __init__(self, document: bytes, tolerant_document: bytes) -> None:
         folder = resources.files("gamekeeper.http") / "docs"

@@ -12,10 +12,11 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import hints
 from gamekeeper.http.query_values import read_boolean
 
-SPELLINGS = ("dryRun", "dry_run", "dry-run")  # spellings of the query parameter, in any letter case
-HEADER = b"x-dry-run"  # a response header; clients must not send it
+SPELLINGS = ("dryRun", "dry_run", "dry-run")  # spellings of the query parameter for a dry run, in any letter case
+HEADER = b"x-dry-run"  # header that marks the response to a dry run; clients must not send it
 _KNOWN = frozenset(each.lower() for each in SPELLINGS)
-_DECORATION = re.compile(r"^amp;|^x-|[^a-z]")  # `amp;` remains of an unescaped `&amp;` in a link
+# prefixes and signs to ignore in a misspelt `dryRun`; `amp;` remains of an unescaped `&amp;` in a link
+_DECORATION = re.compile(r"^amp;|^x-|[^a-z]")
 
 
 def is_requested(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bool:

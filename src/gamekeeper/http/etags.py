@@ -7,12 +7,12 @@ _MEMBER = re.compile(rb'[ \t]*+(?:(?:W/)?("[\x21\x23-\x7e\x80-\xff]*+"))?+[ \t]*
 
 
 def make_etag(content: bytes) -> bytes:
-    """Make a strong tag from a hash of the content: equal on every instance and after every restart."""
+    """Make a strong ETag from a hash of the content: equal on every instance and after every restart."""
     return b'"%b"' % hashlib.sha256(content).hexdigest()[:32].encode()
 
 
 def is_listed(tag: bytes, given: bytes | None) -> bool:
-    """Check whether an If-None-Match header contains the tag, weak or strong. A malformed header contains none."""
+    """Check whether an If-None-Match header contains the ETag, weak or strong. A malformed header contains none."""
     if given is None:
         return False
     return given == tag or given.strip(b" \t") == b"*" or tag in _split_list(given)

@@ -114,7 +114,8 @@ async def get_object(request: Request, object_type: str, object_id: str) -> byte
 
 
 async def _load_page(request: Request, object_type: str, page: PageRange) -> tuple[int, list[entries.CatalogueEntry]]:
-    kind = wire.catalogue.OBJECTS[object_type]  # None: objects of this type are not stored
+    # kind of the catalogue entries; None: objects of this type are not stored
+    kind = wire.catalogue.OBJECTS[object_type]
     return await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
 
 

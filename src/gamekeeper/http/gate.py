@@ -18,40 +18,40 @@ from gamekeeper.game.refusals import Overloaded, TooManyLongReads
 from gamekeeper.http.admission import Admission
 
 T = TypeVar("T")
-LONG_READ_SHARE = (
-    0.1  # of a process's time for all long reads under load: other requests keep at least 80 % of their throughput
-)
-FREE_SECONDS = 0.01  # computing time after which a read counts as long
-CREDIT_SECONDS = 1.0  # debt (computing time / LONG_READ_SHARE) that an account may have before its next read waits
-ACTIVE_SECONDS = 0.1  # other clients count as active for so long after their last request
-# Longest pause between two pieces. On PostgreSQL the snapshot stays open meanwhile, and a connection that is idle for
-# watch.PATIENCE_SECONDS (1 s) is closed as dead.
+# share of a process's time for all long reads under load: other requests keep at least 80 % of their throughput
+LONG_READ_SHARE = 0.1
+FREE_SECONDS = 0.01  # seconds of computing after which a read counts as long
+# debt in seconds (computing time / LONG_READ_SHARE) that an account may have before its next long read waits
+CREDIT_SECONDS = 1.0
+ACTIVE_SECONDS = 0.1  # seconds for which other clients count as active after their last request
+# Longest pause between two pieces of a long read. On PostgreSQL its snapshot stays open, and a connection that is idle
+# for watch.PATIENCE_SECONDS (1 s) is closed as dead.
 PAUSE_SECONDS = 0.5
-MAX_LONG_READS = 3  # concurrent reads that are known to be long, over all accounts
-MAX_READS_PER_ACCOUNT = (
-    2  # concurrent long reads of one account; at most one is known to be long, so a search can run beside an export
-)
-POLL_SECONDS = 0.05  # interval for checking whether other clients are still active
-MAX_WAITING_PER_ACCOUNT, MAX_WAITING = 8, 32  # largest number of waiting reads: per account, and in total
-RETRY_SECONDS = 5  # Retry-After of the 429 for an account with too many waiting reads
-MAX_ACCOUNTS = 1000  # accounts in memory; beyond that, accounts without debt are dropped
+MAX_LONG_READS = 3  # concurrent reads that are certainly long, such as an export, over all accounts
+# concurrent long reads of an account; at most one of them is certainly long, so a search can run beside an export
+MAX_READS_PER_ACCOUNT = 2
+POLL_SECONDS = 0.05  # interval in which the gate checks whether other clients are still active
+MAX_WAITING_PER_ACCOUNT, MAX_WAITING = 8, 32  # largest number of waiting long reads: per account, and in total
+RETRY_SECONDS = 5  # Retry-After of the 429 for an account with too many waiting long reads
+MAX_ACCOUNTS = 1000  # accounts whose long reads are remembered; beyond that, accounts without debt are dropped
 
 
 class Gate:
-    """The gate of one process. All methods except `pause_thread` must be called on its event loop."""
+    """Limits the long reads of one process. All methods except `pause_thread` must be called on its event loop."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
-        self._entered = 0  # requests that used the gate
-        self._others_seen, self._others_at = 0, 0.0  # requests that did not use the gate, and when one was last noticed
+        self._entered = 0  # requests that used the gate for long reads
+        # number of requests that did not use the gate for long reads, and when one was last noticed
+        self._others_seen, self._others_at = 0, 0.0
         self._next_piece_at = 0.0  # earliest start of the next piece of a long read
-        self._paid_until: dict[str, float] = {}  # account → time at which its debt is paid off
-        self._last_seen: dict[str, float] = {}  # account → its last use of the gate
+        self._paid_until: dict[str, float] = {}  # account → time at which its debt of computing time is paid off
+        self._last_seen: dict[str, float] = {}  # account → time of its last long read
         self._long: Counter[str] = Counter()  # account → number of running long reads
         self._waiting: Counter[str] = Counter()
 
     async def run(self, account: str, work: Callable[[Pause], Coroutine[Any, Any, T]], *, long: bool = False) -> T:
-        """Run the work, which calls its argument to pause between pieces. `long`: the read is known to be long."""
+        """Run a long read, which calls its argument to pause between pieces. `long`: it is certainly long."""
         self._entered += 1
         self._last_seen[account] = time.monotonic()
         self._drop_idle_accounts()
@@ -65,7 +65,7 @@ class Gate:
             turn.end()
 
     def charge(self, account: str, seconds: float, *, long: bool) -> None:
-        """Charge computing time. It delays the next piece of all long reads, or the account's next read."""
+        """Charge an account for computing time. It delays the next piece of all long reads, or its next read."""
         now = time.monotonic()
         if not long:
             self._paid_until[account] = max(now, self._paid_until.get(account, 0.0)) + seconds / LONG_READ_SHARE
@@ -77,12 +77,13 @@ class Gate:
     async def wait_for_next(self, account: str) -> None:
         """Wait until the next piece of a long read may start. Yields to the event loop at least once."""
         await asyncio.sleep(0)
-        latest = time.monotonic() + PAUSE_SECONDS  # a limit even if pieces of other reads are served first
+        # latest end of the pause, even if pieces of other long reads are served first
+        latest = time.monotonic() + PAUSE_SECONDS
         while (delay := min(self._find_delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - the delay depends on time, not on an event
             await asyncio.sleep(min(delay, POLL_SECONDS))
 
     def pause_thread(self, account: str, spent: float) -> None:
-        """Charge and pause work in a thread. `spent`: seconds of computing since its last pause."""
+        """Charge and pause a long read in a thread. `spent`: seconds of computing since its last pause."""
         self.charge(account, spent, long=True)
         while (delay := self._find_delay(account)) > 0:
             time.sleep(min(delay, POLL_SECONDS))
@@ -92,7 +93,7 @@ class Gate:
 
     def end_long(self, account: str) -> None:
         self._long[account] -= 1
-        self._long += Counter[str]()  # removes zero counts
+        self._long += Counter[str]()  # adding an empty Counter removes accounts with a zero count
 
     async def _wait_for_turn(self, account: str, *, long: bool) -> None:
         if not self._must_wait(account, long=long):
@@ -107,7 +108,7 @@ class Gate:
                 await asyncio.sleep(POLL_SECONDS)
         finally:
             self._waiting[account] -= 1
-            self._waiting += Counter[str]()  # removes zero counts
+            self._waiting += Counter[str]()  # adding an empty Counter removes accounts with a zero count
 
     def _must_wait(self, account: str, *, long: bool) -> bool:
         if self._long[account] >= (1 if long else MAX_READS_PER_ACCOUNT) or (
@@ -136,11 +137,12 @@ class Gate:
 
 
 class _RunningRead:
-    """One running read, with the computing time that it has not been charged for yet."""
+    """One running long read, with the computing time that it has not been charged for yet."""
 
     def __init__(self, gate: Gate, account: str) -> None:
         self._gate, self._account = gate, account
-        self._spent, self._began = 0.0, 0.0  # uncharged seconds of computing before the current step; start of the step
+        # uncharged seconds of computing before the current step; start time of the step
+        self._spent, self._began = 0.0, 0.0
         self._is_long = False
         self._piece_began = time.monotonic()
 

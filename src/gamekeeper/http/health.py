@@ -9,7 +9,8 @@ from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store import guesses, privileges
 from gamekeeper.store.engine import Writing
 
-FRESH_SECONDS = 0.5  # seconds a result is reused: at most two test writes per second, however many load balancers ask
+# seconds for which a health result is reused: at most two test writes per second, however many load balancers ask
+FRESH_SECONDS = 0.5
 PROBE_ACCOUNT = "readiness"
 
 
@@ -32,7 +33,7 @@ GROUP = Group("Health", "Health checks for load balancers.")
 )
 async def get_liveness(request: Request) -> bytes:
     """Check that the process answers."""
-    del request  # any answer is enough
+    del request  # the request is not needed: any answer shows that the process is alive
     return wire.encode(wire.info.Health("live"))
 
 
@@ -53,7 +54,7 @@ async def get_readiness(request: Request) -> bytes:
 
 
 async def _write_probe(tx: Writing) -> None:
-    """Insert and delete a row in one transaction. An empty transaction would succeed even on a full disk."""
+    """Test database writes: insert and delete a row. An empty transaction would succeed even on a full disk."""
     row = lookup.new_guid()
     guesses.insert(tx, row, PROBE_ACCOUNT, PROBE_ACCOUNT)
     await tx.flush()

@@ -9,16 +9,16 @@ from gamekeeper.http import errors, wire
 from gamekeeper.http.shared_query import TIMEOUT_SECONDS, SharedQuery
 from gamekeeper.store.engine import DatabaseUnavailable
 
-HEAD_SECONDS = 2.0  # deadline for a probe to send its request
-LOOP_SECONDS = 2 * TIMEOUT_SECONDS  # timeout for the API's event loop to answer
-MAX_CONNECTIONS = 64  # concurrent; further ones are closed
+HEAD_SECONDS = 2.0  # seconds that a health probe has to send its request
+LOOP_SECONDS = 2 * TIMEOUT_SECONDS  # timeout in seconds for the API's event loop to answer a health probe
+MAX_CONNECTIONS = 64  # concurrent connections of health probes; further ones are closed
 MAX_HEAD_BYTES = 4096
 LIVE, READY = b"/health/live", b"/health/ready"
 OK = 200
 
 
 class HealthListener:
-    """Answer GET /health/live and /health/ready. Both check the event loop that serves the API."""
+    """Answers GET /health/live and /health/ready on a separate port. Both check the event loop that serves the API."""
 
     def __init__(self, host: str, port: int, readiness: SharedQuery[None]) -> None:
         self._host, self._port, self._readiness = host, port, readiness
@@ -42,7 +42,7 @@ class HealthListener:
 
     async def _listen(self) -> None:
         family = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0][0]
-        shared = hasattr(socket, "SO_REUSEPORT")  # the workers of one service share the port
+        shared = hasattr(socket, "SO_REUSEPORT")  # the workers of one service share the health port
         self._server = await asyncio.start_server(
             self._serve, self._host, self._port, family=family, reuse_port=shared or None, limit=MAX_HEAD_BYTES
         )
@@ -57,7 +57,7 @@ class HealthListener:
                 async with asyncio.timeout(HEAD_SECONDS):
                     await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
-            pass  # not a probe, or the probe has closed its connection
+            pass  # ignore a client that is no health probe, or that has closed its connection
         finally:
             self._open -= 1
             writer.close()
@@ -74,7 +74,7 @@ class HealthListener:
 
 
 async def _wait_for_loop() -> None:
-    """Do nothing: it completes when the API's event loop runs it."""
+    """Do nothing: this coroutine completes when the API's event loop runs it, which proves that the loop works."""
 
 
 def _format_response(status: int, state: str) -> bytes:

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-MAX_LENGTH = 64  # characters that are compared and quoted in a message: comparing a very long name takes seconds
+MAX_LENGTH = 64  # characters of a misspelt name that are compared and quoted: comparing a very long name takes seconds
 
 
 def shorten(name: str) -> str:
-    """Shorten a name for a message, and replace lone surrogates, which UTF-8 cannot encode."""
+    """Shorten a misspelt name for a message, and replace lone surrogates, which UTF-8 cannot encode."""
     short = name if len(name) <= MAX_LENGTH else f"{name[:MAX_LENGTH]}…"
     return short.encode("utf-8", "replace").decode()
 
 
 def make_hint(name: str, known: Mapping[str, str]) -> str:
-    """Suggest the nearest known name. `known`: name in lower case → documented name."""
+    """Suggest the known name nearest to a misspelt one. `known`: name in lower case → documented name."""
     if not known:
         return "None are accepted here."
     near = get_close_matches(name[:MAX_LENGTH].lower(), known, 1)

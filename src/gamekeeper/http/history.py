@@ -26,13 +26,12 @@ from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryF
 JSON, CSV = "json", "csv"
 ATTACHMENT = (b"content-disposition", b'attachment; filename="changes.csv"')
 COLUMNS = wire.history.ToldChange.__struct_fields__
-CSV_BATCH = 50  # rows that are formatted between two pauses: about 3 ms of work
-FORMULA_STARTS = (
-    "=+\\-@\uff1d\uff0b\uff0d\uff20"  # characters that start a formula in spreadsheets, also the full-width ones
-)
-# A formula can start at the cell's start, or after a separator or quote: some spreadsheets split at semicolons.
+CSV_BATCH = 50  # CSV rows that are formatted between two pauses: about 3 ms of work
+# characters that start a formula in spreadsheets, also the full-width ones
+FORMULA_STARTS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+# A formula can start at a CSV cell's start, or after a separator or quote: some spreadsheets split at semicolons.
 FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\n])")
-FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # matches only inside JSON strings
+FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
 ACCOUNTS_ROLE = "users.query"
 
 PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
@@ -60,7 +59,7 @@ async def list_changes(request: Request, query: wire.history.HistoryQuery) -> by
     )
     found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
     if found is None:
-        return b""  # the client has disconnected
+        return b""  # empty answer: the client has disconnected
     content, following = found
     if form == JSON:
         return content
@@ -179,19 +178,21 @@ async def undo_change(request: Request, query: wire.history.UndoQuery, seq: int)
     """Undo a change, if the changed data has not been changed again since."""
     keeper, caller = request.services.keeper, request.caller
     kept = await find_change(keeper.store, seq)
-    if kept:  # else it may have been undone under this Idempotency-Key: the rule checks after the replay
+    # a missing change may be a retry of an undo whose answer is stored: the undo rule rejects it after the replay
+    if kept:
         _require_permissions(caller, undo.list_permissions(kept))
     by = Actor(caller.account_id, caller.name, partial(_require_permissions, caller))
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, codec.encode_undo)
-    request.services.callers.clear_cache()  # the undo may have changed permissions
+    request.services.callers.clear_cache()  # clear the cached callers: the undo may have changed permissions
     return answer
 
 
 def _require_permissions(caller: Caller, needs: frozenset[str]) -> None:
-    caller.require(needs & {ACCOUNTS_ROLE})  # first: a missing other permission would reveal the kind of change
+    # check the role for accounts first: an error about another missing permission would reveal the kind of change
+    caller.require(needs & {ACCOUNTS_ROLE})
     caller.require(needs)
 
 
@@ -231,7 +232,7 @@ def make_history(page: HistoryPage, caller: Caller) -> wire.history.History:
 
 
 def make_csv(page: HistoryPage, caller: Caller) -> bytes:
-    """Make a CSV table. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
+    """Make a CSV table of changes. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
@@ -251,4 +252,5 @@ def _format_cell(value: object) -> str:
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     told = wire.encode(value).decode().removeprefix("null")
-    return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)  # still the same JSON value
+    # escape the sign that starts a formula; the JSON value stays the same
+    return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)

@@ -6,7 +6,7 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVAL
 from gamekeeper.http.request import Request
 from gamekeeper.store import presence
 
-MAX_STAT = 255  # as in the Intersect engine, where a stat is one byte
+MAX_STAT = 255  # highest stat of a player, as in the Intersect engine, where a stat is one byte
 
 GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.")
 
@@ -71,7 +71,7 @@ async def get_info(request: Request) -> bytes:
 )
 async def is_authorized(request: Request) -> bytes:
     """Check the token: 200 if it is active, otherwise 401."""
-    del request  # the dispatcher has checked the token
+    del request  # the dispatcher has already checked the token
     return wire.encode(wire.users.Authorized(authorized=True))
 
 

@@ -8,7 +8,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC).date()
 _TWO, _THREE = (
     [f"{number:02}" for number in range(60)],
     [f"{number:03}" for number in range(1000)],
-)  # formatted numbers, made once for speed
+)  # numbers as text with two and three digits, made once for speed
 
 
 def format_instant(milliseconds: int) -> str:
@@ -21,7 +21,7 @@ def format_instant(milliseconds: int) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _format_date(days: int) -> str:
-    """Format a date, cached: there are few different days, and every record has two times."""
+    """Format a date. Results are cached: there are few different days, and every record has two times."""
     return (_EPOCH + timedelta(days=days)).isoformat()
 
 
@@ -32,7 +32,7 @@ def parse_instant(text: str) -> int:
 
 
 def parse_typed_time(text: str) -> int:
-    """Parse a time that a person typed; without a zone it is UTC. Raise for years that cannot be formatted."""
+    """Parse a time that a person typed; without a time zone it is UTC. Raise for years that cannot be formatted."""
     given = datetime.fromisoformat(text)
     return parse_instant((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
 

@@ -13,21 +13,23 @@ from gamekeeper.game.history import Pause
 from gamekeeper.http.gate import Gate
 
 R = TypeVar("R")
-LARGE_BYTES = 256 * 1024  # bytes; smaller bodies are decoded on the event loop
-PIECE_SECONDS = 0.003  # computing time between two pauses of the thread
-CALLS_PER_CHECK = 16  # JSON objects between two checks of the clock
-_executor = ThreadPoolExecutor(1, "bodies")  # a second thread would double the memory and save no time
+# size in bytes from which a request body is decoded in a thread; smaller ones are decoded on the event loop
+LARGE_BYTES = 256 * 1024
+PIECE_SECONDS = 0.003  # seconds of computing between two pauses of the thread that decodes large bodies
+CALLS_PER_CHECK = 16  # JSON objects that are decoded between two checks of the clock
+# the thread that decodes large bodies: a second one would double the memory and save no time
+_executor = ThreadPoolExecutor(1, "bodies")
 
 
 class _Pauses(threading.local):
-    """Thread-local pauses of the decoding thread. Other threads never pause."""
+    """Pauses of the thread that decodes large bodies, thread-local: other threads never pause."""
 
     pause: Callable[[float], None] | None = None
     began = 0.0
     calls = 0
 
     def pause_if_due(self) -> None:
-        """Pause if the time is up. The decoder calls this for each JSON object."""
+        """Pause the decoding of a large body if its time is up. The decoder calls this for each JSON object."""
         if self.pause is None:
             return
         self.calls += 1
@@ -40,7 +42,7 @@ pauses = _Pauses()
 
 
 async def decode_body(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) -> R:
-    """Decode a body: a small one at once, a large one in the thread, through the gate."""
+    """Decode a request body: a small one at once, a large one in a thread, through the gate for long reads."""
     if len(raw) <= LARGE_BYTES:
         return decode()
 
@@ -52,7 +54,7 @@ async def decode_body(raw: bytes, decode: Callable[[], R], gate: Gate, account: 
 
 
 def _decode_in_pieces(decode: Callable[[], R], pause: Callable[[float], None]) -> R:
-    """Decode with pauses. Garbage collection is off: it would block all threads to scan the new lists repeatedly."""
+    """Decode a large body with pauses. Garbage collection is off: it would block all threads to scan the new lists."""
     pauses.pause, pauses.began = pause, time.thread_time()
     try:
         with bulk_loads.pause_gc():

@@ -18,8 +18,9 @@ from gamekeeper.http.path_parameters import PathValue, list_names, list_values
 from gamekeeper.http.response import Response
 
 KEEPER_ROOT = "/api/keeper/"
-LINK_ROOT = "/api/link/"  # for game servers
-Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]  # bytes: JSON, with status 200
+LINK_ROOT = "/api/link/"  # path prefix of the operations for game servers
+# handler of an operation; an answer as bytes is JSON with status 200
+Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]
 H = TypeVar("H", bound=Handler)
 
 
@@ -47,7 +48,7 @@ BAN, KICK, MUTE = frozenset({"ban"}), frozenset({"kick"}), frozenset({"mute"})
 
 
 class DeclarationError(Exception):
-    """An operation is declared without one of its parts, or with one that does not fit."""
+    """An operation of the API is declared without one of its parts, or with one that does not fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +61,11 @@ class Route:
     access: Access
     cache: Cache = NO_STORE
     handler: Handler
-    body: type[Struct] | type[bytes] | None = None  # bytes: the handler decodes it
+    # shape of the request body; bytes: the handler decodes the body itself
+    body: type[Struct] | type[bytes] | None = None
     query: type[Struct] | None = None
-    path_values: tuple[PathValue, ...] = ()  # passed to the handler
-    successor: str | None = None  # path that replaces a deprecated operation
+    path_values: tuple[PathValue, ...] = ()  # path parameters that are passed to the handler
+    successor: str | None = None  # path of the operation that replaces this deprecated one
 
     @property
     def over_link(self) -> bool:
@@ -89,11 +91,11 @@ class Operation(Route):
     """A route that the API's documents describe."""
 
     name: str  # method of the Python client, and operationId in OpenAPI
-    number: int | None  # in the spec
+    number: int | None  # number of the operation in the spec; None: it is our own
     group: "Group"
-    answer: object  # its shape; a str is a media type other than JSON
-    refusals: tuple[type[Refusal], ...]  # specific to this operation
-    example_path: Mapping[str, str] = field(hash=False)  # replaces the default examples of path parameters
+    answer: object  # shape of the answer; a str is a media type other than JSON
+    refusals: tuple[type[Refusal], ...]  # refusals that are specific to this operation
+    example_path: Mapping[str, str] = field(hash=False)  # examples of path parameters that replace the default ones
     example_body: object = field(hash=False)
     example_answer: object = field(hash=False)
 
@@ -103,7 +105,7 @@ class Operation(Route):
 
 
 class Parts(TypedDict):
-    """The parts of a declaration, besides method, path, group and handler."""
+    """The parts of an operation's declaration, besides method, path, group and handler."""
 
     name: Required[str]
     permissions: Required[frozenset[str] | None]
@@ -111,18 +113,18 @@ class Parts(TypedDict):
     answer: Required[object]
     refusals: Required[Sequence[type[Refusal]]]
     number: NotRequired[int]
-    cache: NotRequired[Cache]  # required for GET; other methods are never cached
+    cache: NotRequired[Cache]  # whether clients may cache the answer; required for GET, other methods are never cached
     body: NotRequired[type[Struct] | type[bytes]]
     query: NotRequired[type[Struct]]
     example_path: NotRequired[Mapping[str, str]]
-    example_body: NotRequired[object]  # required with a body
-    example_answer: NotRequired[object]  # required for JSON
+    example_body: NotRequired[object]  # example of the request body; required if there is a body
+    example_answer: NotRequired[object]  # example of the answer; required for JSON
     successor: NotRequired[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A group of operations in the documents."""
+    """A group of operations in the API's documents."""
 
     title: str
     about: str
@@ -163,7 +165,7 @@ class Group:
 
 
 def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
-    """Check that the declaration has all required parts; the error names the missing ones."""
+    """Check that an operation's declaration has all required parts; the error names the missing ones."""
     missing = sorted(Parts.__required_keys__ - parts.keys())
     missing += ["cache"] if address.startswith("GET ") and "cache" not in parts else []
     missing += ["example_body"] if "body" in parts and "example_body" not in parts else []
@@ -179,7 +181,7 @@ def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
 
 
 def _require_arguments(address: str, parts: Parts, values: Sequence[PathValue], handler: Handler) -> None:
-    """Check the handler's arguments. A query must be frozen: requests without parameters share one instance."""
+    """Check a handler's arguments. A query type must be frozen: requests without parameters share one instance."""
     if "query" in parts and not parts["query"].__struct_config__.frozen:
         raise DeclarationError(f"The operation {address} declares {parts['query'].__name__}, which is not frozen.")
     kinds = {"body": parts.get("body"), "query": parts.get("query")}

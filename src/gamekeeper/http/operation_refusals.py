@@ -16,7 +16,7 @@ from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.schemas import Schema
 
 RefusalType = type[Refusal]
-EXAMPLE_VALUES = {  # values for the placeholders in the example messages
+EXAMPLE_VALUES = {  # values for the placeholders in the example messages of refusals
     "field": "quantity",
     "problem": "must be a whole number from 1 to 2147483647",
     "by": "name",
@@ -81,7 +81,7 @@ def make_examples(kinds: Sequence[RefusalType], operation: Operation) -> dict[st
 
 
 def describe_response(kinds: Sequence[RefusalType], schema: Schema, examples: Schema) -> Schema:
-    """Describe the response of one status, for the refusals with this status."""
+    """Describe the error response of one status in OpenAPI, for all refusals with this status."""
     return {
         "description": " · ".join(f"`{code}`" for code in examples),
         "headers": refer_to_headers(["X-Request-Id", *_list_header_names(kinds)]),
@@ -100,7 +100,7 @@ def get_code(kind: RefusalType) -> str:
 
 
 def _list_request_refusals(operation: Operation) -> Iterator[RefusalType]:
-    yield no.RepeatedField  # of the query, which every operation parses
+    yield no.RepeatedField  # refusal of a repeated query parameter: every operation parses the query
     if operation.is_own_api:
         yield errors.UnknownParameter
     if operation.query or operation.is_repeatable:
@@ -146,7 +146,7 @@ def _list_key_refusals(operation: Operation) -> Iterator[RefusalType]:
 def _list_server_errors(operation: Operation) -> Iterator[RefusalType]:
     yield errors.InternalError
     if isinstance(operation.answer, str):
-        return  # a static page, without the database
+        return  # a static page does not use the database, so it has no database errors
     yield from (no.Overloaded, errors.DatabaseAway, errors.OutcomeUnknown)
 
 

@@ -11,7 +11,7 @@ MAX_INT32 = 2**31 - 1
 class PageRange:
     number: int
     size: int
-    limit: int  # largest number of records to return
+    limit: int  # largest number of records on a page
 
     @property
     def offset(self) -> int:

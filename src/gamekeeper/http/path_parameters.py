@@ -27,9 +27,11 @@ class PathParameter:
     example: str
     refusal: type[Refusal]
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXT)
-    read: Callable[[str, str], object] | None = None  # arguments: text, name of the parameter
-    argument: str = ""  # of the handler
-    strict_schema: Mapping[str, Any] | None = None  # schema of the strict document, where it differs
+    # function that parses the parameter; arguments: text, name of the parameter
+    read: Callable[[str, str], object] | None = None
+    argument: str = ""  # name of the handler's argument that gets the parsed value
+    # schema in the strict OpenAPI document, where it differs from the tolerant one
+    strict_schema: Mapping[str, Any] | None = None
 
 
 def read_guid(text: str, name: str) -> str:

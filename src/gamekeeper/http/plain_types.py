@@ -9,7 +9,7 @@ RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
 def simplify(schema: Schema) -> Schema:
-    """Simplify one schema. The schemas inside it must be simplified already."""
+    """Simplify one JSON Schema. The schemas inside it must be simplified already."""
     plain = {key: value for key, value in schema.items() if key != "default" or value is not None}
     if "anyOf" in plain:
         plain = _join_null(plain)
@@ -21,10 +21,10 @@ def simplify(schema: Schema) -> Schema:
 
 
 def _join_null(schema: Schema) -> Schema:
-    """Turn `anyOf: [X, null]` into a type list with "null", and other `anyOf` into `oneOf`."""
+    """Turn `anyOf: [X, null]` of a JSON Schema into a type list with "null", and other `anyOf` into `oneOf`."""
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     if "type" in rest:
-        return rest  # the alternatives only add restrictions
+        return rest  # drop the `anyOf`: its alternatives only add restrictions
     given = [option for each in schema["anyOf"] for option in each.get("oneOf", [each])]
     options = [each for each in given if each != NULL]
     if len(options) == len(given) or len(options) > 1:
@@ -36,11 +36,11 @@ def _join_null(schema: Schema) -> Schema:
 
 
 def _set_width(schema: Schema) -> Schema:
-    """Set the format int32 or int64, and drop bounds that the format implies."""
+    """Set the format int32 or int64 of an integer's JSON Schema, and drop bounds that the format implies."""
     bounds = [schema[each] for each in ("minimum", "maximum") if each in schema] or schema.get("enum", [])
     name = schema.get("format") or _find_width(bounds)
     if name is None:
-        return schema  # declared without a width: a test reports it
+        return schema  # an integer declared without a width: a test reports it
     least, most = RANGES[name]
     said: dict[str, Any] = {"minimum": least, "maximum": most}
     return {key: value for key, value in schema.items() if key not in said or value != said[key]} | {"format": name}

@@ -21,7 +21,7 @@ from gamekeeper.store import ledger, mails, replication
 from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
 
 T = TypeVar("T")
-# Microseconds, up to ten times the threshold of the slow-request alert: a quantile cannot exceed the last bound.
+# Bounds of the request duration buckets in microseconds, up to ten times the threshold of the slow-request alert.
 BOUNDS_US = (250, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
 NO_ROUTE = "none"
 PROC = Path("/proc/self")
@@ -69,11 +69,11 @@ class Metrics:
         self.request_rates = RequestRates()
         self._workers = WorkerSamples(keeper.settings.workers)
         self._database = SharedQuery(self._query_database, 0)
-        # key: method, path, status; value: requests per bucket, then the sum of their microseconds
+        # (method, path, status) → number of requests per duration bucket, then the sum of their microseconds
         self._series: dict[tuple[str, str, int], list[int]] = {}
 
     def count_request(self, method: str, path: str, status: int, started_ns: int) -> None:
-        """Count a request, cheaply. Without a route the method is dropped: clients can send any text as method."""
+        """Count a request for the metrics. Without a route the method is dropped: clients can send any method."""
         microseconds = (time.perf_counter_ns() - started_ns) // 1000
         key = (method if path else "", path, status)
         series = self._series.get(key)
@@ -83,7 +83,7 @@ class Metrics:
         series[-1] += microseconds
 
     async def publish(self) -> None:
-        """Publish this worker's samples for the other workers: each worker can answer a scrape for all."""
+        """Publish this worker's metrics for the other workers: each worker can answer a scrape for all."""
         self._workers.claim_number()
         self._workers.publish(list(self._list_own_samples()))
 
@@ -101,7 +101,7 @@ class Metrics:
         return "".join(text)
 
     def _list_own_samples(self) -> Iterable[Sample]:
-        """List this process's samples. The label `worker` keeps counters monotonic."""
+        """List the metrics of this process. The label `worker` keeps counters monotonic."""
         worker = {"worker": str(self._workers.number)}
         yield from self._list_request_samples(worker)
         figures = self._keeper.store.collect_stats()
@@ -135,7 +135,7 @@ class Metrics:
             yield from _format_histogram("gamekeeper_request_seconds", labels, bounds, counts, microseconds / 1e6)
 
     async def _list_shared_samples(self) -> list[Sample]:
-        """List the samples that all processes share. Without a database most are missing, and database_up is 0."""
+        """List the metrics that all processes share. Without a database most are missing, and database_up is 0."""
         read, written = await asyncio.gather(_get_if_available(self._database), _get_if_available(self._readiness))
         return [
             _format_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
@@ -164,7 +164,7 @@ class Metrics:
 
 
 async def _get_if_available(question: SharedQuery[T]) -> list[T]:
-    """Return the result in a list; an empty list while the database is not available."""
+    """Return a database query's result in a list; an empty list while the database is not available."""
     try:
         return [await question.get()]
     except (DatabaseUnavailable, UnusableDatabase):
@@ -179,7 +179,7 @@ def _format_sample(family: str, labels: Labels, value: float, suffix: str = "") 
 def _format_histogram(
     family: str, labels: Labels, bounds: Sequence[str], counts: Sequence[int], total: float
 ) -> Iterable[Sample]:
-    """Format a histogram. Buckets are cumulative: each counts all values up to its bound."""
+    """Format a Prometheus histogram. Buckets are cumulative: each counts all values up to its bound."""
     sums = list(accumulate(counts))
     for bound, number in zip([*bounds, "+Inf"], [*sums, sums[-1]], strict=False):
         yield _format_sample(family, {**labels, "le": bound}, number, "_bucket")
@@ -188,7 +188,7 @@ def _format_histogram(
 
 
 def _read_process_figures() -> dict[str, int]:
-    """Read memory and open files from /proc; empty on systems without it."""
+    """Read the process's memory and open files from /proc; empty on systems without /proc."""
     if not PROC.exists():
         return {}
     pages = int((PROC / "statm").read_text(encoding="ascii").split()[1])

@@ -8,11 +8,12 @@ from gamekeeper.settings import BadSetting, Settings, variable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 FORWARDED, SCHEME = b"x-forwarded-for", b"x-forwarded-proto"
-CACHED_PEERS = 1024  # peers: there are few proxies, and they send many requests
+# peer addresses whose check against `trusted_proxies` is cached: there are few proxies, with many requests
+CACHED_PEERS = 1024
 
 
 class Proxies:
-    """The networks of `trusted_proxies`, parsed once."""
+    """The networks of the setting `trusted_proxies`, parsed once."""
 
     def __init__(self, settings: Settings) -> None:
         texts = settings.trusted_proxies.split(",") if settings.trusted_proxies.strip() else []
@@ -20,14 +21,15 @@ class Proxies:
         self._is_proxy = lru_cache(CACHED_PEERS)(self._is_trusted)
 
     def find_address(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Return the peer's address; behind trusted proxies, the last untrusted address of X-Forwarded-For."""
+        """Return the client's address: the peer's; behind trusted proxies the last untrusted one of X-Forwarded-For."""
         if not self._networks or not self._is_proxy(peer):
             return peer
-        lines = [value for name, value in headers if name == FORWARDED]  # a proxy may extend a header or add another
+        # all X-Forwarded-For headers: a proxy may extend a header or add another
+        lines = [value for name, value in headers if name == FORWARDED]
         for text in reversed(b",".join(lines).decode("latin-1").split(",")):
             address = _parse_address(text.strip())
             if address is None:
-                break  # addresses before it were not written by a trusted proxy
+                break  # stop: addresses before an untrusted one were not written by a trusted proxy
             if not self._is_in_networks(address):
                 return str(address)
         return peer
@@ -53,7 +55,7 @@ def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 
 def _parse_address(text: str) -> Address | None:
-    """Parse an address. IPv4-mapped IPv6 becomes IPv4, so that limits count one client once."""
+    """Parse an IP address. IPv4-mapped IPv6 becomes IPv4, so that limits count one client once."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -25,7 +25,7 @@ from gamekeeper.http.operation import Route
 from gamekeeper.http.query_values import ReadValue
 
 S = TypeVar("S", bound=Struct)
-Query = Mapping[str, str]  # parameter name in lower case → text
+Query = Mapping[str, str]  # query parameters of a request: name in lower case → text
 
 
 class _FieldType(NamedTuple):
@@ -42,7 +42,7 @@ class _FieldType(NamedTuple):
 
 
 def require_known(route: Route, query: Query) -> None:
-    """Reject an unknown parameter of one of our own operations."""
+    """Reject an unknown query parameter of one of our own operations."""
     if not query or not route.is_own_api:
         return
     known = list_known_names(route)
@@ -59,12 +59,12 @@ def list_known_names(route: Route) -> dict[str, str]:
 
 
 def decode(shape: type[S], query: Query) -> S:
-    """Decode the parameters of a shape, in the order of its fields; others are ignored."""
+    """Decode the query parameters that a shape declares, in the order of its fields; others are ignored."""
     return cast("S", _make_decoder(shape)(query))
 
 
 def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
-    """Find the JSON schemas in `Meta.extra`: name of the parameter → schema with its description."""
+    """Find the JSON schemas in a query's `Meta.extra`: name of the parameter → schema with its description."""
     given = {each.encode_name: _resolve(each.type) for each in msgspec.structs.fields(shape)}
     return {
         name: {"description": next(meta.description for meta in reversed(kind.metas) if meta.description), **schema}
@@ -75,7 +75,7 @@ def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
 
 @cache
 def _make_decoder(shape: type[Struct]) -> Callable[[Query], Struct]:
-    defaults = shape()  # frozen, so that requests can share it
+    defaults = shape()  # all parameters at their defaults; frozen, so that requests can share it
     fields = [
         (each.encode_name.lower(), each.name, each.encode_name, _make_reader(each.type, getattr(defaults, each.name)))
         for each in msgspec.structs.fields(shape)
@@ -117,7 +117,7 @@ def _resolve(kind: Any) -> _FieldType:  # noqa: ANN401 - as above
 
 
 def _find_reader(kind: _FieldType) -> ReadValue:
-    if isinstance(kind.bare, list):  # a number, or one of a few words
+    if isinstance(kind.bare, list):  # the parameter accepts a number, or one of a few words
         number, words = (_resolve(each) for each in cast("list[Any]", kind.bare))
         return query_values.make_word_reader(get_args(words.bare), _find_reader(number))
     if get_origin(kind.bare) is Literal:

@@ -10,9 +10,10 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
 from gamekeeper.http.mail_cursor import MailCursor
 
-ReadValue = Callable[[str, str], object]  # arguments: text, name of the parameter
+# function that parses a query parameter; arguments: text, name of the parameter
+ReadValue = Callable[[str, str], object]
 
-CHANGE_NUMBER = "[0-9]{1,18}"  # 18 digits always fit into 64 bits
+CHANGE_NUMBER = "[0-9]{1,18}"  # pattern of a change number: 18 digits always fit into 64 bits
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
@@ -20,13 +21,13 @@ TRUTH = {"true": True, "false": False}
 REST_OF_SECOND_MS = 999
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 _CHANGE_NUMBER = re.compile(CHANGE_NUMBER, re.ASCII)
-_SHOWN_UTC = re.compile(" UTC$")  # the console's format of times
-# Matches the time of day in a timestamp, and its fraction of a second.
+_SHOWN_UTC = re.compile(" UTC$")  # end of a time in the console's format
+# Pattern of the time of day in a timestamp, and its fraction of a second.
 _CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
 
 
 def make_integer_reader(least: int, most: int, cut: int | None) -> ReadValue:
-    """Make a reader for integers from `least` to `most`. Numbers above `cut` count as `cut`."""
+    """Make a reader for an integer query parameter from `least` to `most`. Numbers above `cut` count as `cut`."""
     largest = most if cut is None else cut
 
     def read(text: str, name: str) -> object:
@@ -38,7 +39,7 @@ def make_integer_reader(least: int, most: int, cut: int | None) -> ReadValue:
 
 
 def make_choice_reader(options: Sequence[str]) -> ReadValue:
-    """Make a reader for one of the options, in any letter case."""
+    """Make a reader for a query parameter that is one of the options, in any letter case."""
     known = {each.lower(): each for each in options}
 
     def read(text: str, name: str) -> object:
@@ -51,7 +52,7 @@ def make_choice_reader(options: Sequence[str]) -> ReadValue:
 
 
 def make_word_reader(words: Sequence[str], otherwise: ReadValue) -> ReadValue:
-    """Make a reader for one of the words, in any letter case; other texts go to the reader `otherwise`."""
+    """Make a reader for a query parameter that is one of the words, in any case; other texts go to `otherwise`."""
     known = {each.lower(): each for each in words}
 
     def read(text: str, name: str) -> object:
@@ -89,17 +90,17 @@ def read_boolean(text: str, name: str) -> bool:
 
 
 def read_start(text: str, name: str) -> int:
-    """Read a time as milliseconds since 1970."""
+    """Read the start of a time range as milliseconds since 1970."""
     return _read_time(text, name, TIME)
 
 
 def read_end(text: str, name: str) -> int:
-    """Read a time as milliseconds since 1970. Without a fraction it means the last millisecond of its second."""
+    """Read the end of a time range in ms since 1970. Without a fraction it means the last millisecond of its second."""
     return _read_time(text, name, TIME, to_end=True)
 
 
 def read_moment(text: str, name: str) -> PointInTime:
-    """Read a time, or the number of a change."""
+    """Read a query parameter that is a time or the number of a change."""
     if text.isascii() and text.isdigit():
         return PointInTime(seq=read_change_number(text, name))
     return PointInTime(at=_read_time(text, name, MOMENT, to_end=True))
@@ -112,7 +113,7 @@ def read_change_number(text: str, name: str) -> int:
 
 
 def read_kind(text: str, name: str) -> str:
-    """Read a kind of change. The refusal suggests similar kinds."""
+    """Read a query parameter that is a kind of change. The refusal suggests similar kinds."""
     if CONTROL.search(text):
         raise BadField(field=name, problem="must have no control characters")
     if text in KINDS:
@@ -139,6 +140,6 @@ def _read_time(text: str, name: str, problem: str, *, to_end: bool = False) -> i
 
 
 def _find_remaining_ms(text: str) -> int:
-    """Return 999 for a time without a fraction of a second, else 0. Seconds may be missing: browsers omit `:00`."""
+    """Return 999 for a time without a fraction of a second, else 0 (in ms). Browsers omit the seconds `:00`."""
     clock = _CLOCK.search(text)
     return REST_OF_SECOND_MS if clock and not clock["fraction"] else 0

@@ -39,17 +39,17 @@ NO_ROUTE = Route(method="", path="", permissions=NO_TOKEN, access=READ, handler=
 
 @dataclass(slots=True)
 class Request:
-    """A request with the results of the dispatcher's checks. Handlers do not write to it."""
+    """An HTTP request with the results of the dispatcher's checks. Handlers do not write to it."""
 
     services: Services
     id: str
     method: str
-    raw_path: bytes  # not decoded
+    raw_path: bytes  # path of the request, with its percent-encoding
     raw_query: bytes
-    raw_headers: Sequence[Header]  # with repeated headers
+    raw_headers: Sequence[Header]  # headers of the request, including repeated ones
     headers: Mapping[bytes, bytes]
     address: str
-    over_tls: bool  # TLS of this server or of a trusted proxy
+    over_tls: bool  # whether the request used TLS, to this server or to a trusted proxy
     receive: Receive
     expected: str | None = (
         None  # fingerprint of the state that the console showed; the change is rejected if the state differs
@@ -57,7 +57,7 @@ class Request:
     route: Route = NO_ROUTE
     params: tuple[str, ...] = ()
     caller: Caller = NO_CALLER
-    raw_body: bytes = b""  # the undecoded body
+    raw_body: bytes = b""  # the undecoded request body
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: msgspec.Struct | None = None
     dry_run: bool = False
@@ -78,12 +78,12 @@ class Request:
         )
 
     async def wait_for_disconnect(self) -> None:
-        """Wait until the client disconnects. Only for operations without a body."""
+        """Wait until the client disconnects. Only for operations without a request body."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
     async def run_until_disconnect(self, work: Coroutine[Any, Any, R]) -> R | None:
-        """Run the work, and cancel it when the client disconnects, so that retries do not pile up. None: cancelled."""
+        """Run a request's work; cancel it if the client disconnects, or retries would pile up. None: cancelled."""
         task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self.wait_for_disconnect())
         try:
             await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -95,7 +95,7 @@ class Request:
     async def read_in_pieces(
         self, work: Callable[[Snapshot, Pause], Coroutine[Any, Any, R]], *, long: bool = False
     ) -> R:
-        """Read one database snapshot in pieces, through the gate for long reads. `long`: known to take long."""
+        """Read one database snapshot in pieces, through the gate for long reads. `long`: it certainly takes long."""
 
         async def read(rest: Pause) -> R:
             return await self.services.keeper.store.read_in_pieces(lambda tx: work(tx, rest))
@@ -103,11 +103,11 @@ class Request:
         return await self.services.gate.run(self.caller.account_id, read, long=long)
 
     async def run_through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
-        """Run work without pauses through the gate. It counts as a read of the caller's account."""
+        """Run work without pauses through the gate for long reads. It counts as a read of the caller's account."""
         return await self.services.gate.run(self.caller.account_id, lambda _: work())
 
     async def read_body(self, decode: Callable[[], R]) -> R:
-        """Decode the body. A large one may wait at the gate, so the token is checked again afterwards."""
+        """Decode the request body. A large one may wait for long reads, so check the token again afterwards."""
         body = await large_bodies.decode_body(self.raw_body, decode, self.services.gate, self.caller.account_id)
         if len(self.raw_body) > large_bodies.LARGE_BYTES:
             await self.recheck_permissions()
@@ -122,7 +122,7 @@ class Request:
         return make_change_response(await self.services.keeper.changes.apply(self.make_intent(), decide, answer))
 
     def _name_queue(self) -> str | None:
-        """Return the name of the write queue of the path's player or account. A name and an id give two queues."""
+        """Return the name of the write queue for the path's player or account. A name and an id give two queues."""
         if not self.params:
             return None
         noun = self.route.path.partition("/[")[0].rpartition("/")[2]
@@ -149,7 +149,7 @@ class Request:
 
 
 def _decode_header(raw: bytes) -> str:
-    """Decode a header as UTF-8, else as Latin-1: clients send both."""
+    """Decode a request header as UTF-8, else as Latin-1: clients send both."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -157,7 +157,7 @@ def _decode_header(raw: bytes) -> str:
 
 
 def parse_query(raw: bytes) -> dict[str, str]:
-    """Parse the query string. Names are in lower case; a repeated one is rejected."""
+    """Parse the query string of a request. Names are in lower case; a repeated one is rejected."""
     if not raw:
         return {}
     found: dict[str, str] = {}

@@ -6,30 +6,32 @@ from itertools import islice
 from typing import NamedTuple
 
 SECOND_NS = 10**9
-KEPT_SECONDS = 310  # seconds: five minutes of complete buckets, plus two more buckets of 5 s
+KEPT_SECONDS = 310  # seconds for which request counts are kept: five minutes, plus two more buckets of 5 s
 
 
 class RequestCounts(NamedTuple):
     requests: int
-    faults: int  # requests answered with a 5xx
+    faults: int  # number of requests answered with a 5xx
 
 
 NO_REQUESTS = RequestCounts(0, 0)
 
 
 class RequestRates:
-    """Count requests per second, for the last KEPT_SECONDS and the current second."""
+    """Counts requests per second, for the last KEPT_SECONDS and the current second."""
 
     __slots__ = ("_counted", "_faults", "_past", "_second", "_started")
 
     def __init__(self) -> None:
-        self._started = time.monotonic_ns()  # monotonic: not affected by changes of the system clock
+        # start time of the process, by a clock that changes of the system clock do not affect
+        self._started = time.monotonic_ns()
         self._second: int = 0
         self._counted = self._faults = 0
-        self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)  # complete seconds, oldest first
+        # request counts of complete seconds, oldest first
+        self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)
 
     def count(self, *, fault: bool = False) -> None:
-        """Count one request. Called for every request, so it must be cheap."""
+        """Count one request. This is called for every request, so it must be cheap."""
         self._advance()
         self._counted += 1
         self._faults += fault
@@ -44,12 +46,12 @@ class RequestRates:
         return self._past[-1].requests
 
     def sum_last(self, seconds: int) -> RequestCounts:
-        """Totals of the last `seconds` complete seconds."""
+        """Return the request counts of the last `seconds` complete seconds together."""
         self._advance()
         return _add_up(list(islice(reversed(self._past), seconds)))
 
     def sum_buckets(self, seconds: int, count: int) -> list[RequestCounts]:
-        """Totals of the last `count` complete buckets of `seconds` each, oldest first. Bucket borders are fixed."""
+        """Return the request counts of the last `count` complete buckets of `seconds` each, oldest first."""
         self._advance()
         past = list(self._past)
         end = len(past) - self._second % seconds

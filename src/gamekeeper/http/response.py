@@ -8,7 +8,8 @@ from gamekeeper.store.ledger import LedgerEntry
 
 Header = tuple[bytes, bytes]
 JSON = b"application/json; charset=utf-8"
-POLICY = b"default-src 'none'; frame-ancestors 'none'"  # for JSON: a browser must load and run nothing
+# Content-Security-Policy of JSON responses: a browser must load and run nothing
+POLICY = b"default-src 'none'; frame-ancestors 'none'"
 REPLAY_HEADER: Header = (b"idempotent-replay", b"true")
 
 
@@ -21,10 +22,11 @@ class Response:
     headers: Sequence[Header] = ()
     content_type: bytes = JSON
     policy: bytes = POLICY  # Content-Security-Policy
-    tag: bytes = b""  # ETag; the dispatcher sets it if the client may cache the response
-    stream: AsyncGenerator[bytes] | None = None  # sent after `content`, until it ends or the client disconnects
+    tag: bytes = b""  # ETag of the response; the dispatcher sets it if the client may cache the response
+    # streamed part of the response, sent after `content` until it ends or the client disconnects
+    stream: AsyncGenerator[bytes] | None = None
     entries: Sequence[LedgerEntry] = ()  # audit log entries that the change wrote; in a dry run: would have written
-    state_fingerprint: str = ""  # fingerprint of the state before the change
+    state_fingerprint: str = ""  # fingerprint of the player's or account's state before the change
 
     @property
     def replayed(self) -> bool:

@@ -13,7 +13,7 @@ HSTS_HEADERS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
 
 
 class ResponseHeaders:
-    """Make a response's headers. The constant ones are prepared once."""
+    """Makes the headers of responses. The constant ones are prepared once."""
 
     def __init__(self, settings: Settings, cors: Cors) -> None:
         self._cors = cors if cors.origins else None

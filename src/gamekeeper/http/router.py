@@ -6,17 +6,18 @@ from urllib.parse import unquote_to_bytes
 from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import Route
 
-API = "/api/"  # paths below it match in any letter case, as in the engine
+API = "/api/"  # path prefix of the API: paths below it match in any letter case, as in the engine
 
 
 class _Node:
-    """A node of the route tree, one per path segment. Literal segments take precedence over a parameter."""
+    """A node of the tree of routes, one per path segment. Literal segments take precedence over a parameter."""
 
     __slots__ = ("folded", "literals", "methods", "parameter")
 
     def __init__(self) -> None:
         self.literals: dict[bytes, _Node] = {}
-        self.folded: dict[bytes, _Node] = {}  # literals in lower case, which match in any letter case
+        # child nodes by literal segment in lower case, which match in any letter case
+        self.folded: dict[bytes, _Node] = {}
         self.parameter: _Node | None = None
         self.methods: dict[str, Route] = {}
 
@@ -26,7 +27,7 @@ class Router:
         self._root = _build_tree(routes)
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, tuple[str, ...]]:
-        """Find the route and its parameters. `raw_path` is not decoded, so that a %2F in a name is not a separator."""
+        """Find the route of a path and its parameters. `raw_path` is not decoded: a %2F in a name is no separator."""
         node, params = self._root, list[str]()
         for segment in raw_path.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
             node = node.literals.get(segment) or _match_segment(node, segment, params)
@@ -54,7 +55,8 @@ def _build_tree(routes: Iterable[Route]) -> _Node:
     root = _Node()
     for route in routes:
         node = root
-        for segment in route.path.rstrip("/").split("/")[1:]:  # split as in `find`
+        # split the route's path in the same way as `find` splits a request's path
+        for segment in route.path.rstrip("/").split("/")[1:]:
             if segment.startswith("["):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter

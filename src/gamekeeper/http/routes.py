@@ -31,9 +31,9 @@ GROUPS = tuple(
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]
-# first the operations of the spec, by number, then our own
+# all operations: first those of the spec, by number, then our own
 ROUTES: tuple[Operation, ...] = tuple(sorted(_declared, key=lambda each: each.number or len(_declared)))
-# for Prometheus; not part of the API
+# the metrics page for Prometheus, which is not part of the API
 METRICS = Route(method="GET", path="/metrics", permissions=NO_TOKEN, access=READ, handler=metrics.show_metrics)
 
 

@@ -11,7 +11,8 @@ from msgspec import UNSET, Struct
 from gamekeeper.http import queries, wire
 
 Schema = dict[str, Any]
-ChangeSchema = Callable[[str, Schema], Schema]  # arguments: name of the shape, its schema
+# function that changes a JSON Schema; arguments: name of the shape, its schema
+ChangeSchema = Callable[[str, Schema], Schema]
 Rename = Callable[[str], str]
 REF = "#/components/schemas/{name}"
 NULL: Schema = {"type": "null"}
@@ -30,13 +31,13 @@ _BODY_AND_ANSWER = frozenset(
 
 @cache
 def read_components(kind: Any) -> tuple[Schema, dict[str, Schema]]:  # noqa: ANN401 - a type annotation of any form
-    """Return the schema of a type, and the components that it refers to."""
+    """Return the JSON Schema of a type, and the components that it refers to."""
     (schema,), components = msgspec.json.schema_components([kind], ref_template=REF)
     return schema, components
 
 
 def read_query(shape: type[Struct]) -> Schema:
-    """Return the schema of a query, including schemas from `Meta.extra`."""
+    """Return the JSON Schema of a query, including schemas from `Meta.extra`."""
     schema = read_components(shape)[1][shape.__name__]
     return {**schema, "properties": {**schema["properties"], **queries.find_schemas(shape)}}
 
@@ -50,7 +51,7 @@ def get_component_name(reference: str) -> str:
 
 
 def simplify_name(name: str) -> str:
-    """Turn `Paged_PlayerRecord_` into PagedPlayerRecord, and drop the module of inner shapes."""
+    """Turn a schema name such as `Paged_PlayerRecord_` into PagedPlayerRecord, and drop the module of inner shapes."""
     return "".join(part[:1].upper() + part[1:] for part in _MODULE.sub("", name).split("_"))
 
 
@@ -59,12 +60,12 @@ def keep_name(name: str) -> str:
 
 
 def name_in_body(name: str) -> str:
-    """Name a shape in bodies. One that answers have too gets the suffix `Sent`: bodies require fewer fields."""
+    """Name a shape's schema in request bodies. Add `Sent` if answers have it too: bodies require fewer fields."""
     return f"{name}Sent" if name in _BODY_AND_ANSWER else name
 
 
 def require_all(name: str, schema: Schema) -> Schema:
-    """Mark every field of an answer as required, except fields that may be left out; drop defaults."""
+    """Mark every field of an answer's schema as required, except fields that may be left out; drop defaults."""
     shape = wire.SHAPES.get(name)
     if shape is not None and shape.__struct_config__.omit_defaults:
         return schema
@@ -75,7 +76,7 @@ def require_all(name: str, schema: Schema) -> Schema:
 
 
 def transform(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """Apply `change` to a schema and all schemas in it, the inner ones first."""
+    """Apply `change` to a JSON Schema and all schemas in it, the inner ones first."""
     return change({key: _transform_part(key, value, change) for key, value in schema.items()})
 
 

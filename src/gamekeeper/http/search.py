@@ -1,4 +1,4 @@
-"""Load a page of a sorted list: of all records, or of the results of a search."""
+"""Load a page of a sorted list of players or accounts: of all records, or of the results of a search."""
 
 from collections.abc import Callable, Mapping, Sequence
 

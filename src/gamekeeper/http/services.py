@@ -19,7 +19,7 @@ class Services:
     callers: Callers
     files: DocsFiles  # files of the API explorer at /api/docs
     admission: Admission
-    gate: Gate  # for long reads
+    gate: Gate  # limits the long reads of all requests
     readiness: SharedQuery[None]
     metrics: Metrics
     live: object  # state that the console's pages share; its type is in `console/state.py`

@@ -14,12 +14,12 @@ TIMEOUT_SECONDS = 2.0
 class SharedQuery(Generic[T]):
     def __init__(self, put: Callable[[], Coroutine[Any, Any, T]], fresh_seconds: float) -> None:
         self._put = put
-        self._fresh_seconds = fresh_seconds  # seconds for which a result is reused
+        self._fresh_seconds = fresh_seconds  # seconds for which the query's result is reused
         self._good_until = 0.0
         self._task: asyncio.Task[T] | None = None
 
     async def get(self) -> T:
-        """Return the shared result, or raise after TIMEOUT_SECONDS. While the database hangs, only one query waits."""
+        """Return the query's result, or raise after TIMEOUT_SECONDS. While the database hangs, only one query waits."""
         task = self._task
         if task is None or (task.done() and time.monotonic() > self._good_until):
             task = self._task = asyncio.create_task(self._run())
@@ -36,6 +36,6 @@ class SharedQuery(Generic[T]):
 
 
 def _consume_error(task: asyncio.Task[Any]) -> None:
-    """Fetch the task's exception: if all callers have timed out, asyncio would log it as never retrieved."""
+    """Fetch a failed query's exception: if all callers have timed out, asyncio would log it as never retrieved."""
     if not task.cancelled():
         task.exception()

@@ -101,19 +101,20 @@ async def revoke_one(request: Request) -> Response:
         lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
     request.services.callers.clear_cache()
-    # the stored answer must not contain `token`, which may be a refresh token: add it here
+    # add `token` only after the answer is stored for retries: it may be a refresh token, which must not be stored
     return replace(kept, content=wire.tokens.add_token_id(kept.content, token))
 
 
 async def _find_account_key(request: Request) -> str:
-    """Return the account's key. Without users.manage only the caller's own account is looked up, so nothing leaks."""
+    """Return the account's key. Without users.manage only the caller's own account is found, so nothing leaks."""
     name, caller = request.params[0], request.caller
     if "users.manage" in caller.permissions:
         return name
     by, key = lookup.parse_key(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
         found = await users.find_by_fold(request.services.keeper.store, lookup.fold(key), key)
-        key = found.id if found else ""  # imported accounts may share a name: it may be the other account
+        # compare the ids below: imported accounts may share a name, so the name may find another account
+        key = found.id if found else ""
     if key != caller.account_id:
         raise RoleMissing(role=accounts.find_role("users.manage"))
     return key

@@ -27,7 +27,7 @@ from gamekeeper.http.schemas import (
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 TRUTH = [True, False, "true", "false"]
-BLANK: Schema = {"const": ""}  # stands for null in a form
+BLANK: Schema = {"const": ""}  # schema of an empty text, which stands for null in a form
 GRANTS = wire.tokens.PasswordGrant | wire.tokens.RefreshGrant
 MAX_SHARED_REFUSALS = 3
 ABOUT = """\
@@ -37,7 +37,7 @@ ABOUT = """\
 
 
 class TolerantContract:
-    """Make the schemas of the tolerant document, and collect the components that they refer to."""
+    """Makes the schemas of the tolerant OpenAPI document, and collects the components that they refer to."""
 
     about = ABOUT
 
@@ -52,11 +52,11 @@ class TolerantContract:
         return {"schema": parameter.schema, "description": parameter.about, "example": parameter.example}
 
     def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
-        """Describe each parameter of a query."""
+        """Describe each parameter of a query in OpenAPI."""
         return _clean(read_query(shape), keep_name)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
-        """Describe a body. Without required fields it may be empty, or `[]`: PHP sends that for an empty object."""
+        """Describe a request body in OpenAPI. Without required fields it may be empty, or `[]`: PHP's empty object."""
         example = msgspec.to_builtins(operation.example_body)
         if operation.body is None or not issubclass(operation.body, Struct):
             entries = [
@@ -77,7 +77,7 @@ class TolerantContract:
         return self._describe_shape(operation.answer)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
-        """Describe the errors by status. Responses that several operations have in common become components."""
+        """Describe an operation's errors by status in OpenAPI. Responses that operations share become components."""
         found: dict[str, Schema] = {}
         for status, kinds in operation_refusals.list_refusals(operation).items():
             refused = operation_refusals.describe_response(
@@ -105,11 +105,11 @@ class TolerantContract:
         return self._collect(kind, require_all, keep_name)
 
     def _describe_sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - as above
-        """Describe a body as bodies.py reads it: strictly or not."""
+        """Describe a request body as bodies.py reads it: strictly or not."""
         return self._collect(kind, self._forbid_unknown if strict else self._tolerate, name_in_body)
 
     def _describe_form(self, schema: Schema) -> Schema:
-        """Describe a body as a form. Every field may occur once, unknown fields too."""
+        """Describe a request body as a form in OpenAPI. Every field may occur once, unknown fields too."""
         if "anyOf" in schema:
             return {"anyOf": [self._describe_form(each) for each in schema["anyOf"]]}
         known = transform(self.components[get_component_name(schema["$ref"])], _adapt_to_form)
@@ -132,7 +132,7 @@ class TolerantContract:
         return {**forgiven, "properties": fields}
 
     def _forbid_unknown(self, name: str, schema: Schema) -> Schema:
-        """Describe a strict body: unknown fields are rejected; fields that only our answers have are ignored."""
+        """Describe a strict request body: unknown fields are rejected; fields that only answers have are ignored."""
         forgiven = self._tolerate(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = wire.SHAPES[name]
@@ -162,14 +162,14 @@ def _allow_null(schema: Schema) -> Schema:
 
 
 def _adapt_to_form(schema: Schema) -> Schema:
-    """Adapt a schema to forms: an empty text instead of null, and more words for booleans."""
+    """Adapt a JSON Schema to forms: an empty text instead of null, and more words for booleans."""
     if schema == NULL:
         return BLANK
     return {**schema, "enum": [*TRUTH, *bodies.BITS, *bodies.SWITCHES]} if schema.get("enum") == TRUTH else schema
 
 
 def _make_number_pattern(least: int, most: int) -> str:
-    """Return a pattern for integers as text. It allows fewer digits than the maximum has, so each match is in range."""
+    """Return a pattern for integers as text, with fewer digits than the maximum, so that each match is in range."""
     sign = "-?" if least < 0 else ""
     more = f"[1-9][0-9]{{0,{len(str(most)) - 2}}}" if most > 9 else f"[{max(least, 0)}-{most}]"  # noqa: PLR2004 - one digit
     return f"^{sign}{more}$" if least > 0 or most <= 9 else f"^(0|{sign}{more})$"  # noqa: PLR2004 - as above
@@ -177,7 +177,7 @@ def _make_number_pattern(least: int, most: int) -> str:
 
 def _clean(schema: Schema, rename: Rename) -> Schema:
     def change(each: Schema) -> Schema:
-        """Clean one schema. Docstrings of shapes are left out: they are for readers of the code."""
+        """Clean one OpenAPI schema. Docstrings of shapes are left out: they are for readers of the code."""
         dropped = {"title", "description"} if "properties" in each else {"title"}
         shown = {key: value for key, value in each.items() if key not in dropped}
         return shown | (

@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 
 PUBLISH_SECONDS = 1.0
-Sample = tuple[str, str]  # name of the metric family, text line
+Sample = tuple[str, str]  # a metric's value: name of the metric family, text line
 _encode, _decode = msgspec.json.encode, msgspec.json.Decoder(list[Sample]).decode
 
 
 class WorkerSamples:
-    """Samples of all workers. A single worker uses no files. A restarted worker reuses the number of the dead one."""
+    """Metrics of all workers. A single worker uses no files. A restarted worker reuses the number of the dead one."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -26,14 +26,14 @@ class WorkerSamples:
         self._folder: Path | None = None
 
     def claim_number(self) -> None:
-        """Claim a worker number; call it before the first samples, which contain the number."""
+        """Claim a worker number; call it before the first metrics, which contain the number."""
         if self._count > 1 and self._folder is None:
             self._folder = _make_folder()
             self.number = _claim_number(self._folder)
             atexit.register(self._remove_files, self._folder)
 
     def publish(self, figures: Sequence[Sample]) -> None:
-        """Write this worker's samples. If the folder was deleted, the other workers just do not see them."""
+        """Write this worker's metrics. If the shared folder was deleted, the other workers just do not see them."""
         self._own = figures
         if self._folder is not None:
             draft = self._folder / f"{self.number}.draft"
@@ -42,7 +42,7 @@ class WorkerSamples:
                 draft.replace(self._folder / f"{self.number}.figures")
 
     def read_all(self) -> Sequence[Sample]:
-        """Return the samples of all workers: ours are current, those of the others up to a second old."""
+        """Return the metrics of all workers: ours are current, those of the others up to a second old."""
         if self._folder is None:
             return self._own
         others = [file for file in sorted(self._folder.glob("*.figures")) if file.stem != str(self.number)]
@@ -51,12 +51,12 @@ class WorkerSamples:
     def _remove_files(self, folder: Path) -> None:
         for file in folder.glob(f"{self.number}.*"):
             file.unlink()
-        with suppress(OSError):  # not empty: other workers still use it
+        with suppress(OSError):  # the shared folder is not empty: other workers still use it
             folder.rmdir()
 
 
 def _read_file(file: Path) -> Sequence[Sample]:
-    """Read the samples of another worker; empty if it has just stopped."""
+    """Read the metrics of another worker; empty if it has just stopped."""
     try:
         return _decode(file.read_bytes())
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def _read_file(file: Path) -> Sequence[Sample]:
 
 
 def _make_folder() -> Path:
-    """Make the shared folder. Its name is derived from a secret of the parent process: others cannot guess it."""
+    """Make the workers' shared folder. Its name comes from a secret of the parent process: others cannot guess it."""
     name = hashlib.sha256(multiprocessing.current_process().authkey).hexdigest()[:32]
     folder = Path(tempfile.gettempdir(), f"gamekeeper-{name}")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -72,7 +72,7 @@ def _make_folder() -> Path:
 
 
 def _claim_number(folder: Path) -> int:
-    """Claim the lowest free number by a file lock, which ends with the process."""
+    """Claim the lowest free worker number by a file lock, which ends with the process."""
     import fcntl  # noqa: PLC0415 - missing on Windows, which has only one worker
 
     number = 0

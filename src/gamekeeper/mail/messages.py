@@ -1,4 +1,4 @@
-"""Content of the mails: the templates (the operator's own or the default ones), filled in for one account."""
+"""Content of password reset mails: templates (the operator's own or the default ones), filled in for one account."""
 
 import html
 import re
@@ -21,7 +21,7 @@ from gamekeeper.settings import BadSetting, Settings, variable
 DEFAULT_TEMPLATES = Path(__file__).parent / "templates"
 SUBJECT, TEXT, HTML = "reset.subject", "reset.txt", "reset.html"
 PLACEHOLDERS = ("game", "name", "code", "minutes", "link")
-REQUIRED_ANY = {"code", "link"}  # each body needs at least one of these
+REQUIRED_ANY = {"code", "link"}  # placeholders of which each mail template needs at least one
 _LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -50,7 +50,7 @@ class MailTemplates:
     templates: Mapping[str, string.Template]
 
     def build_reset(self, facts: ResetMail) -> EmailMessage:
-        """Build the mail. A retry builds the same message with the same Message-ID."""
+        """Build the password reset mail. A retry builds the same message with the same Message-ID."""
         words = self._words(facts)
         message = EmailMessage()
         message["Subject"] = join_lines(self._fill(SUBJECT, words, str))
@@ -74,7 +74,7 @@ class MailTemplates:
 
 
 def load_templates(settings: Settings) -> MailTemplates:
-    """All that can be wrong with the settings about letters is said here."""
+    """Load the mail templates; raise BadSetting if one of them, or a setting that they need, is invalid."""
     url = settings.reset_url
     if url and (not _LINK.fullmatch(url) or set(re.findall(r"\{(.*?)\}", url)) - {"name"} != {"code"}):
         wanted = "an address with {code}, and maybe {name}, in it, such as https://example.org/reset?code={code}"
@@ -130,7 +130,7 @@ def _load_template(settings: Settings, name: str) -> string.Template:
 
 
 def _remove_link_lines(text: str) -> str:
-    """Remove template lines that contain $link, and the blank lines around them: reset_url is not set."""
+    """Remove template lines that contain $link, and the blank lines around them, if reset_url is not set."""
     kept = [line for line in text.splitlines(keepends=True) if not re.search(r"\$(link\b|\{link\})", line)]
     return re.sub(r"\n{3,}", "\n\n", "".join(kept))
 

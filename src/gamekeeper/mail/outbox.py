@@ -14,10 +14,12 @@ from gamekeeper.store import mails
 from gamekeeper.store.engine import DatabaseUnavailable, Store, Writing
 from gamekeeper.store.mails import LeasedMail
 
-POLL_SECONDS = 1.0  # interval between looks for due mails
-CONCURRENT_SENDERS = 4  # per process, so that one slow delivery does not block the others
-BACKOFF_MS = (1_000, 5_000, 30_000, 120_000, 300_000)  # delay after the first, second … failure; the last value repeats
-RECORD_SECONDS = 30.0  # how long to retry recording the outcome while the database is unreachable
+POLL_SECONDS = 1.0  # interval between two searches for due mails
+# mails that one process sends at the same time, so that one slow delivery does not block the others
+CONCURRENT_SENDERS = 4
+# delay in ms after a mail's first, second … failed delivery; the last value repeats
+BACKOFF_MS = (1_000, 5_000, 30_000, 120_000, 300_000)
+RECORD_SECONDS = 30.0  # how long to retry recording a delivery's outcome while the database is unreachable
 SHUTDOWN_SECONDS = 1.0  # time for a mail in delivery to finish at shutdown
 STOPPED = smtp.MailFailure("The server was shut down during delivery.", "stopped")
 
@@ -99,7 +101,7 @@ async def _write_outcome(tx: Writing, taken: LeasedMail, failed: smtp.MailFailur
     if failed is None:
         mails.note_sent(tx, taken.id)
         return
-    said = failed.said.replace(taken.code, "…")  # an SMTP server may quote the mail in its reply
+    said = failed.said.replace(taken.code, "…")  # mask the reset code: an SMTP server may quote the mail in its reply
     if isinstance(failed, smtp.PermanentMailFailure):
         mails.note_refusal(tx, taken, said)
     else:

@@ -19,7 +19,7 @@ PORTS = {"smtp": 25, "smtps": 465}
 STARTTLS = {"offered": None, "required": True, "never": False}  # values of aiosmtplib's `start_tls`
 MAX_DETAIL = 300  # characters of an SMTP reply that are stored
 PERMANENT_CLASS = 5  # first digit of SMTP codes for permanent failures
-QUIT_SECONDS = 0.3  # short, so that the outcome is still recorded at shutdown
+QUIT_SECONDS = 0.3  # time limit of SMTP's QUIT; short, so that the delivery's outcome is still recorded at shutdown
 
 
 class MailFailure(Exception):
@@ -40,14 +40,14 @@ class SmtpServer:
     port: int
     username: str | None
     password: str | None
-    tls: bool  # implicit TLS (smtps)
-    starttls: bool | None  # None: use it if the server offers it
+    tls: bool  # whether the connection to the SMTP server uses implicit TLS (smtps)
+    starttls: bool | None  # whether to use STARTTLS; None: if the SMTP server offers it
     context: ssl.SSLContext
     timeout: int
 
     @property
     def total_timeout(self) -> int:
-        """Longest duration of one delivery, in seconds."""
+        """Longest duration of one mail delivery, in seconds."""
         return 4 * self.timeout
 
 
@@ -71,7 +71,7 @@ def parse_server(settings: Settings) -> SmtpServer:
 
 
 async def deliver(to: SmtpServer, message: EmailMessage, wanted: Callable[[], Awaitable[bool]], seconds: float) -> bool:
-    """Send the message. Return False, without sending, if `wanted` says that it is no longer needed."""
+    """Send a mail. Return False, without sending, if `wanted` says that it is no longer needed."""
     sender, recipient = (message[each].addresses[0] for each in ("From", "To"))
     client = aiosmtplib.SMTP(
         hostname=to.host,
@@ -82,7 +82,7 @@ async def deliver(to: SmtpServer, message: EmailMessage, wanted: Callable[[], Aw
         start_tls=to.starttls,
         tls_context=to.context,
         timeout=to.timeout,
-        local_hostname=sender.domain,  # aiosmtplib's default does a DNS lookup, which may hang
+        local_hostname=sender.domain,  # set the host name: aiosmtplib's default does a DNS lookup, which may hang
     )
     try:
         async with asyncio.timeout(min(seconds, to.total_timeout)):
@@ -90,7 +90,7 @@ async def deliver(to: SmtpServer, message: EmailMessage, wanted: Callable[[], Aw
             if not await wanted():
                 return False
             await client.send_message(message, sender=sender.addr_spec, recipients=[recipient.addr_spec])
-        with contextlib.suppress(Exception):  # already accepted; errors after that do not matter
+        with contextlib.suppress(Exception):  # the mail is already accepted; errors after that do not matter
             await client.quit(timeout=QUIT_SECONDS)
     except Exception as error:  # noqa: BLE001 - no failure of a server may lose the mail
         raise _to_failure(error) from None
@@ -125,7 +125,7 @@ def _is_permanent(error: BaseException) -> bool:
             return (_read_reply(error)[0] or 0) // 100 == PERMANENT_CLASS
         if error.__context__ is None:
             return False
-        error = error.__context__  # a timeout after a rejection is still a rejection
+        error = error.__context__  # a timeout after a rejected mail is still a rejection
 
 
 def _check(settings: Settings, url: SplitResult, options: dict[str, str]) -> None:

@@ -53,7 +53,7 @@ __all__ = [
     "users",
     "variables",
 ]
-SHAPES: Mapping[str, type[Struct]] = {  # by name; the OpenAPI document uses the same names for its components
+SHAPES: Mapping[str, type[Struct]] = {  # shapes by name; the OpenAPI document uses the same names for its components
     name: shape
     for module in tuple(globals().values())
     if isinstance(module, ModuleType)

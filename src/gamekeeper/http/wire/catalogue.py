@@ -36,13 +36,13 @@ class ItemObject(Struct):
     Stackable: bool
     MaxInventoryStack: PlainInt32
     MaxBankStack: PlainInt32
-    SlotCount: PlainInt32  # 0: not a bag
+    SlotCount: PlainInt32  # number of slots of a bag item; 0: the item is no bag
 
 
 class VariableObject(Struct):
     Id: Guid
     Name: str
-    Type: Literal[1, 2]  # boolean, integer
+    Type: Literal[1, 2]  # type of the variable: 1 boolean, 2 integer
 
 
 class Keyed(Struct, Generic[R]):

@@ -1,4 +1,4 @@
-"""Error answers."""
+"""JSON shapes of error answers."""
 
 from collections.abc import Sequence
 from typing import Literal

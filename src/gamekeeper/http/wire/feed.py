@@ -1,4 +1,4 @@
-"""The change feed."""
+"""JSON shapes of the change feed."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from gamekeeper.http.wire.errors import Error
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
 
-MAX_WAIT_SECONDS = 60  # seconds
+MAX_WAIT_SECONDS = 60  # longest wait of a long poll of the change feed
 
 AFTER_DESCRIPTION = "`Next` of the previous answer; 0: from the first change; now: only later changes."
 After = Annotated[LongNatural | Literal["now"], Meta(description=AFTER_DESCRIPTION)]

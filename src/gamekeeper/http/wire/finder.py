@@ -1,4 +1,4 @@
-"""The search over players, accounts and the catalogue."""
+"""JSON shapes of the search over players, accounts and the catalogue."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ class Found(Struct):
     Id: str
     Name: str
     Detail: str
-    Match: str  # id, exact, prefix, part or near
+    Match: str  # how the search text matched: id, exact, prefix, part or near
 
 
 class Finds(Struct):

@@ -59,7 +59,7 @@ PastMoment = Annotated[
         extra={"read": query_values.read_moment, "schema": MOMENT, "blank": True},
     ),
 ]
-# per format: default limit, largest limit; larger values count as the largest
+# format of the audit log page → default limit and largest limit; larger values count as the largest
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 LIMIT_DESCRIPTION = (
     "Largest number of changes: default {:,}, at most {:,}; with `format=csv` default {:,}, at most {:,}."
@@ -89,7 +89,7 @@ Force = Annotated[
 
 
 def find_start(before: int | UnsetType) -> int | None:
-    """Return the number of the change that the page starts before; None: the page starts with the newest change."""
+    """Return the change number that a page of the audit log starts before; None: it starts with the newest change."""
     return None if before is UNSET or before == NEVER else before
 
 
@@ -141,7 +141,7 @@ class Undone(Struct):
 
 
 class LedgerSide(Struct, omit_defaults=True):
-    """The state before or after a stored change: its lists, which are not part of the player record."""
+    """The lists of a stored change before or after it, which are not part of the player record."""
 
     Items: list[ItemSlot] = []
     Bank: list[ItemSlot] = []

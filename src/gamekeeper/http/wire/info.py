@@ -1,4 +1,4 @@
-"""Answers about the server: health, versions, settings."""
+"""JSON shapes of answers about the server: health, versions, settings."""
 
 from typing import Annotated
 

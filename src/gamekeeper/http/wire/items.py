@@ -1,4 +1,4 @@
-"""Items, slots and bags."""
+"""JSON shapes of items, slots and bags."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ class Bag(Struct):
     Slots: list[ItemSlot]
 
 
-DELETED = "ERR_DELETED"  # as the engine names it; a real client hides slots with this name
+DELETED = "ERR_DELETED"  # item name of an empty slot, as in the engine; a real client hides slots with this name
 
 
 class NamedSlot(ItemSlot):

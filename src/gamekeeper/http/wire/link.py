@@ -1,4 +1,4 @@
-"""Bodies and answers of the game link."""
+"""JSON shapes of the bodies and answers of the game link."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Mails in the outbox."""
+"""JSON shapes of mails in the outbox."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ class Mail(Struct):
     User: str
     Kind: str
     Email: str
-    State: str  # queued, sending, sent, failed or expired
+    State: str  # state of the mail: queued, sending, sent, failed or expired
     QueuedAt: Instant
     ExpiresAt: Instant
     Tries: PlainInt32

@@ -1,4 +1,4 @@
-"""Bans, mutes and kicks."""
+"""JSON shapes of bans, mutes and kicks."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ Days = Annotated[int, Meta(ge=0, le=999_999, description="Days; 0: permanently."
 
 class Pardon(Struct):
     reason: Text | None = None
-    moderator: Text | None = None  # name to record; default: the caller's
+    moderator: Text | None = None  # name of the moderator to record; default: the caller's
 
 
 class Penalty(Struct):

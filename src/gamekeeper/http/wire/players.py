@@ -8,7 +8,8 @@ from msgspec import Meta, Struct
 from gamekeeper.http.wire.lists import Direction, PageQuery, Search, encode_array
 from gamekeeper.http.wire.scalars import Guid, Instant, Name, PlainInt32, PlainInt64, Positive, Stats, VitalPair, encode
 
-Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest level is a setting
+# level of a player; the highest level is a setting
+Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]
 EQUIPMENT_DESCRIPTION = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
 EquipmentSlots = Annotated[
     list[Annotated[int, Meta(ge=-1, le=2**31 - 1)]], Meta(min_length=5, max_length=5, description=EQUIPMENT_DESCRIPTION)
@@ -24,7 +25,8 @@ class SetLevel(Struct):
 
 
 class SetClass(Struct):
-    classid: Annotated[Guid, Meta(extra={"or": "id"}, description="Also accepted as `id`.")]  # `id` in newer engines
+    # id of the class; newer engines call the field `id`
+    classid: Annotated[Guid, Meta(extra={"or": "id"}, description="Also accepted as `id`.")]
 
 
 Around = Annotated[int, Meta(ge=0, le=50, description="Number of players above, and below.")]
@@ -137,7 +139,8 @@ PLAYER_ATTRIBUTES = {
     "LastOnline": "last_online",
 }
 PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items()}
-STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]  # in the order of all lists of stats
+# names of a player's stats, in the order of all lists of stats
+STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
 
 
 def encode_player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:

@@ -1,4 +1,4 @@
-"""Permissions of an account."""
+"""JSON shapes of an account's permissions."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ _LINK = Meta(extra={"or": "game.link"}, description="Also accepted as `game.link
 
 
 class ChangePowers(Struct):
-    """Permissions to change. Those that a body leaves out stay as they are."""
+    """Permissions of an account to change. Those that a request body leaves out stay as they are."""
 
     editor: bool | UnsetType = UNSET
     ban: bool | UnsetType = UNSET
@@ -37,7 +37,7 @@ class HeldPowers(Struct):
     GameLink: bool
 
 
-RIGHTS = {  # field of the body → name of the permission, where the two differ
+RIGHTS = {  # field of the request body → name of the permission, where the two differ
     "usersquery": "users.query",
     "usersmanage": "users.manage",
     "gamelink": "game.link",

@@ -65,13 +65,13 @@ class EmailSide(Struct):
 
 
 class PasswordSide(Struct):
-    """A change never holds a password."""
+    """A password change in the audit log: it says "changed", and never has the password."""
 
     Password: Literal["changed"]
 
 
 class ResetSide(Struct):
-    """A change never holds a reset code."""
+    """A password reset request in the audit log: it says "changed", and never has the reset code."""
 
     PasswordResetCode: Literal["changed"]
 
@@ -193,13 +193,13 @@ MODERATION_IN_FEED = (
     "user_muted",
     "user_unmuted",
     "user_kicked",
-)  # game servers must apply these
+)  # kinds of moderation changes in the change feed, which game servers must apply
 IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED)  # the kinds of changes in the change feed
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),
 )
-KINDS_OF: Mapping[str, Sequence[str]] = {  # by the name of the shape of a change: the kinds that it can have
+KINDS_OF: Mapping[str, Sequence[str]] = {  # name of a change's shape → the kinds of changes that it can have
     FeedChange.__name__: IN_FEED,
     ToldChange.__name__: KINDS,
     DoneChange.__name__: BY_UNDO,
@@ -208,5 +208,5 @@ KIND = "Kind"
 
 
 def describe_fields(kind: str, before: object, after: object) -> dict[str, object]:
-    """Return the schemas of those fields of a change that depend on its kind."""
+    """Return the JSON Schemas of those fields of a change that depend on its kind."""
     return {KIND: {"type": "string", "enum": [kind]}, "Before": before, "After": after}

@@ -1,4 +1,4 @@
-"""Known spells."""
+"""JSON shapes of the spells that a player knows."""
 
 from msgspec import Struct
 

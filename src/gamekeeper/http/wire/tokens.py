@@ -1,4 +1,4 @@
-"""Log-in and tokens."""
+"""JSON shapes of log-in and tokens."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -34,7 +34,8 @@ class RefreshGrant(Struct):
 
 
 GRANT_TYPE = "grant_type"
-GRANTS: Mapping[str, type[Struct]] = {"password": PasswordGrant, "refresh_token": RefreshGrant}  # by grant_type
+# grant_type → shape of the log-in body
+GRANTS: Mapping[str, type[Struct]] = {"password": PasswordGrant, "refresh_token": RefreshGrant}
 
 
 class Token(Struct, rename={"issued": ".issued", "expires": ".expires"}):

@@ -79,7 +79,7 @@ class UserRecord(Struct, Generic[R]):
     MuteReason: str | None
     IsBanned: bool
     RegistrationDate: Instant
-    PlayTimeSeconds: PlainInt64  # sum of all its players
+    PlayTimeSeconds: PlainInt64  # play time of all players of the account together
 
 
 class Registered(Struct):

@@ -1,4 +1,4 @@
-"""Player variables."""
+"""JSON shapes of player variables."""
 
 from typing import Annotated
 
