@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from gamekeeper.console import sessions
 from gamekeeper.console.menu import MENU
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.template_texts import CompiledTexts
 from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
@@ -44,7 +45,7 @@ TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    extensions=["jinja2.ext.i18n"],
+    extensions=[CompiledTexts],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
 TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
