@@ -1,6 +1,6 @@
-"""How the pages look, to people and to their tools: every page of the menu, and one of each thing.
+"""Accessibility and layout of the console's pages, checked with axe in light and dark, wide and narrow.
 
-They look the same on both engines; SQLite is enough.
+The engine makes no difference; SQLite is enough.
 """
 
 import re
@@ -62,7 +62,7 @@ STILL = (
 )
 
 
-def grave(page: Page) -> list[str]:
+def find_violations(page: Page) -> list[str]:
     """Return the serious and critical accessibility violations that axe finds on the page."""
     found = AXE.run(page, options=ALL).response["violations"]
     return [
@@ -73,25 +73,25 @@ def grave(page: Page) -> list[str]:
     ]
 
 
-def looks_well(visitor: Visitor) -> None:
+def check_page(visitor: Visitor) -> None:
     page = visitor.page
     assert page.evaluate(STICKS_OUT) == []
-    assert grave(page) == []
+    assert find_violations(page) == []
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     assert page.evaluate(STICKS_OUT) == [], "narrow"
-    assert grave(page) == [], "narrow and dark"
+    assert find_violations(page) == [], "narrow and dark"
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_for_everybody(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+def test_every_page_is_accessible(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER)
     assert me.go(path).status == 200
     assert me.page.locator("h1").count() == 1
-    looks_well(me)
+    check_page(me)
 
 
-def test_none_is_left_out() -> None:
+def test_every_page_route_is_checked() -> None:
     """PAGES and ELSEWHERE cover every page of the console's route table."""
     shown = [
         each.path for each in TABLE if each.method == "GET" and each.path.removeprefix("/console/") not in NO_PAGES
@@ -104,13 +104,13 @@ def test_none_is_left_out() -> None:
     assert len(shown) > len(MENU)
 
 
-def test_so_is_the_way_in(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_sign_in_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo)
     me.go("/console/sign-in?ended=unsent")
-    looks_well(me)
+    check_page(me)
 
 
-def test_health_is_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_health_of_a_player_fits_on_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
     """The health bar and two three-digit numbers fit on one line, also at the narrowest page width."""
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Aldwyn"))
@@ -121,57 +121,57 @@ def test_health_is_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
         assert health.evaluate(ONE_LINE), width
 
 
-def test_so_is_what_will_change(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_preview_dialog_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wynstan"))
     me.page.get_by_role("button", name="Set level").click()
     me.confirm_button.wait_for()
-    looks_well(me)
+    check_page(me)
 
 
-def test_so_is_an_item_for_many(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_bulk_preview_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go("/console/online?server=realm-2")
     me.page.get_by_label("Select all on this page").check()
     me.go(f"/console/bulk?item={KEY.id}")
     me.page.get_by_role("button", name="Preview the changes").click()
     me.sees("Give 1 \u00d7 ")
-    looks_well(me)
+    check_page(me)
 
 
 @pytest.mark.parametrize("path", ["/console/explorer?q=items/give", "/api/docs?q=items/give"])
-def test_preview_in_the_explorer_is_for_everybody(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+def test_explorer_preview_is_accessible(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(path)
     if path.startswith("/api"):
         log_in(me)
     preview_gift(me, "Wynstan", KEY.id)
     me.page.evaluate("scrollTo(0, 0)")  # scroll to the top: otherwise the sticky menu bar covers part of the page
-    looks_well(me)
+    check_page(me)
 
 
-def test_log_in_of_the_explorer_is_for_everybody(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_explorer_log_in_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo)
     me.go("/api/docs")
     me.page.locator(".operation").first.wait_for()
-    looks_well(me)
+    check_page(me)
     me.page.get_by_role("button", name="Log in").click()
-    looks_well(me)
+    check_page(me)
 
 
-def test_so_is_what_is_left_of_a_character(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_page_of_a_deleted_player_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     sqlite_demo.do("players/Jaspar", None, "a double", method="DELETE")
     me.go(player_page("Jaspar"))
     me.sees("This player is deleted.")
-    looks_well(me)
+    check_page(me)
 
 
-def test_so_is_a_refusal(visit: Visit, sqlite_demo: DemoServer) -> None:
+def test_refusal_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, HELPER)
     me.expected = {403}
     assert me.go("/console/accounts").status == 403
-    looks_well(me)
+    check_page(me)
 
 
 @pytest.mark.parametrize(
