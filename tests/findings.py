@@ -7,17 +7,17 @@ from world import World
 
 
 def unseen(_what: str, _done: int, _total: int | None) -> None:
-    """Ignore the doctor's progress."""
+    """Ignore a progress message of the doctor."""
 
 
 def findings(world: World, check: str | None = None, *, fix: bool = False) -> list[Finding]:
-    """Return all findings, or those of one check."""
+    """Return all findings of the doctor, or those of one check."""
     found = world.run(doctor.examine(world.keeper, unseen, fix=fix))
     return [each for each in found if check in (None, each.check)]
 
 
 async def faults(keeper: Keeper) -> list[str]:
-    """Return the findings that are errors, without notes."""
+    """Return the doctor's findings that are errors, without notes."""
     found = await doctor.examine(keeper, unseen)
     return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
 

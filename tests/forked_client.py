@@ -27,7 +27,7 @@ class Program:
         return self.kind(self.url, username="Root", password="x", timeout=5, patience=NO_RETRY, **options)
 
     def ask(self, client: Any, name: str) -> None:
-        """Send a request that contains this name, by which the server's log identifies it."""
+        """Send a request whose path contains this name, by which the server's log identifies it."""
         self.wait_for(client.get_inventory(name))
 
     def wait_for(self, answer: Any) -> None:
@@ -54,12 +54,12 @@ class Program:
             sys.exit("the forked process failed")
 
     def use_before_and_after(self) -> None:
-        """Use a client before the fork, then in both processes; the child also closes it."""
+        """Use one client before the fork, then in both processes; the child also closes it."""
         client = self.connect()
         self.ask(client, "before")
 
         def act() -> None:
-            self.wait_for(client.close())  # must not close the parent's connections
+            self.wait_for(client.close())  # closing the client in the child must not close the parent's connections
             self.ask(client, "child")
             self.fork(lambda: self.ask(client, "grandchild"))
             self.wait_for(client.close())
@@ -69,7 +69,7 @@ class Program:
         self.wait_for(client.close())
 
     def use_given_client(self) -> None:
-        """Pass the program's own httpx client, not used before the fork."""
+        """Give the client the program's own httpx client, which is not used before the fork."""
         client = self.connect(http=self.make_http())
         self.fork(lambda: self.ask(client, "child"))
         self.ask(client, "after")
@@ -89,7 +89,7 @@ class Program:
         self.ask(client, "after")
 
     def fork_during_refresh(self) -> None:
-        """Fork while another thread refreshes the token."""
+        """Fork the process while another thread refreshes the client's token."""
         client = self.connect()
         self.ask(client, "before")
         threading.Thread(target=client.get_inventory, args=("thread",), daemon=True).start()

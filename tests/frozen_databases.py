@@ -17,7 +17,7 @@ VERSIONS = sorted(each.name for each in FROZEN.iterdir())
 
 
 def thaw(version: str, engine: str, url: str) -> None:
-    """Load the dump of that version into the empty database."""
+    """Load the dump of an earlier version into the empty database."""
     if engine == "sqlite":
         Path(url.removeprefix("sqlite:///")).write_bytes(_dump(version, "sqlite.db.gz"))
     else:
@@ -25,7 +25,7 @@ def thaw(version: str, engine: str, url: str) -> None:
 
 
 def log_in(world: World) -> None:
-    """Give Root a token, because the dump has tokens only as hashes."""
+    """Give Root a new token, because the dump has tokens only as hashes."""
     root = world.run(users.find_by_fold(world.keeper.store, "root"))
     assert root
     world.tokens = {"Root": world.run(tokens.issue_for_service(world.keeper, root, 1, read_only=False)).access}

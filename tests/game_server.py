@@ -32,7 +32,7 @@ def leave(world: World, *ids: str, server: str = "one") -> Answer:
 
 
 def lapse(world: World, server: str = "one") -> int:
-    """Let the server's lease expire, and run the cleanup."""
+    """Let the game server's lease expire, and run the cleanup."""
     world.sql("UPDATE servers SET expires_at = 1 WHERE name = $1", server)
     return world.run(presence.expire_leases(world.keeper.store))
 
@@ -45,7 +45,7 @@ async def until_they_wait(feed: Feed, count: int = 1) -> None:
 
 
 def online(world: World) -> list[str]:
-    """Return the online players' names; require that list, legacy list, count and records agree."""
+    """Return the online players' names; require that list, legacy list, count and player records agree."""
     listed = world.get("/api/v1/players/online?pageSize=100").json
     legacy = world.post("/api/v1/players/online", {"count": 100}).json
     names: list[str] = [record["Name"] for record in listed["Values"]]

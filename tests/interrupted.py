@@ -101,7 +101,7 @@ def press_before(owner: object, name: str, found: InterruptOutcome, step: str) -
 
 def press() -> None:
     """Raise SIGINT from any thread, and wait until the event loop has cancelled its task."""
-    handler: Any = signal.getsignal(signal.SIGINT)  # asyncio's handler
+    handler: Any = signal.getsignal(signal.SIGINT)  # asyncio's handler of SIGINT
     os.kill(os.getpid(), signal.SIGINT)
     while not handler.keywords["main_task"].cancelling():
         time.sleep(0.001)

@@ -12,13 +12,13 @@ Make = Callable[..., World]
 
 
 def sending_to(make_world: Make, port: int, scheme: str = "smtp", query: str = "", **changed: object) -> World:
-    """Make a world that sends to this port, with a long timeout, so that a busy machine causes no timeout."""
+    """Make a world that sends mails to this SMTP port, with a timeout that a busy machine does not reach."""
     url = f"{scheme}://127.0.0.1:{port}{query}"
     return make_world(**{"smtp_url": url, "mail_from": FROM, "smtp_timeout": 30, **changed})
 
 
 def ask(world: World, name: str = "Ann") -> str:
-    """Request a reset mail, and return its code."""
+    """Request a reset mail through the API, and return its reset code."""
     assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
     return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]
 
@@ -42,6 +42,6 @@ def make_due(world: World) -> None:
 
 
 def age(world: World, minutes: int) -> None:
-    """Make all mails older by this many minutes."""
+    """Make all mails in the outbox older by this many minutes."""
     world.sql("UPDATE mails SET queued_at = queued_at - $1, expires_at = expires_at - $1", minutes * 60_000)
     world.sql("UPDATE resets SET expires_at = expires_at - $1", minutes * 60_000)

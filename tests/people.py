@@ -6,14 +6,14 @@ from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.users import Powers
 
-PASSWORD = "correct horse battery staple"  # of all accounts
+PASSWORD = "correct horse battery staple"  # password of all test accounts
 
 
 def guid(number: int) -> str:
     return f"00000000-0000-4000-8000-{number:012x}"
 
 
-# The catalogue.
+# The catalogue of the test world: items, spells, variables.
 COIN = CatalogueItem(guid(1), "Gold Coin", stackable=True, max_stack=None, bag_slots=0, icon="coin.png")
 ARROW = CatalogueItem(guid(2), "Arrow", stackable=True, max_stack=100, bag_slots=0, icon=None)
 SWORD = CatalogueItem(guid(3), "Sword", stackable=False, max_stack=None, bag_slots=0, icon="sword.png")
@@ -36,13 +36,13 @@ CATALOGUE = {
 
 # Accounts and their permissions. All have PASSWORD and the address name@example.test.
 ACCOUNTS = {
-    "Root": Powers(*[True] * 8),  # has all permissions
-    "Clerk": Powers(api=True, users_query=True),  # may read accounts
-    "Shop": Powers(api=True),  # has API access without a role
-    "Server": Powers(api=True, game_link=True),  # a game server
+    "Root": Powers(*[True] * 8),  # Root has all permissions
+    "Clerk": Powers(api=True, users_query=True),  # Clerk may read accounts
+    "Shop": Powers(api=True),  # Shop has API access without a role
+    "Server": Powers(api=True, game_link=True),  # Server is the account of a game server
     "Ann": Powers(),
     "Bob": Powers(),
-    "Mona": Powers(),  # muted for spamming
+    "Mona": Powers(),  # Mona is muted for spamming
 }
 MUTED = {"Mona": "spamming"}
 

@@ -20,7 +20,7 @@ def key() -> dict[str, str]:
 
 
 def find_words(world: World) -> list[str]:
-    """Return all rows of all tables that contain a word of WORDS, in any case."""
+    """Return all rows of all tables that contain a personal word of WORDS, in any case."""
     rows = [f"{table}: {row}" for table, found in everything(world).items() for row in found]
     return [row for row in rows if any(word in row.lower() for word in WORDS)]
 

@@ -16,7 +16,7 @@ import pytest
 from server import free_port
 
 START_SECONDS = 30
-# One server connection: with versions before 1.21 our prepared statements would be missing in a second one.
+# PgBouncer opens one server connection: before version 1.21 a second one would lack our prepared statements.
 CONFIGURATION = """
 [databases]
 {name} = host={host} port={port} dbname={name} user={user}

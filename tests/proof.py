@@ -26,7 +26,7 @@ def rows(world: World, table: str) -> list[str]:
 
 
 def at_once(world: World, calls: Sequence[Coroutine[Any, Any, Answer]]) -> list[Answer]:
-    """Run all calls concurrently; they may go to several worlds that share an event loop."""
+    """Run all API calls concurrently; they may go to several worlds that share an event loop."""
 
     async def all_of_them() -> list[Answer]:
         return await asyncio.gather(*calls)

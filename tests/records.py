@@ -12,7 +12,7 @@ from gamekeeper.store.statements import Statement
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "play_time")
 ONLINE = ("fold", "level", "exp")  # columns of the presence table
 NAMES = (*COMPARED, "last_online", "document", *(f"online {name}" for name in ONLINE))
-MOST = 100  # players; larger worlds are not compared
+MOST = 100  # largest number of players for which columns and documents are compared
 STORED = Statement(
     "stored",
     {
@@ -24,7 +24,7 @@ STORED = Statement(
 
 
 async def read_columns(tx: Reading) -> list[Mapping[str, Any]]:
-    """Return the columns of every player, and those of its presence row."""
+    """Return the database columns of every player, and those of its presence row."""
     return [dict(zip(NAMES, row, strict=True)) for row in await tx.all(STORED)]
 
 

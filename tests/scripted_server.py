@@ -11,13 +11,13 @@ CHUNK = 65_536
 
 
 class ScriptedServer:
-    """Sends the answers one after the other, and repeats the last one. None: disconnect without an answer."""
+    """Sends prepared answers one after the other, and repeats the last one. None: disconnect without an answer."""
 
     def __init__(self, *answers: bytes | None) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._answers = answers
-        self.requests: list[str] = []  # request lines, without the HTTP version
+        self.requests: list[str] = []  # received request lines, without the HTTP version
         self.reasons: list[str] = []
         self.keys: list[str] = []  # received Idempotency-Keys, in order
 
@@ -27,7 +27,7 @@ class ScriptedServer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the accepting thread
+            self._listener.shutdown(socket.SHUT_RDWR)  # shutting the socket down wakes the accepting thread
         self._listener.close()
 
     def say(self, *answers: bytes | None) -> None:

@@ -19,7 +19,7 @@ from server import free_port
 HERE = "127.0.0.1"
 USER, PASSWORD = "game keeper", "p@ss:word/%"
 PHASES = ("greeting", "EHLO", "MAIL", "RCPT", "DATA", "dot")
-SECONDS = 60  # for which the faulty server hangs, and timeout of waiting
+SECONDS = 60  # seconds for which the faulty SMTP server hangs; also the timeout of tests that wait for it
 
 
 class Received(NamedTuple):
@@ -95,7 +95,7 @@ def _right(_server: Any, _session: Any, _envelope: Any, _mechanism: str, data: A
 
 
 class Certificate(NamedTuple):
-    """A self-signed certificate for this machine."""
+    """A self-signed TLS certificate for this machine."""
 
     file: Path
     key: Path
@@ -124,8 +124,8 @@ class Rude:
     def __init__(self, manners: Mapping[str, str]) -> None:
         self.manners = dict(manners)
         self.received: list[bytes] = []
-        self.asked = threading.Event()  # set when a client has connected
-        self.hangs = threading.Event()  # set when a client is kept waiting
+        self.asked = threading.Event()  # set when an SMTP client has connected
+        self.hangs = threading.Event()  # set when an SMTP client is kept waiting
         self._stopping = threading.Event()
 
     @contextmanager
@@ -142,7 +142,7 @@ class Rude:
                 thread.join(SECONDS)
 
     def hang_up(self) -> None:
-        """Disconnect the waiting clients."""
+        """Disconnect the SMTP clients that are kept waiting."""
         self._stopping.set()
 
     def _listen(self, listener: socket.socket) -> None:

@@ -13,7 +13,7 @@ CHUNK = 65_536
 class Swallower:
     def __init__(self, database: str) -> None:
         parts = urlsplit(database)
-        self._folder = parse_qs(parts.query).get("host", [""])[0]  # folder of the Unix socket
+        self._folder = parse_qs(parts.query).get("host", [""])[0]  # folder of PostgreSQL's Unix socket
         self._place = (parts.hostname or "", parts.port or 5432)
         self._listener = socket.create_server(("127.0.0.1", 0))
         port = self._listener.getsockname()[1]
@@ -36,7 +36,7 @@ class Swallower:
         self._hole.set()
 
     def heal(self) -> None:
-        """Let new connections work; existing ones keep dropping bytes."""
+        """Let new connections through the proxy work; existing ones keep dropping bytes."""
         self._hole = threading.Event()
 
     def _accept(self) -> None:

@@ -44,7 +44,7 @@ def promtool() -> str:
 
 
 def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
-    """Return the alerts that fire after ten hours, with one sample per minute, evaluated every five minutes."""
+    """Return the alerts that fire after ten hours of these series, with one sample per minute."""
     expected = [{"eval_time": "10h", "alertname": alert, "exp_alerts": list[str]()} for alert in ALERTS]
     given = [{"series": name, "values": values} for name, values in series.items()]
     tests = [{"interval": "1m", "input_series": given, "alert_rule_test": expected}]
@@ -109,7 +109,7 @@ def test_alert_fires(promtool: str, tmp_path: Path, alert: str, name: str, value
 def test_slow_requests_raise_an_alert(
     promtool: str, tmp_path: Path, make_world: Callable[..., World], route: str, seconds: float, expected: set[str]
 ) -> None:
-    """Long polls and event streams do not count as slow: they last as long as their clients wait."""
+    """Long polls and event streams raise no alert for slow requests: they last as long as their clients wait."""
     series = expose_buckets(make_world(metrics_token=TOKEN), route, seconds)
     assert series
     assert fires(promtool, tmp_path, FINE | series) == expected

@@ -51,7 +51,7 @@ def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], No
 
 
 def restore(file: Path, url: str, **more: bool) -> None:
-    """Restore like the command does, without its output."""
+    """Restore a backup like the command does, without its output."""
     loaded = settings.load({}, database=url)
 
     async def run(target: settings.Settings, archive: Archive) -> None:
@@ -76,7 +76,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..., World]:
-    """Open a world on a database restored from the file."""
+    """Open a world on a database restored from the backup file."""
 
     def open_(file: Path, **more: bool) -> World:
         restore(file, empty_database, **more)
@@ -85,7 +85,7 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
     return open_
 
 
-# --- restored data -------------------------------------------------------------------------------------------------
+# --- data after a restore ------------------------------------------------------------------------------------------
 
 
 def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
@@ -93,7 +93,7 @@ def test_restore_brings_back_all_tables(world: World, file: Path, restored: Call
     world.sql("UPDATE epoch SET trimmed = 3")
     before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq
     manifest = back_up(world, file)
-    give(world)  # after the backup
+    give(world)  # this gift is made after the backup
     copy = restored(file)
     assert state.list_changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
     assert manifest.ledger == last
@@ -112,7 +112,7 @@ def test_restored_database_accepts_changes(world: World, file: Path, restored: C
     last = world.ledger()[-1].seq
     back_up(world, file)
     copy = restored(file, keep_tokens=True)
-    assert give(copy, headers=KEY) == first  # a replay
+    assert give(copy, headers=KEY) == first  # the restored database replays the stored answer
     assert copy.ledger()[-1].seq == last
     give(copy)
     assert copy.ledger()[-1].seq == last + 1
@@ -222,7 +222,7 @@ def test_restore_into_the_other_engine(
     others.drop(url)
 
 
-# --- snapshot ------------------------------------------------------------------------------------------------------
+# --- the backup is one snapshot ------------------------------------------------------------------------------------
 
 
 def test_backup_is_one_snapshot(
@@ -249,7 +249,7 @@ def test_backup_is_one_snapshot(
     assert errors(copy) == []
 
 
-# --- all or nothing ------------------------------------------------------------------------------------------------
+# --- a restore is complete or changes nothing ----------------------------------------------------------------------
 
 
 def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_truncated_backup_is_refused(world: World, file: Path, empty_database: s
 
 
 def test_missing_rows_are_detected(world: World, file: Path, tmp_path: Path) -> None:
-    """The manifest has the row count and the checksum of each table."""
+    """Missing rows are detected, because the manifest has the row count and the checksum of each table."""
     manifest = back_up(world, file)
     poor = rewritten(file, tmp_path / "poor.backup", manifest, "users", [])
     with Archive(poor) as archive, pytest.raises(BadBackup, match="the table users was changed"):
@@ -310,7 +310,7 @@ def test_missing_rows_are_detected(world: World, file: Path, tmp_path: Path) -> 
 def test_row_refused_by_database_leaves_target_empty(
     world: World, file: Path, tmp_path: Path, empty_database: str
 ) -> None:
-    """A row that violates a constraint, with right checksums, in one of the last tables."""
+    """A row that violates a constraint, in one of the last tables of a valid backup, leaves the target empty."""
     manifest = back_up(world, file)
     bad = tmp_path / "bad.backup"
     rewritten(file, bad, manifest, "ledger", [[None] * 13], truly=True)
@@ -322,7 +322,7 @@ def test_row_refused_by_database_leaves_target_empty(
 def test_value_changed_by_the_engine_is_detected(
     world: World, file: Path, tmp_path: Path, empty_database: str, engine: str
 ) -> None:
-    """Each table is read back and compared: here the engine stores another value than it was given."""
+    """The restore reads each table back and compares: here the engine stores another value than it was given."""
     odd = {"sqlite": [ANN.id, 5], "postgres": [people.guid(0xABC).upper(), "Meadow"]}
     bad = rewritten(file, tmp_path / "bad", back_up(world, file), "maps", [odd[engine]], truly=True)
     message = r"The table maps was not stored correctly: it has 1 rows with the checksum \w{64} instead of"
@@ -334,7 +334,7 @@ def test_value_changed_by_the_engine_is_detected(
 def rewritten(
     file: Path, to: Path, manifest: BackupManifest, name: str, rows: list[Any], *, truly: bool = False
 ) -> Path:
-    """Copy a backup with other rows in one table; with `truly`, also adapt the manifest."""
+    """Copy a backup with other rows in one table; with `truly`, also adapt the manifest's checksums."""
     tables: list[BackupTable] = []
     with Archive(file) as archive, to.open("wb") as out, ArchiveWriter(out) as writer:
         for table in manifest.tables:
@@ -352,7 +352,7 @@ def changed(manifest: BackupManifest, **fields: Any) -> BackupManifest:
 def test_zip_bomb_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table of 8 MiB that is compressed to some kilobytes, with right checksums."""
+    """A backup whose table of 8 MiB is compressed to some kilobytes is refused, even with right checksums."""
     monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 1 << 20)
     monkeypatch.setattr(archive, "MAX_UNPACK_RATIO", 20)
     manifest, rows = back_up(world, file), [["x" * (1 << 20)]] * 8
@@ -448,7 +448,7 @@ def test_restore_into_used_database_is_refused(world: World, file: Path, databas
     assert state.list_changed(before, state.fingerprint(world)) == []
 
 
-# --- commands -------------------------------------------------------------------------------------------------------
+# --- backup and restore commands ------------------------------------------------------------------------------------
 
 
 def test_backup_and_restore_with_commands(

@@ -19,7 +19,7 @@ def test_fuzzed_answers_fit_the_document(databases: Sqlite | Postgres) -> None:
         result = contract_fuzz.fuzz(database, EXAMPLES, PHASES)
     finally:
         databases.drop(database)
-    sys.stdout.write(result.text)  # shown by `make fuzz`
+    sys.stdout.write(result.text)  # schemathesis's output, which `make fuzz` shows
     assert not result.failed, result.text
     assert result.cases >= 100
 

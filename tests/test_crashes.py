@@ -1,4 +1,4 @@
-"""kill -9 while 8 clients give items: with keys the totals are exact."""
+"""kill -9 of the server while 8 clients give items: with idempotency keys the totals are exact."""
 
 import asyncio
 

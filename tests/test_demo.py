@@ -38,7 +38,7 @@ async def filled(keeper: Keeper) -> loader.DemoAccess:
 
 
 async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
-    """Return all changes without their times."""
+    """Return all changes of the demo's audit log without their times."""
     rows = await ledger.read_after(keeper.store, 0, 10_000)
     return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
 

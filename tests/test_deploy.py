@@ -29,7 +29,8 @@ ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service")) + sorted(DEPLOY.glob("*.timer"))
 INSTALLED = "/opt/gamekeeper/bin/gamekeeper"
-SECONDS, SOON = 60, 20  # for which requests hang; time limit of an answer that must not wait for them
+# seconds for which requests hang; seconds within which an answer must come that does not wait for them
+SECONDS, SOON = 60, 20
 CAPABILITY, WAYS, HTTPS = "CAP_NET_BIND_SERVICE", ("AmbientCapabilities", "CapabilityBoundingSet"), 443
 CAP, EXTRA = 100, 20  # HAProxy's connection limit per address, and connections beyond it
 HSTS = "Strict-Transport-Security"
@@ -55,7 +56,7 @@ def haproxy() -> str:
 
 
 def check_with_haproxy(haproxy: str, folder: Path, text: str) -> str:
-    """Return HAProxy's complaints about the file; empty if it is valid."""
+    """Return HAProxy's complaints about the configuration file; empty if it is valid."""
     file = folder / "haproxy.cfg"
     file.write_text(text)
     done = subprocess.run([haproxy, "-c", "-f", str(file)], check=False, capture_output=True, text=True)
@@ -99,7 +100,7 @@ class StuckInstance(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Write no access log."""
+        """Replace the request log of http.server: write nothing."""
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def stuck() -> Generator[ThreadingHTTPServer]:
 
 @pytest.mark.usefixtures("haproxy")
 def test_haproxy_rejects_requests_when_all_instances_are_full(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
-    """Excess requests are rejected at once, and health checks do not wait in the queue."""
+    """HAProxy rejects excess requests at once, and health checks do not wait in its queue."""
     with (
         Proxy(tmp_path, [stuck.server_port] * 2, places=1) as proxy,
         httpx.Client(base_url=proxy.url, timeout=SECONDS) as client,
@@ -166,7 +167,8 @@ def count_open_connections(port: int, source: str) -> int:
 def answers(line: socket.socket) -> bool:
     try:
         line.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-        return line.recv(5) == b"HTTP/"  # also a 408, since a busy machine may be late
+        # the connection stays open if any HTTP answer comes, even a 408 on a busy machine
+        return line.recv(5) == b"HTTP/"
     except OSError:  # HAProxy rejected the connection
         return False
 
@@ -174,7 +176,7 @@ def answers(line: socket.socket) -> bool:
 @pytest.mark.usefixtures("haproxy")
 def test_haproxy_answers_503_when_no_instance_is_ready(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
     with Proxy(tmp_path, [stuck.server_port] * 2) as proxy, httpx.Client(base_url=proxy.url, timeout=SECONDS) as client:
-        stuck.socket.close()  # HAProxy notices at its second health check
+        stuck.socket.close()  # HAProxy notices the closed instance at its second health check
         until = time.monotonic() + SECONDS
         while (answer := client.get("/api/info")).json()["Code"] == "overloaded" and time.monotonic() < until:
             time.sleep(0.1)
@@ -234,7 +236,7 @@ def test_systemd_restarts_a_failing_unit_without_limit() -> None:
 
 @pytest.mark.parametrize("unit", [each for each in UNITS if each.suffix == ".service"], ids=lambda each: each.name)
 def test_data_folder_is_readable_by_the_service_only(unit: Path) -> None:
-    """Each unit sets the folder's mode when it starts: one without a mode would make it readable for all."""
+    """Each systemd unit sets the data folder's mode when it starts; without a mode it would be readable for all."""
     text = unit.read_text()
     assert ("\nStateDirectory=gamekeeper\n" in text, "\nStateDirectoryMode=0700\n" in text) == (True, True)
 
@@ -260,7 +262,7 @@ def test_dockerfile_names_existing_files() -> None:
 
 
 def test_image_contains_the_files_of_the_build() -> None:
-    """The wheel's build needs these files: without one, `pip install .` fails in the image."""
+    """The wheel's build needs these files: if one is missing in the image, `pip install .` fails."""
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     for named in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "deploy"):
         assert re.search(rf"^COPY .*\b{re.escape(named)}\b", dockerfile, re.MULTILINE), named
@@ -295,7 +297,7 @@ def test_deploy_files_name_existing_settings() -> None:
 
 
 def unheard(guide: str, unit: str) -> list[str]:
-    """Return mismatches between the service's address and the addresses in the guide."""
+    """Return mismatches between the address in the systemd service and the addresses in the guide."""
     (port,) = re.findall(r"^GAMEKEEPER_PORT=(\d+)$", guide, re.MULTILINE)
     asked = re.findall(r"https://127\.0\.0\.1(?::(\d+))?/health/ready", guide)
     wrong = [] if int(port) >= FIRST_FREE_PORT or f"\nAmbientCapabilities={CAPABILITY}\n" in unit else ["not allowed"]

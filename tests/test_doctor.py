@@ -21,12 +21,12 @@ IMPORT = "INSERT INTO imports VALUES ($1, $2, '', $3, 0, '{}', $4, $5)"
 
 
 def noticed(world: World) -> list[Finding]:
-    """Return the findings, without those that every test world has."""
+    """Return the doctor's findings, without those that every test world has."""
     return [each for each in findings(world) if each.check != MAIL and "can read" not in each.message]
 
 
 def errors(world: World, check: str | None = None) -> list[tuple[str, str]]:
-    """Return all errors, or those of one check: one wrong row may fail several checks."""
+    """Return all errors of the doctor, or those of one check: one wrong row may fail several checks."""
     found = noticed(world)
     assert all(each.level == ERROR for each in found)
     return [(each.check, each.message) for each in found if check in (None, each.check)]
@@ -89,7 +89,7 @@ def test_missing_view_and_trigger_are_found(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_missing_trigger_of_search_index_is_found(world: World) -> None:
-    """If the index itself is missing too, as after a killed bulk load, only the index is reported."""
+    """If the search index itself is missing too, as after a killed bulk load, only the index is reported."""
     world.sql("DROP TRIGGER players_by_part_added")
     assert [message.partition(".")[0] for _, message in errors(world, "schema")] == [
         "The trigger players_by_part_added is missing"
@@ -288,7 +288,7 @@ class Disk(NamedTuple):
 def test_nearly_full_disk_gives_a_note(
     world: World, monkeypatch: pytest.MonkeyPatch, disk: Disk, wanted: str | None
 ) -> None:
-    """The limit is 5 % of a small disk, or 1 GiB of a large one."""
+    """The doctor's limit for free space is 5 % of a small disk, or 1 GiB of a large one."""
 
     def usage(_: Path) -> Disk:
         return disk

@@ -31,11 +31,11 @@ def put(world: World, body: dict[str, object]) -> None:
 
 
 def set_trimmed(world: World) -> None:
-    """Mark all changes so far as trimmed, as if some had been deleted."""
+    """Mark all changes so far as trimmed by retention, as if some had been deleted."""
     world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-1].seq)
 
 
-# --- items, spells, variables------------------------------------------------------------------------------------------
+# --- doctor's checks of items, spells and variables -------------------------------------------------------------------
 
 
 def test_item_moved_from_one_player_to_another_by_sql_is_found(world: World) -> None:
@@ -110,7 +110,7 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
 
 
 def test_only_untrimmed_changes_are_compared(world: World) -> None:
-    """In the trimmed range only the newest change per source is left; a deleted one may have been newer."""
+    """The doctor compares only untrimmed changes: among trimmed ones, a deleted change may have been newer."""
     give(world, "Bob", 5)
     put(world, {"Items": [{"Slot": 0}]})
     put(world, {"Exp": 77})
@@ -123,7 +123,7 @@ def test_only_untrimmed_changes_are_compared(world: World) -> None:
     assert [check for check, _ in errors(world)] == ["slots"]
 
 
-# --- accounts ------------------------------------------------------------------------------------------------------
+# --- doctor's checks of accounts -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ ORDERED = {
 
 
 class Interrupted:
-    """A store that runs another action after each read."""
+    """A store that runs a given function after each read."""
 
     def __init__(self, world: World, then: Callable[[], Awaitable[object]]) -> None:
         self._store: Any = world.keeper.store
@@ -86,7 +86,7 @@ def assert_pages_are_right(world: World) -> None:
         assert met == total, path
 
 
-# --- findings ---------------------------------------------------------------------------------------------------
+# --- doctor's findings about the ordered lists ------------------------------------------------------------------
 
 
 def test_no_findings_after_every_kind_of_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_lost_list_change_is_found_and_fixed(world: World) -> None:
     assert problem in command.says("doctor", code=1).splitlines()
     assert (
         world.get("/api/v1/players/rank").json["Total"] == 4
-    )  # the running server still has the wrong count in memory
+    )  # the running server still has the wrong count of the list in memory
     said = command.says("doctor", "--fix")
     assert said.startswith(DONE)
     assert said.endswith("No errors found.\n")
@@ -199,7 +199,7 @@ def test_check_of_lists_reports_progress(world: World, monkeypatch: pytest.Monke
     assert len(seen) > len(LISTS)
 
 
-# --- recounting during writes --------------------------------------------------------------------------------
+# --- recounting the lists during writes ----------------------------------------------------------------------
 
 
 def test_recount_works_during_reads_and_writes(make_world: Make) -> None:

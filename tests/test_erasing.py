@@ -67,7 +67,7 @@ def test_audit_log_keeps_quantities_of_an_erased_account(world: World) -> None:
 
 
 def test_erasure_leaves_other_accounts_unchanged(world: World) -> None:
-    """This includes the stored answers to others who wrote at the same time."""
+    """An erasure keeps the stored answers to other accounts that wrote at the same time."""
     live(world)
     kept = key()
     give = {"itemid": COIN.id, "quantity": 1}
@@ -92,7 +92,7 @@ def test_answer_about_another_account_is_not_erased_for_a_shared_word(world: Wor
 
 
 def test_stored_answers_without_a_change_are_erased(world: World) -> None:
-    """Stored answers record whom they name, also if nothing changed; each of these names Quillon or Wrenfold."""
+    """Stored answers that name the erased account are erased, also if their requests changed nothing."""
     live(world)
     world.sql("DELETE FROM idempotency_keys")
     said_before = [
@@ -114,7 +114,7 @@ def test_stored_answers_without_a_change_are_erased(world: World) -> None:
 
 
 def test_retry_after_erasure_does_not_repeat_the_change(world: World) -> None:
-    """The stored answers are erased but the keys stay: a late retry does not recreate the account."""
+    """The stored answers are erased but the idempotency keys stay: a late retry does not recreate the account."""
     kept = key()
     body = {"username": "Quillon", "password": SENT, "email": EMAIL}
     world.post("/api/v1/users/register", body, headers=kept)
@@ -185,7 +185,7 @@ def test_changes_by_an_erased_account_to_others_stay(world: World) -> None:
 
 
 def test_bans_and_mutes_no_longer_name_an_erased_moderator(world: World) -> None:
-    """Only changes in the audit log still name the moderator, as the command line explains."""
+    """Only changes in the audit log still name an erased moderator, as the command line explains."""
     for name, kind, moderator in (("Ann", "mute", "mona"), ("Bob", "ban", "Mona"), ("Clerk", "mute", "Monas")):
         body = {"reason": "shouting", "moderator": moderator}
         assert world.post(f"/api/v1/users/{name}/admin/{kind}", body).status == 200
@@ -286,10 +286,10 @@ def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[...,
     assert errors(one) == []
 
 
-@pytest.mark.parametrize("engine", ["postgres"])  # SQLite has one writer, so this race cannot happen
+@pytest.mark.parametrize("engine", ["postgres"])  # PostgreSQL only: SQLite has one writer, so this race cannot happen
 @pytest.mark.parametrize("owner", [people.USER_IDS["Bob"], None])
 def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[..., World], owner: str | None) -> None:
-    """The player gets a new owner or is deleted while the erasure waits for its lock."""
+    """A player that gets a new owner or is deleted while the erasure waits for its lock is not erased."""
     one, two = make_world(), make_world()
     live(one)
     locked = asyncio.Event()  # set when the other transaction has locked the player

@@ -29,9 +29,9 @@ from tidying import trim_older
 from world import SENT, World
 
 CHANGES = "/api/keeper/v1/changes"
-MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # changes: several batches of the size that is in use
+MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # number of changes: several batches of the size that is in use
 RAW = "SELECT seq, before, after, reason FROM ledger WHERE seq <= $1 ORDER BY seq"
-# tables and columns from which the job removes data
+# Tables and columns from which the erasure job removes personal data
 MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
 SHOWN = re.compile(r"SELECT (?:\w\.)?\* FROM (?:ledger|idempotency_keys)|\b(?:before|after|reason|answer)\b")
 
@@ -72,7 +72,7 @@ def test_no_read_names_an_erased_account_before_the_job_has_run(world: World, tm
     }
     assert erase(world, headers=key()).status == 200
     world.run(world.keeper.lists.maintain())
-    assert find_words(world)  # the stored rows still contain the names
+    assert find_words(world)  # the erasure job has not run: the stored rows still contain the names
     masked = read_everywhere(world, user_id, tmp_path)
     assert {reader: find_names(text) for reader, text in masked.items() if find_names(text)} == {}
     assert world.get(f"{CHANGES}?reason=tamsyn").json["Changes"] == []
@@ -158,7 +158,7 @@ def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
 
 
 def test_killed_job_is_resumed(world: World) -> None:
-    """`users delete` is killed between two batches; the next server continues the job."""
+    """The command `users delete` is killed between two batches of the erasure job; the next server continues it."""
     live(world)
     change = """INSERT INTO ledger (at, kind, over_link, player_id, before, request_id, reason)
                 SELECT 1, 'player_changed', {false}, CAST($2 AS {guid}), CAST($3 AS {json}), '', 'Tamsyn'
@@ -178,13 +178,13 @@ def test_killed_job_is_resumed(world: World) -> None:
     assert find_names(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
     batches: list[int] = []
     world.run(erasure_jobs.run_all_jobs(world.keeper.store, batches.append))
-    assert sum(batches) < MANY  # finished batches are not repeated
+    assert sum(batches) < MANY  # the resumed job does not repeat finished batches
     assert find_words(world) == []
     assert errors(world) == []
 
 
 def test_player_recreated_under_another_account_is_not_erased(world: World) -> None:
-    """Only changes from before the erasure are erased."""
+    """The erasure job changes only the player's changes from before the erasure."""
     live(world)
     erase(world)
     born = {
@@ -226,5 +226,5 @@ def test_sql_reads_names_through_masked_views_only() -> None:
         "erasures.blank_changes",
         "erasures.blank_keys_of_player",
         "erasures.blank_keys_of_user",
-        "ledger.superseded",  # its before and after come from the masked view
+        "ledger.superseded",  # the before and after values of this statement come from the masked view
     }

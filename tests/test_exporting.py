@@ -39,7 +39,7 @@ def export(world: World, folder: Path, moved: Moved = unseen) -> ExportManifest:
 
 
 def bring_back(folder: Path, url: str) -> None:
-    """Restore the export like the command, without its output."""
+    """Restore an export like the command does, without its output."""
     opened = ExportFolder(folder)
     opened.verify(unseen)
     with filling.prepare_target(settings.load({}, database=url)) as target:
@@ -51,7 +51,7 @@ def lines(folder: Path, noun: str) -> list[Any]:
 
 
 def rewrite(folder: Path, noun: str, change: Callable[[list[Any]], object]) -> None:
-    """Rewrite a file of the export, and update the manifest."""
+    """Rewrite a file of the export folder, and update the manifest's checksums."""
     rows = lines(folder, noun)
     change(rows)
     text = "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in rows)
@@ -68,14 +68,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "exports" / "game"
 
 
-# --- export and restore --------------------------------------------------------------------------------------------
+# --- export and restore all tables ---------------------------------------------------------------------------------
 
 
 def test_export_restores_every_table(world: World, folder: Path, target: str, opened: Callable[[str], World]) -> None:
     """Restore to each engine from each: all tables are equal, except for sessions and presence."""
     give(world, headers={"Idempotency-Key": "once"})
     ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"
-    world.sql(ban, USER_IDS["Bob"], 2**60)  # a time beyond the calendar
+    world.sql(ban, USER_IDS["Bob"], 2**60)  # the ban ends at a time beyond the calendar
     world.sql("UPDATE epoch SET trimmed = 3")
     before = contents(world, LEFT_OUT)
     export(world, folder)
@@ -136,7 +136,7 @@ def test_every_exported_field_is_documented(world: World, folder: Path) -> None:
 def test_export_is_one_snapshot(
     world: World, folder: Path, empty_database: str, opened: Callable[[str], World]
 ) -> None:
-    """Changes made during the export, between any two files, are not in the copy."""
+    """Changes made during the export, between writing any two files, are not in the export."""
     before, other, names = contents(world, LEFT_OUT), opened(world.url), set[str]()
 
     def meanwhile(what: str, _done: int, _total: int | None) -> None:
@@ -154,7 +154,7 @@ def test_export_is_one_snapshot(
     assert errors(copy) == []
 
 
-# --- all or nothing ------------------------------------------------------------------------------------------------
+# --- a restore of an export is complete or changes nothing ---------------------------------------------------------
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")

@@ -14,7 +14,7 @@ from gamekeeper.http import wire
 from gamekeeper.store.migrate import migrate
 from world import World, open_world
 
-MOST_BYTES = 300_000  # limit for the dumps of one version, both engines together
+MOST_BYTES = 300_000  # size limit in bytes for the dumps of one version, both engines together
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
 
 

@@ -24,7 +24,7 @@ from world import World
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 IDS = [ANN.id, BOB.id, ZOE.id]
-HELD = 1250  # Ann's coins at the start
+HELD = 1250  # number of coins that Ann has at the start
 SECONDS = 60
 
 
@@ -38,7 +38,7 @@ class GameServer:
 
     @property
     def plays(self) -> bool:
-        """Return whether it has saved its state since the start; before that it does not handle SIGTERM."""
+        """Return whether the example has saved its state since the start; before that it does not handle SIGTERM."""
         return self._state_time() != self._before
 
     def start(self) -> None:
@@ -60,7 +60,7 @@ class GameServer:
 
 @dataclass
 class Shop:
-    """Gives and takes items over the API with retries, and counts acknowledged ones."""
+    """Gives and takes items over the API with retries, and sums up the acknowledged quantities."""
 
     url: str
     token: str
@@ -206,7 +206,7 @@ class Direct:
 
 
 def game_in(world: World, state: Path) -> Any:
-    """Run the example in this process with all players online."""
+    """Run the example game server in this process with all players online."""
     program = runpy.run_path(str(EXAMPLES / "game_server.py"))
     game = program["Game"](Direct(world), "realm-1", state, COIN.id, random.Random(1))
     game.read_the_world()
@@ -215,10 +215,10 @@ def game_in(world: World, state: Path) -> Any:
 
 
 def test_banned_or_kicked_players_are_removed_from_the_game(world: World, tmp_path: Path) -> None:
-    """This holds during play and before joining; the next heartbeat does not bring them back."""
+    """Banned or kicked players leave the example game; the next heartbeat does not bring them back."""
     game = game_in(world, tmp_path / "realm.json")
     assert sorted(inside(world)) == sorted(IDS)
-    assert world.post("/api/v1/users/Ann/admin/ban").status == 200  # the account owns the players Ann and Zoe
+    assert world.post("/api/v1/users/Ann/admin/ban").status == 200  # the banned account owns the players Ann and Zoe
     game.follow(0)
     assert inside(world) == [BOB.id]
     assert world.post("/api/v1/users/Bob/admin/kick").status == 200
@@ -237,5 +237,6 @@ def inside(world: World) -> list[str]:
 def test_game_and_gamekeeper_agree_after_kills(database: str, known_tokens: Mapping[str, str], tmp_path: Path) -> None:
     outcome = match(database, known_tokens, tmp_path, EXAMPLES / "game_server.py", kills=4, seed=1)
     assert outcome.game == outcome.keeper
-    assert coins(outcome.keeper) == HELD + outcome.brought + outcome.handed_out  # no loot is lost or duplicated
+    # the coins add up: no loot is lost or duplicated
+    assert coins(outcome.keeper) == HELD + outcome.brought + outcome.handed_out
     assert outcome.complaints == []

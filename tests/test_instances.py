@@ -28,7 +28,7 @@ class Instance:
 
 @pytest.fixture(scope="module")
 def instances(postgres_databases: Postgres) -> Generator[tuple[Instance, Instance]]:
-    """Start two instances for all tests; each test uses its own players or accounts."""
+    """Start two server instances for all tests; each test uses its own players or accounts."""
     url = postgres_databases.fresh()
     with Server(url) as one, Server(url) as two:
         both = Instance(one.url), Instance(two.url)
@@ -39,7 +39,7 @@ def instances(postgres_databases: Postgres) -> Generator[tuple[Instance, Instanc
 
 
 def until(happens: Callable[[], bool]) -> None:
-    """Wait up to half a minute, for busy machines; http/test_revoking.py tests the exact time with its own clock."""
+    """Wait up to half a minute for a condition; http/test_revoking.py tests the exact time with its own clock."""
     deadline = time.monotonic() + 30
     while not happens():
         assert time.monotonic() < deadline

@@ -41,7 +41,7 @@ LOADED = {
 }
 NAMED = 48
 ACCOUNTS = 1 + len(world.ACCOUNTS)
-START_SECONDS = 180  # start timeout, long enough for a busy machine
+START_SECONDS = 180  # seconds: start timeout of the load, long enough for a busy machine
 DROPPED = re.compile(r"\w+ (\w+?_by_(?:rank|user|part))")
 WHOSE = {"players_by_rank", "players_by_user", "players_by_part", "users_by_part"}
 
@@ -57,7 +57,7 @@ def schema(engine: str, url: str) -> catalogues.Schema:
 
 
 def no_advance(_: int) -> None:
-    """Ignore the progress."""
+    """Ignore the progress of the load."""
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
 
 
 def test_bulk_load_writes_bags(empty_database: str) -> None:
-    """The demo's players have no bags, but other loads may contain some."""
+    """Bulk loads write bags, although the demo's players have none."""
 
     async def work(keeper: Keeper) -> list[str]:
         owners = [
@@ -149,7 +149,7 @@ def test_loaded_accounts_have_the_databases_time(empty_database: str) -> None:
     assert abs(created - written) < START_SECONDS * 1000
 
 
-# --- existing accounts and players ---------------------------------------------------------------------------------
+# --- load beside existing accounts and players ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("whose", ["a character", "an account", "an email"])
@@ -176,7 +176,7 @@ def test_taken_name_ends_the_load_with_an_error(
             await loader.load_players(keeper, 30, no_advance)
         return await users.count(keeper.store) - before
 
-    assert at_work(empty_database, work) == 10  # the previous batch was committed
+    assert at_work(empty_database, work) == 10  # the batch before the failing one was committed
 
 
 def test_other_errors_of_a_load_are_passed_on(empty_database: str) -> None:
@@ -188,13 +188,14 @@ def test_other_errors_of_a_load_are_passed_on(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-# --- kill -9 -------------------------------------------------------------------------------------------------------
+# --- a load killed with kill -9 ------------------------------------------------------------------------------------
 
 
 async def some_are_there(keeper: Keeper) -> None:
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up:
-        with suppress(LockTimeout):  # the load drops indexes, which can take longer than a read waits for a lock
+        # ignored: the load drops indexes, which can take longer than a read waits for a lock
+        with suppress(LockTimeout):
             if await players.count(keeper.store) > NAMED:
                 return
         await asyncio.sleep(0.02)
@@ -221,7 +222,8 @@ def test_killed_load_is_completed_by_the_next(engine: str, empty_database: str, 
     kill_a_load(empty_database)
     at_work(another_database, fill_world)
     missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
-    assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE  # a table may lack several things
+    # tables whose indexes and triggers the killed load has dropped; a table may lack several
+    assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE
     assert not [line for line in missing if not DROPPED.match(line)]
     assert at_work(empty_database, complete_load) == []
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
@@ -246,7 +248,7 @@ async def serve_once(url: str) -> None:
 async def complete_load(keeper: Keeper) -> list[str]:
     there = await players.count(keeper.store) - NAMED
     assert there > 0
-    assert there % loader.BATCH_SIZE == 0  # only complete batches exist
+    assert there % loader.BATCH_SIZE == 0  # after the kill, only complete batches of players exist
     wanted = there + 500
     totals = await count_lists(keeper, wanted)
     assert totals == [NAMED + wanted, NAMED + wanted, ACCOUNTS + wanted]

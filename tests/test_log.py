@@ -21,7 +21,7 @@ REQUESTS = 500
 
 
 class Written(io.BytesIO):
-    """Standard error that records each write separately."""
+    """Stand-in for standard error that records each write separately."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,14 +37,14 @@ class Written(io.BytesIO):
 
 
 class Full(io.BytesIO):
-    """Standard error on a full disk."""
+    """Stand-in for standard error on a full disk."""
 
     def write(self, _: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def during(work: Coroutine[Any, Any, None]) -> Written:
-    """Return what was written during and after the block."""
+    """Return the log text that was written during and after the block."""
     written = Written()
     with contextlib.redirect_stderr(io.TextIOWrapper(written, line_buffering=True)):
         asyncio.run(work)
@@ -130,7 +130,7 @@ def fill(pipe: int) -> None:
     os.set_blocking(pipe, True)
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # does not depend on the database
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # SQLite only: the log does not depend on the database
 def test_server_answers_while_log_is_not_read(database: str) -> None:
     reader, writer = os.pipe()
     fill(writer)

@@ -39,7 +39,7 @@ def loaded(url: str) -> settings.Settings:
 
 
 class Interrupt:
-    """Cancels a move once, like Ctrl-C."""
+    """Cancels a database move once, like Ctrl-C."""
 
     def __init__(self) -> None:
         self.pressed = False
@@ -55,7 +55,7 @@ class Interrupt:
 def move(
     source: str, target: str, moved: Moved = unseen, interrupt: Interrupt | None = None
 ) -> dict[str, TableChecksum]:
-    """Move like the command does, without its output."""
+    """Move a database like the command does, without its output."""
 
     async def run() -> dict[str, TableChecksum]:
         if interrupt:
@@ -69,7 +69,7 @@ def move(
 
 
 def started(url: str) -> None:
-    """Open the database like a starting server."""
+    """Open the database as a starting server does."""
     asyncio.run(app.run_with_keeper(loaded(url), lambda keeper: migrate(keeper.store)))
 
 
@@ -85,7 +85,7 @@ def listening() -> Iterator[None]:
 
 
 def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
-    """Move from each engine to each; reset codes and waiting mails are moved too."""
+    """A move from each engine to each copies all tables, with reset codes and waiting mails."""
     first = give(world, headers=KEY)
     outbox.ask(world)
     world.call("PUT", "/api/link/v1/servers/realm1", body={"Lease": 60}, by="Server")
@@ -97,7 +97,8 @@ def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str
     assert contents(copy) == before
     assert {table: each.rows for table, each in sums.items()} == {name: len(rows) for name, rows in before.items()}
     assert errors(copy) == []
-    assert give(copy, headers=KEY) == first  # a replay, and the token is still valid
+    # the moved database replays the stored answer, and the token is still valid
+    assert give(copy, headers=KEY) == first
     assert copy.ledger()[-1].seq == last
     give(copy)
     told = copy.get(f"/api/link/v1/changes?after={last}&epoch={epoch}", by="Server")
@@ -135,7 +136,7 @@ def test_source_is_closed_after_move(world: World, empty_database: str, opened: 
 def test_move_includes_all_acknowledged_writes_of_a_running_server(
     database: str, known_tokens: dict[str, str], empty_database: str, opened: Callable[[str], World]
 ) -> None:
-    """Every acknowledged give is in the target; after the first row is read, none is acknowledged."""
+    """Every acknowledged give is in the target; after the move has read its first row, none is acknowledged."""
     statuses: list[int] = []
     over = threading.Event()
     headers = {"Authorization": f"Bearer {known_tokens['Shop']}"}
@@ -146,7 +147,7 @@ def test_move_includes_all_acknowledged_writes_of_a_running_server(
                 statuses.append(client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).status_code)
 
     def linger(what: str, _done: int, _total: int | None) -> None:
-        if what == "ledger":  # already copied: a write that is not blocked now would be lost
+        if what == "ledger":  # the ledger is already copied: a write that is not blocked now would be lost
             time.sleep(0.3)
 
     with Server(database) as server:
@@ -176,7 +177,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
 
 
 def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
-    """If the process dies between closing the source and opening the target, both are not in use at once."""
+    """If the move dies between closing the source and opening the target, the two are never in use at once."""
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
     with pytest.raises(ClosedDatabase, match="did not finish"):
         started(empty_database)
@@ -184,11 +185,11 @@ def test_target_is_closed_until_source_is_closed(world: World, empty_database: s
     started(empty_database)
 
 
-# --- all or nothing ------------------------------------------------------------------------------------------------
+# --- a move is complete or changes nothing -------------------------------------------------------------------------
 
 
 def test_failed_move_changes_neither_database(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if the queue between source and target is full."""
+    """A failed move changes nothing, also if the queue between source and target is full."""
     monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
     monkeypatch.setattr("gamekeeper.store.postgres.FETCH_ROWS", 1)
 
@@ -229,7 +230,8 @@ def test_move_interrupted_before_closing_leaves_source_open(
         await mark(tx, why)
         interrupt.press()
 
-    monkeypatch.setattr(closing, "mark_closed", interrupted)  # on the target, just before its commit
+    # interrupt when the target is marked as closed, just before its commit
+    monkeypatch.setattr(closing, "mark_closed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         move(world.url, target, interrupt=interrupt)
     started(world.url)
@@ -241,14 +243,15 @@ def test_move_interrupted_before_closing_leaves_source_open(
 def test_late_interrupt_does_not_stop_the_move(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
-    """Source and target are never both closed."""
+    """After an interrupt in the last step, source and target of the move are never both closed."""
     interrupt, guard = Interrupt(), closing.create_write_guards
 
     async def interrupted(tx: Any) -> None:
         interrupt.press()
         await guard(tx)
 
-    monkeypatch.setattr(closing, "create_write_guards", interrupted)  # the last step on the source
+    # interrupt the last step of the move on the source
+    monkeypatch.setattr(closing, "create_write_guards", interrupted)
     try:
         move(world.url, target, interrupt=interrupt)
     except KeyboardInterrupt:
@@ -262,7 +265,7 @@ def test_late_interrupt_does_not_stop_the_move(
 def test_disk_error_of_target_is_reported_at_once(
     world: World, sqlite_databases: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An I/O error of the target is not taken for a lost connection of the source, so nothing is retried."""
+    """An I/O error of the target is not mistaken for a lost connection of the source, so nothing is retried."""
     target, tries = sqlite_databases.empty(), list[str]()
 
     def watch(what: str, _done: int, _total: int | None) -> None:
@@ -293,7 +296,7 @@ def test_move_into_used_database_is_refused(world: World, databases: Any) -> Non
 
 
 def test_move_refuses_unknown_table(world: World, target: str) -> None:
-    """A table of the user in our schema would be lost by a move."""
+    """A move is refused if our schema has a table of the user, which would be lost."""
     world.sql("CREATE TABLE notes (text TEXT)")
     with pytest.raises(BadCopy, match="that Gamekeeper did not make: notes"):
         move(world.url, target)

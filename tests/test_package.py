@@ -28,8 +28,8 @@ PACKAGE = ROOT / "src" / "gamekeeper"
 CLIENT = ROOT / "clients" / "python"
 CLIENT_NEEDS = {"httpx", "msgspec"}
 NO_CODE = {"__pycache__", ".pyc"}
-LONGEST_SECTION = 30  # lines of a changelog section; details belong into the commit history
-SECONDS = 180  # start timeout of the demo, which hashes many passwords; long for busy machines
+LONGEST_SECTION = 30  # most lines of a changelog section; details belong in the commit history
+SECONDS = 180  # seconds: start timeout of the demo, which hashes many passwords; long for busy machines
 
 
 class Built(NamedTuple):
@@ -54,14 +54,14 @@ def built_client(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def run_command(command: list[str | Path], folder: Path) -> str:
-    """Run the command and return its output; show all of it on failure."""
+    """Run a shell command and return its output; show all of it on failure."""
     done = subprocess.run(command, cwd=folder, env=clean(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def clean() -> dict[str, str]:
-    """Return environment variables without those that point to this checkout."""
+    """Return the environment variables without those that point to this checkout."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("GAMEKEEPER_", "PYTHON"))}
 
 

@@ -21,11 +21,11 @@ from world import World
 GIVE = "/api/v1/players/Bob/items/give"
 ONLY_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 ONLY_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-HEALED_SECONDS = 15  # limit for recovery, also on a busy machine; a hanging statement would take 30
+HEALED_SECONDS = 15  # seconds: limit for recovery, also on a busy machine; a hanging statement would take 30
 
 
 class Giver:
-    """Gives coins one by one, each with its own key, and retries until acknowledged."""
+    """Gives coins one by one, each with its own idempotency key, and retries until acknowledged."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
@@ -114,7 +114,7 @@ def test_sqlite_file_locked_by_another_program_recovers(database: str, known_tok
             other.execute("BEGIN IMMEDIATE")
             giver, ended = Giver(client), False
             giving = asyncio.create_task(giver.until(lambda: ended))
-            await asyncio.sleep(1)  # until the cached readiness answer expires
+            await asyncio.sleep(1)  # wait one second until the cached readiness answer expires
             assert (await client.get("/health/ready")).status_code == 503
             assert (await client.get("/api/v1/players/Bob")).status_code == 200
             await until(lambda: bool(giver.statuses))
@@ -130,7 +130,7 @@ def test_sqlite_file_locked_by_another_program_recovers(database: str, known_tok
         asyncio.run(through(server))
 
 
-# --- statement timeout ---------------------------------------------------------------------------------------------
+# --- statement timeout of the database -----------------------------------------------------------------------------
 
 
 def slow_commit(world: World, seconds: float) -> None:
@@ -160,7 +160,7 @@ def test_slow_statement_is_cancelled_at_its_timeout(
     world.run(world.keeper.store.limit_statements(1))
 
     async def lock() -> None:
-        """Hold a lock for longer than the statement timeout, but shorter than the lock timeout of a minute."""
+        """Hold a row lock for longer than the statement timeout, but shorter than the lock timeout of a minute."""
         await other.keeper.store.write(lambda tx: hold(tx, asked))
 
     async def hold(tx: Writing, until: asyncio.Event) -> None:

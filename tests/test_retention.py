@@ -30,7 +30,7 @@ def items(world: World, what: str, name: str, quantity: int, item_id: str = COIN
 
 
 def age(world: World) -> None:
-    """Make all changes ten days older."""
+    """Make all changes in the audit log ten days older."""
     world.sql("UPDATE ledger SET at = at - $1", LONG_AGO)
 
 
@@ -80,9 +80,9 @@ def test_trim_step_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> 
         assert errors(world) == []
     assert (
         max(after - before for before, after in zip([0, *seen], seen, strict=False)) <= 4 + 1
-    )  # change numbers may have gaps
+    )  # batch size plus one, because change numbers may have gaps
     before = world.ledger()
-    trim(world)  # has nothing left to do
+    trim(world)  # this trim has nothing left to delete
     assert world.ledger() == before
 
 
@@ -140,7 +140,7 @@ def test_report_that_missed_trimmed_changes_is_refused(world: World) -> None:
 
 
 def test_idle_player_stays_writable(world: World) -> None:
-    """The last applied change may be older than the retained log, as long as no later change exists."""
+    """A player stays writable if its last applied change is older than the retained log."""
     items(world, "give", "Bob", 1)
     applied = last(world)
     items(world, "give", "Ann", 1)
@@ -154,7 +154,7 @@ def test_idle_player_stays_writable(world: World) -> None:
 
 
 def test_own_report_does_not_hide_an_earlier_api_change(world: World) -> None:
-    """The newest change of a player is the game server's own; the API's change before it is kept too."""
+    """The newest change of a player is its game server's report; the API's change before it is kept too."""
     applied = last(world)
     items(world, "give", "Bob", 1)
     put = f"{LINK}/players/{BOB.id}"
@@ -207,7 +207,7 @@ def test_record_of_a_trim_causes_no_further_trim(make_world: Callable[..., World
 
 
 def test_one_change_with_an_old_time_makes_no_others_old(world: World) -> None:
-    """One change has a wrong time, because the clock was wrong for a moment."""
+    """One change has a wrong time because of a wrong clock; the changes around it are not deleted."""
     age(world)
     for _ in range(3):
         items(world, "give", "Bob", 5)
@@ -229,7 +229,7 @@ def test_new_change_with_a_future_time_is_not_deleted(world: World) -> None:
 
 
 def test_record_of_an_erasure_is_kept(world: World) -> None:
-    """Otherwise an import could recreate the erased account."""
+    """The record of an erasure is kept: without it an import could recreate the erased account."""
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     age(world)
     items(world, "give", "Bob", 5)
@@ -252,7 +252,7 @@ def test_change_with_a_future_time_does_not_stop_trimming(world: World) -> None:
 
 
 def test_undo_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The change is deleted between two reads of the undo."""
+    """The change to undo is deleted by a trim between two reads of the undo."""
     items(world, "give", "Bob", 5)
     world.post(f"/api/keeper/v1/changes/{last(world)}/undo")
     undo = last(world)

@@ -16,8 +16,8 @@ from world import Answer, World
 Make = Callable[..., World]
 WRONG_DAYS = 40
 MINUTE_MS = HOUR_MS // 60
-OLD_MS = 400 * DAY_MS  # age of rows beyond every retention time
-# the tables from which the retention job deletes by age, except guesses
+OLD_MS = 400 * DAY_MS  # milliseconds: age of rows beyond every retention time
+# Tables from which the retention job deletes by age, except the table of password guesses
 AGED = {
     "idempotency_keys": "at = at - $1",
     "ledger": "at = at - $1",
@@ -60,7 +60,7 @@ def age_key(world: World, milliseconds: int) -> None:
 
 @contextmanager
 def move_clock(url: str, make_world: Make, days: int) -> Generator[None]:
-    """Move the clock for instances opened in this block: the machine's for SQLite, the server's for PostgreSQL."""
+    """Move the clock of instances opened in this block: the machine's for SQLite, the server's for PostgreSQL."""
     world = make_world()
     if url.startswith("sqlite"):
         right = time.time
@@ -93,7 +93,7 @@ def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
 
 
 def test_no_cutoff_is_newer_than_six_hours(world: World) -> None:
-    """A key that becomes too old during the six hours is kept until the recorded cut-off reaches it."""
+    """An idempotency key that becomes too old during the six hours is kept until the recorded cut-off reaches it."""
     clocks = Clocks()
     retention = clocks.of(world)
     give(world, "k")
@@ -141,7 +141,7 @@ def test_drifting_clock_is_trusted_up_to_the_slower_one(world: World, drift: int
 
 
 def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: Make) -> None:
-    """Writes continue under the wrong clock."""
+    """Old idempotency keys still replay after a server has run and written under a wrong clock."""
     first = give(make_world(), "k")
     assert first.status == 200
     with move_clock(database, make_world, WRONG_DAYS):
@@ -172,7 +172,7 @@ def test_clock_ahead_deletes_nothing_until_the_machine_has_caught_up(database: s
 
 
 def test_old_guesses_are_deleted_at_once(world: World) -> None:
-    """Old guesses no longer count, and keeping them would only use space."""
+    """Old password guesses no longer count, and keeping them would only use space."""
     world.post("/api/v1/users/Ann/password/validate", {"password": "0" * 64})
     world.sql("UPDATE guesses SET at = at - $1", guesses.WINDOW_MS + 1000)
     world.run(Retention(world.keeper).tidy())

@@ -140,7 +140,7 @@ def test_unknown_variables_are_reported() -> None:
 
 
 def test_variables_of_tools_are_not_reported() -> None:
-    """Variables that our programs, examples and tests read are known, so no warning names them."""
+    """Environment variables that our programs, examples and tests read are known, so no warning names them."""
     files = [path for folder in READERS for path in (ROOT / folder).rglob("*.py")]
     read = {name for path in files for name in READS.findall(path.read_text(encoding="utf-8"))}
     assert {f"GAMEKEEPER_{name}" for name in settings.OTHER_VARIABLES} == {crash.VARIABLE, *read}

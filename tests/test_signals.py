@@ -12,7 +12,7 @@ import uvloop
 from gamekeeper import signals
 
 SECONDS = 30
-MOMENT = 0.3  # wait in seconds, in which a second signal would arrive
+MOMENT = 0.3  # seconds to wait for a second, unwanted signal
 KINDS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# references that a browser loads by itself, unlike plain links
+# HTML references that a browser loads by itself, unlike plain links
 LOADED = re.compile(r'<(?:script|img|link|iframe)\b[^>]*?(?:src|href)="?((?:https?:)?//[^"\s>]+)')
 
 

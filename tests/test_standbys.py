@@ -99,7 +99,7 @@ def test_connected_standby_is_counted(pair: Pair) -> None:
 
 
 def test_required_standby_that_is_not_connected_is_not_counted(pair: Pair) -> None:
-    """Writes wait for a disconnected standby, so the operator must see the shortage."""
+    """Writes wait for a disconnected required standby, so the operator must see the shortage."""
     set_names(pair, "FIRST 2 (standby, another)")
     try:
         assert count(pair.primary.url) == 1
@@ -137,7 +137,7 @@ def shortage(url: str, expected: int) -> str:
 
 
 def set_names(pair: Pair, names: str) -> None:
-    """Set the parameter and wait until the server has reloaded its configuration."""
+    """Set synchronous_standby_names and wait until the server has reloaded its configuration."""
     pair.primary.fetch(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
     pair.primary.fetch("SELECT pg_reload_conf()")
     while pair.primary.fetch("SHOW synchronous_standby_names")[0][0] != names:

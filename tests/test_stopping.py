@@ -17,7 +17,8 @@ from server import Server
 
 POLLERS = 50
 SOON = 15  # seconds, enough for a busy machine; a blocked shutdown takes stop_seconds, which is 30
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the engine makes no difference here
+# SQLite only: the engine makes no difference here
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.Response], int, float]:
@@ -34,7 +35,7 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
         polls = [asyncio.ensure_future(client.send(poll)) for _ in range(POLLERS)]
         while len(sent) < POLLERS:  # noqa: ASYNC110 - how long that takes is the machine's matter
             await asyncio.sleep(0.05)
-        await client.get("/health/live")  # by now the earlier requests are being served
+        await client.get("/health/live")  # after this answer the server is serving the earlier requests
         await asyncio.sleep(0.5)
         assert not any(poll.done() for poll in polls)
         began = time.monotonic()
@@ -57,7 +58,7 @@ LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
 class Stopping:
-    """A server that is shutting down, observed meanwhile."""
+    """A server that is shutting down, and what can be observed meanwhile."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -95,7 +96,7 @@ def everything(line: socket.socket) -> bytes:
 
 
 def refuses(server: Server) -> bool:
-    """Return whether new connections are refused, within some time after the signal."""
+    """Return whether the server refuses new connections, within some time after the signal."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
@@ -122,9 +123,10 @@ def test_idle_connections_do_not_delay_the_shutdown(database: str) -> None:
     with Server(database, receive_seconds=2, head_seconds=2) as server, contextlib.ExitStack() as lines:
         for sent in (b"", LIVE, LIVE[:20]):
             lines.enter_context(connect(server)).sendall(sent)
-        httpx.get(f"{server.url}/health/live", timeout=60)  # by now it has accepted the earlier connections
+        # after this answer the server has accepted the earlier connections
+        httpx.get(f"{server.url}/health/live", timeout=60)
         code, took = Stopping(server).end()
-    assert (code, took < SOON) == (0, True)  # an incomplete head gets its two seconds
+    assert (code, took < SOON) == (0, True)  # the shutdown waits at most two seconds for an incomplete request head
 
 
 @ON_SQLITE

@@ -28,7 +28,7 @@ def until(happens: Callable[[], bool]) -> None:
 
 
 def workers(server: Server) -> list[psutil.Process]:
-    """Return the live workers, without the resource tracker."""
+    """Return the live worker processes of a server, without the resource tracker."""
     found: list[psutil.Process] = []
     for each in psutil.Process(server.pid).children():
         with contextlib.suppress(psutil.Error):
@@ -37,7 +37,7 @@ def workers(server: Server) -> list[psutil.Process]:
 
 
 def serving(server: Server) -> bool:
-    """Return whether both workers listen, which each does when it is ready."""
+    """Return whether both workers listen on the port, which each does when it is ready."""
     with contextlib.suppress(psutil.Error):
         lines = [each.net_connections("tcp") for each in workers(server)]
         return [any(line.status == "LISTEN" for line in each) for each in lines] == [True, True]

@@ -15,7 +15,7 @@ class Clocks:
         self.lead = 0
 
     def advance(self, served: int, database: int | None = None) -> None:
-        """Advance both clocks by the same time, or the database's by another."""
+        """Advance both clocks by the same time, or the database's clock by another."""
         self.served += served
         self.lead += served if database is None else database
 
@@ -36,5 +36,5 @@ def tidy(world: World) -> None:
 
 
 async def trim_older(keeper: Keeper, older_than_ms: int) -> None:
-    """Trim one batch of changes older than this age."""
+    """Trim one batch of changes in the audit log that are older than this age."""
     await trim(keeper, await clock.now(keeper.store) - older_than_ms)

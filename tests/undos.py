@@ -35,7 +35,7 @@ def row(world: World, seq: int) -> Any:
 
 
 def state(world: World) -> Mapping[str, list[str]]:
-    """Return all rows that changes can affect: players, their items, spells and variables, and accounts."""
+    """Return all rows that undoable changes can affect: players, their items, spells and variables, and accounts."""
     return {table: rows for table, rows in everything(world).items() if table not in LEFT_ALONE}
 
 
@@ -56,7 +56,7 @@ def read_slot(world: World, place: str, slot: int, name: str = "Ann") -> tuple[s
 
 
 def grant(world: World, name: str, powers: Powers) -> Answer:
-    """Set permissions like the command line, without a permission check."""
+    """Set an account's permissions like the command line, without a permission check."""
 
     async def decide(tx: Reading) -> Decision[User]:
         return await accounts.change_powers(tx, USER_IDS[name], powers)

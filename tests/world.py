@@ -28,7 +28,7 @@ T = TypeVar("T")
 CLI = Intent(request_id="test")
 OK = 200
 SENT = hash_for_wire(people.PASSWORD)
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost, to make tests fast
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class World:
             log.flush()  # so that a test finds the complete log on standard error
 
     def call(self, method: str, path: str, **more: Any) -> Answer:
-        """Send a request; after a write, require that the columns of all players equal their documents."""
+        """Send a request; after a write, require that the database columns of all players equal their documents."""
         answer = self.run(self.send(method, path, **more))
         if self.compares and method != "GET" and answer.status == OK:
             wrong = self.run(records.mismatches(self.keeper.store))
@@ -159,7 +159,8 @@ class World:
         async def receive() -> Any:
             if incoming and meanwhile is not None:
                 await meanwhile()
-            return incoming.pop(0) if incoming else await asyncio.Event().wait()  # the client stays connected
+            # after the body the client stays connected and sends nothing more
+            return incoming.pop(0) if incoming else await asyncio.Event().wait()
 
         async def send(message: Any) -> None:
             sent.append(message)
@@ -172,7 +173,7 @@ class World:
 
 @contextmanager
 def open_world(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
-    """Open a world on its own event loop."""
+    """Open a test world on its own event loop."""
     world = World(url, known_tokens, asyncio.new_event_loop())
     try:
         yield world
@@ -197,7 +198,7 @@ async def populate(keeper: Keeper) -> dict[str, str]:
 
 
 async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Run work on a migrated database, without serving it."""
+    """Run a function on a migrated database, without serving it."""
 
     async def migrate_and_work(keeper: Keeper) -> T:
         await migrate(keeper.store)
@@ -207,7 +208,7 @@ async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) ->
 
 
 async def prepare(url: str) -> dict[str, str]:
-    """Migrate the database and create the people."""
+    """Migrate the database and create the accounts and players of people.py."""
 
     async def fill(keeper: Keeper) -> dict[str, str]:
         people = await populate(keeper)

@@ -26,15 +26,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Case:
-    """One write: a valid call, a different call for key reuse, and a call that a rule refuses."""
+    """One write operation: a valid call, a different call for key reuse, and a call that a rule refuses."""
 
-    route: str  # method and path as declared
+    route: str  # method and path of the operation as declared
     good: Call
     other: Call
     bad: Call
     rows: Mapping[str, tuple[object, object]] = field(default_factory=dict[str, tuple[object, object]])
     player: str | None = None
-    user: str | None = None  # expected account in the change, if a player is created or deleted
+    user: str | None = None  # account that the recorded change must name, if a player is created or deleted
 
     @property
     def method(self) -> str:

@@ -13,7 +13,7 @@ from listings import CHECKPOINT
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make buckets and blocks small: a few dozen rows split them, and a few changes save a checkpoint."""
+    """Make buckets and blocks of the ordered lists small, so that a few dozen rows split them."""
     for module in (bucket_index, lists):
         monkeypatch.setattr(module, "BUCKET_ROWS", 4)
     monkeypatch.setattr(bucket_index, "SPLIT_ROWS", 8)
@@ -24,7 +24,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def reloads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that grows by one whenever a process reads the blocks."""
+    """Return a list that grows by one whenever a process reads the blocks of the ordered lists."""
     seen: list[int] = []
     blocks = stored.read_blocks
 

@@ -33,7 +33,7 @@ def small() -> Generator[None]:
 
 class Pair(NamedTuple):
     order: BucketIndex
-    keys: list[Any]  # sorted: the model
+    keys: list[Any]  # sorted list of keys: the model that the bucket index is compared with
 
 
 def built(lowest: object, keys: Sequence[Any]) -> BucketIndex:
@@ -41,7 +41,7 @@ def built(lowest: object, keys: Sequence[Any]) -> BucketIndex:
 
 
 def agrees(pair: Pair, others: Sequence[Any]) -> bool:
-    """Compare every position and every key with the model, also keys that are not in the list."""
+    """Compare every position and every key of the index with the model, also keys that are not in the list."""
     found, keys = pair
     lows = [low for block in found.blocks for low in block.starts]
     counts = [count for block in found.blocks for count in block.counts]
@@ -68,7 +68,7 @@ def divide(pair: Pair) -> BucketIndex:
 
 
 def change(pair: Pair, keys: Sequence[Any]) -> Pair:
-    """Add each key, or remove it if it is in the list."""
+    """Add each key to the index, or remove it if it is in the list."""
     model, steps = list(pair.keys), list[tuple[Any, int]]()
     for key in keys:
         if key in model:

@@ -106,7 +106,8 @@ def test_retry_during_the_first_request_is_refused_for_now(world: World, monkeyp
 
 def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
     async def effect(tx: Writing) -> None:
-        tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)  # a key must not be NULL
+        # this insert fails, because an idempotency key must not be NULL
+        tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)
 
     async def decide(_: Reading) -> Decision[None]:
         return Decision([Unlogged(effect)], None)

@@ -69,7 +69,7 @@ def watched(world: World) -> tuple[Watched, Feed]:
 
 
 def pass_by(world: World, store: Watched, followed: Feed, last: int) -> None:
-    """Wait until the follower has seen that the numbers after the last change are unused."""
+    """Wait until the feed's follower has seen that the change numbers after the last change are unused."""
     give_up = time.monotonic() + 60
     while "last_written" not in store.asked:
         assert time.monotonic() < give_up
@@ -77,7 +77,7 @@ def pass_by(world: World, store: Watched, followed: Feed, last: int) -> None:
 
 
 def leaves_nothing_behind(world: World) -> bool:
-    """Wait until only this task is left; the follower may sleep for a moment."""
+    """Wait until only this task is left in the event loop; the feed's follower may sleep for a moment."""
 
     async def look() -> bool:
         async with asyncio.timeout(30):
@@ -88,7 +88,7 @@ def leaves_nothing_behind(world: World) -> bool:
     return world.run(look())
 
 
-# --- queries -------------------------------------------------------------------------------------------------------
+# --- queries of the feed -------------------------------------------------------------------------------------------
 
 
 def test_fifty_pollers_share_one_follower_task(world: World) -> None:
@@ -103,8 +103,10 @@ def test_fifty_pollers_share_one_follower_task(world: World) -> None:
     looks = (time.monotonic() - began) / feed.POLL_SECONDS
     assert told == [FeedPage([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
     assert store.asked.count("standing") == 50
-    assert store.asked.count("own_transaction") == 1  # and no more while nothing is written
-    assert 1 <= store.asked.count("last_drawn") <= looks + 10  # fifty followers would send fifty times as many queries
+    # the feed draws one transaction number, and no more while nothing is written
+    assert store.asked.count("own_transaction") == 1
+    # the fifty polls share one follower: fifty followers would send fifty times as many queries
+    assert 1 <= store.asked.count("last_drawn") <= looks + 10
     assert set(store.asked) == {"standing", "last_drawn", "own_transaction", "oldest_transaction", "last_written"}
     assert leaves_nothing_behind(world)
 
@@ -128,7 +130,8 @@ def test_request_behind_the_watermark_needs_no_new_horizon(world: World) -> None
     world.run(followed.read_changes(asked(0)))
     store.asked.clear()
     assert len(world.run(followed.read_changes(asked(0))).changes) == 3
-    assert store.asked == ["standing", "between", "standing"]  # the last one checks for a trim meanwhile
+    # the second "standing" query checks whether changes were trimmed meanwhile
+    assert store.asked == ["standing", "between", "standing"]
 
 
 def test_request_reads_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +148,7 @@ def test_request_reads_a_bounded_part_of_the_ledger(world: World, monkeypatch: p
 
 
 def test_unused_numbers_are_never_cursors(world: World) -> None:
-    """After a crash of the database, unused numbers can be drawn again."""
+    """After a crash of the database, unused change numbers can be drawn again, so they are never cursors."""
     store, followed = watched(world)
     last = last_of(world)
     body = {"itemid": COIN.id, "quantity": 1}
@@ -160,7 +163,7 @@ def test_unused_numbers_are_never_cursors(world: World) -> None:
 
 @only_postgres
 def test_number_reused_after_a_crash_is_sent(world: World) -> None:
-    """A crash makes the database reuse a number that was drawn but not yet on disk."""
+    """A crash makes the database reuse a change number that was drawn but not yet on disk."""
     store, followed = watched(world)
     last = last_of(world)
     assert world.post("/api/v1/players/Bob/items/give?dryRun=true", {"itemid": COIN.id, "quantity": 1}).status == 200
@@ -170,7 +173,7 @@ def test_number_reused_after_a_crash_is_sent(world: World) -> None:
     assert numbers(world.run(followed.read_changes(asked(last, 60)))) == [last_of(world)]
 
 
-# --- cancelled polls, shutdown and outages ---------------------------------------------------------------------------
+# --- cancelled polls, shutdown and outages of the feed ---------------------------------------------------------------
 
 
 def test_cancelled_poll_leaves_no_task_behind(world: World) -> None:
@@ -220,11 +223,11 @@ def test_poll_survives_a_database_outage_during_the_wait(world: World) -> None:
         world.run(followed.read_changes(asked(last, 10)))
 
 
-# --- late commits ----------------------------------------------------------------------------------------------------
+# --- the feed with late commits --------------------------------------------------------------------------------------
 
 
 async def begin(url: str) -> tuple[Any, int]:
-    """Open a transaction that has drawn its number and has not committed."""
+    """Open a transaction that has drawn its change number and has not committed."""
     driver: Any = asyncpg
     db = await driver.connect(url)
     await db.execute("BEGIN")
@@ -243,7 +246,7 @@ def test_number_drawn_early_and_committed_late_is_not_skipped(world: World, how:
 
     async def follow() -> tuple[FeedPage, FeedPage, FeedPage, int]:
         first, late = await begin(world.url)
-        await give(world)  # draws the next number, and commits it
+        await give(world)  # this change draws the next number and commits it
         while_open = await followed.read_changes(asked(last, 1.5))
         poll = asyncio.ensure_future(followed.read_changes(asked(while_open.next, 60)))
         await asyncio.sleep(0.2)
@@ -284,7 +287,7 @@ def test_open_transaction_does_not_prolong_a_poll(world: World) -> None:
     async def follow(after: int | None) -> FeedPage | BaseException:
         first, _ = await begin(world.url)
         await give(world)
-        async with asyncio.timeout(30):  # without the limit the poll would never end
+        async with asyncio.timeout(30):  # seconds; without this limit a failing test would wait for the poll for ever
             (told,) = await asyncio.gather(followed.read_changes(asked(after)), return_exceptions=True)
         await end(first, "ROLLBACK")
         return told

@@ -72,14 +72,14 @@ def age(world: World, milliseconds: int) -> None:
 
 
 def limited(answer: Answer) -> int:
-    """Check for a 429 answer, and return the seconds to wait."""
+    """Require a 429 answer, and return its seconds to wait."""
     refused(answer, 429, "too_many_guesses")
     seconds = int(answer.headers["retry-after"])
     assert answer.message == f"Too many wrong passwords; wait {seconds} seconds."
     return seconds
 
 
-# --- the limits ---------------------------------------------------------------------------------------------------
+# --- limits per caller and per account ----------------------------------------------------------------------------
 
 
 def test_after_ten_wrong_passwords_the_right_one_is_refused(world: World, hashed: list[str]) -> None:
@@ -94,7 +94,7 @@ def test_owner_at_another_address_can_log_in(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
     limited(guess(world, password=SENT))
     assert guess(world, password=SENT, address="10.0.0.2").status == 200
-    assert guess(world, "Clerk", SENT).status == 200  # other accounts are not locked for this address
+    assert guess(world, "Clerk", SENT).status == 200  # from this address only the guessed account is locked
 
 
 @pytest.mark.parametrize("operation", PROVING)
@@ -107,7 +107,7 @@ def test_api_limits_guesses_per_account_and_caller(world: World, operation: str)
 
 
 def test_one_caller_may_guess_at_many_accounts(world: World) -> None:
-    """There is no low limit per caller over all accounts."""
+    """There is no low limit of guesses per caller over all accounts."""
     for user in people.USER_IDS.values():
         earlier(world, user, caller_of("Clerk"), 9)
     for user in people.USER_IDS:
@@ -131,7 +131,7 @@ def test_limits_are_settings(make_world: Callable[..., World]) -> None:
     limited(guess(world, address="10.0.0.3"))
 
 
-# --- from one address at many accounts ----------------------------------------------------------------------------
+# --- guesses from one address at many accounts --------------------------------------------------------------------
 
 
 def test_guesses_at_many_accounts_from_one_address_are_limited(
@@ -140,7 +140,7 @@ def test_guesses_at_many_accounts_from_one_address_are_limited(
     world = make_world(guesses_per_address=4)
     for name in ("Root", "Nobody", "Clerk", "Neverwas"):
         refused(guess(world, name), 400, "invalid_grant")
-    for name in ("Shop", "Nemo", "Root"):  # known and unknown names alike
+    for name in ("Shop", "Nemo", "Root"):  # guesses at known and unknown account names count alike
         assert 295 <= limited(guess(world, name, SENT)) <= 300
     assert len(hashed) == 4
     assert guess(world, "Shop", SENT, "10.0.0.2").status == 200
@@ -170,9 +170,9 @@ def test_website_is_not_limited_by_guesses_of_its_players(make_world: Callable[.
     assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # the site can still get its own token
 
 
-# --- the visitors of a site ---------------------------------------------------------------------------------------
+# --- guesses by the visitors of a website -------------------------------------------------------------------------
 
-SITE = "127.0.0.1"  # address of the site
+SITE = "127.0.0.1"  # IP address of the website
 OWNER, ATTACKER = "198.51.100.7", "203.0.113.9"
 
 
@@ -184,7 +184,8 @@ def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: Callable[.
     assert 295 <= limited(validate(world, SENT, by="Clerk", visitor=ATTACKER)) <= 300
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
     shut(world, "Ann")
-    limited(validate(world, SENT, by="Clerk", visitor="203.0.113.10"))  # not a known caller of the account
+    # this visitor is not a known caller of the account
+    limited(validate(world, SENT, by="Clerk", visitor="203.0.113.10"))
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
 
 
@@ -237,11 +238,11 @@ def test_addresses_of_one_network_are_counted_together(world: World) -> None:
     assert guess(world, password=SENT, address="2001:db8:1:3::1").status == 200
 
 
-# --- known callers ------------------------------------------------------------------------------------------------
+# --- known callers of an account ----------------------------------------------------------------------------------
 
 
 def shut(world: World, user: str = "Root") -> None:
-    """Use up the account's limit over all callers, from many addresses."""
+    """Use up the account's limit of guesses over all callers, from many addresses."""
     for number in range(5):
         earlier(world, people.USER_IDS[user], f"10.0.1.{number}", 10)
 
@@ -295,7 +296,8 @@ def test_new_password_forgets_all_known_callers(world: World) -> None:
     assert world.post(f"{USERS}/Shop/manage/password/change", {"new": WRONG}).status == 200
     shut(world, "Shop")
     limited(guess(world, "Shop", WRONG))
-    assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.1",)]  # the other account's
+    # only the known caller of the other account is left
+    assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.1",)]
 
 
 def test_known_caller_is_forgotten_after_thirty_days(world: World) -> None:
@@ -314,7 +316,7 @@ def test_log_in_renews_the_known_caller(world: World) -> None:
     assert guess(world, password=SENT).status == 200
 
 
-# --- what counts --------------------------------------------------------------------------------------------------
+# --- which requests count as guesses ------------------------------------------------------------------------------
 
 
 def test_right_password_releases_the_guess(world: World) -> None:
@@ -326,7 +328,7 @@ def test_right_password_releases_the_guess(world: World) -> None:
 
 
 def test_log_in_releases_the_guess(world: World) -> None:
-    for user in ("Root", "Ann"):  # Ann's password is right although she has no API access
+    for user in ("Root", "Ann"):  # both passwords are right, although Ann has no API access
         guess(world, user, SENT)
     assert not rows(world, "guesses")
 
@@ -365,7 +367,7 @@ def test_malformed_requests_are_not_guesses(world: World) -> None:
     assert not rows(world, "guesses")
 
 
-# --- the window ---------------------------------------------------------------------------------------------------
+# --- the time window of guesses -----------------------------------------------------------------------------------
 
 
 def test_guesses_are_forgotten_after_the_window(world: World) -> None:
@@ -406,7 +408,7 @@ def test_old_known_callers_are_deleted(world: World) -> None:
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
 
 
-# --- in parallel --------------------------------------------------------------------------------------------------
+# --- guesses in parallel ------------------------------------------------------------------------------------------
 
 
 def test_thirty_parallel_guesses_over_two_instances_check_ten(
@@ -437,7 +439,8 @@ def test_thirty_parallel_guesses_over_the_api_check_ten(make_world: Callable[...
     assert len(hashed) == 10
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer: no request waits for a claim
+# PostgreSQL only: SQLite has one writer, so no request waits for a claim
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_count_that_takes_too_long_is_an_overload(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:

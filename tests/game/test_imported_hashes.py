@@ -48,7 +48,7 @@ def wrapped(checking: Passwords, stored: str) -> str:
     return asyncio.run(checking.wrap_imported(imported))
 
 
-# --- the forms -----------------------------------------------------------------------------------------------------
+# --- forms of imported hashes --------------------------------------------------------------------------------------
 
 
 def test_hash_is_the_same_as_that_of_intersect() -> None:
@@ -135,7 +135,7 @@ def test_broken_hash_matches_no_password(checking: Passwords, runs: list[str], s
     assert runs == ["verify"]
 
 
-# --- the same effort ------------------------------------------------------------------------------------------------
+# --- equal work for right and wrong passwords -----------------------------------------------------------------------
 
 
 def test_right_wrong_and_unknown_passwords_take_the_same_argon2_runs(checking: Passwords, runs: list[str]) -> None:
@@ -155,7 +155,7 @@ def test_right_wrong_and_unknown_passwords_take_the_same_argon2_runs(checking: P
 
 
 def test_checked_password_is_cached_under_the_new_hash(checking: Passwords, runs: list[str]) -> None:
-    """The cache never has the imported hash: a caller with that one must still get the new hash."""
+    """The cache never contains the imported hash: a caller that still has it must get the new hash."""
     found = matched(checking, SENT, IMPORTED)
     runs.clear()
     assert matched(checking, SENT, found) == found

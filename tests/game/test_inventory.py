@@ -82,7 +82,7 @@ def given_to(slots: inventory.Slots, item: CatalogueItem, quantity: int, *, over
     return inventory.give(slots, item, quantity, ROOM, overflow=overflow, new_id=ids())
 
 
-# --- give ----------------------------------------------------------------------------------------------------------
+# --- give items ----------------------------------------------------------------------------------------------------
 
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
@@ -98,7 +98,7 @@ def test_give_adds_exactly_the_quantity(
         assert {place for place, _ in outcome.changed_slots} <= ({INVENTORY, BANK} if overflow else {INVENTORY})
         assert all(
             stack != slots.get(spot) for spot, stack in outcome.changed_slots.items()
-        )  # full stacks are not changed
+        )  # giving items does not change full stacks
         assert set(bags_of(after)) - set(bags_of(slots)) == set(outcome.new_bags)
         assert outcome.removed_bags == {}
         others = {spot: stack for spot, stack in slots.items() if stack.item_id != item.id}
@@ -107,7 +107,7 @@ def test_give_adds_exactly_the_quantity(
 
 
 def space(slots: inventory.Slots, item: CatalogueItem, place: str) -> int:
-    """Return how many more of an item fit into a place."""
+    """Return how many more of an item fit into the inventory or bank."""
     most = inventory.find_stack_limit(item, ROOM)
     held = [stack.quantity for (where, _), stack in slots.items() if where == place and stack.item_id == item.id]
     free = SIZES[place] - sum(1 for where, _ in slots if where == place)
@@ -136,7 +136,7 @@ def test_give_fills_stacks_in_slot_order_before_free_slots(
         after = inventory.apply_slot_changes(slots, given_to(slots, item, quantity, overflow=False).changed_slots)
         mine = [spot for spot in sorted(after) if spot[0] == INVENTORY and after[spot].item_id == item.id]
         old, new = [spot for spot in mine if spot in slots], [spot for spot in mine if spot not in slots]
-        for spots in (old, new):  # only the last stack may be partly filled
+        for spots in (old, new):  # before and after the operation, only the last stack of an item may be partly filled
             partly = [spot for spot in spots if after[spot].quantity < inventory.find_stack_limit(item, ROOM)]
             assert all(after[spot] == slots.get(spot) for spot in partly[1:])
         assert not new or all(after[spot].quantity == inventory.find_stack_limit(item, ROOM) for spot in old)
@@ -150,7 +150,7 @@ def test_give_does_not_stack_on_a_former_bag() -> None:
     assert outcome.changed_slots == {(INVENTORY, 1): Stack("pouch", 2)}
 
 
-# --- take ----------------------------------------------------------------------------------------------------------
+# --- take items ----------------------------------------------------------------------------------------------------
 
 
 def empty(slots: inventory.Slots, stack: Stack) -> bool:
@@ -224,7 +224,7 @@ def test_any_sequence_keeps_slots_valid_and_sums_exact(
     sound(slots)
 
 
-# --- counts and caps -----------------------------------------------------------------------------------------------
+# --- counts and limits of stacks -----------------------------------------------------------------------------------
 
 
 def test_counts_exclude_items_in_bags() -> None:
@@ -238,7 +238,7 @@ def test_stack_limit_of_a_slot(item: CatalogueItem, most: int) -> None:
     assert inventory.find_stack_limit(item, ROOM) == most
 
 
-# --- the ledger, replayed ------------------------------------------------------------------------------------------
+# --- the replayed ledger equals the tables -------------------------------------------------------------------------
 
 
 @dataclass
@@ -315,7 +315,7 @@ def same(replay: Replay, stored: Replay) -> None:
     assert {place for _, place, _ in stored.slots} <= {INVENTORY, BANK, *(bag for _, bag in stored.bags)}
     assert repr(sorted(replay.variables.items())) == repr(
         sorted(stored.variables.items())
-    )  # compared as text, because 1 and true differ here
+    )  # the variables are compared as text, because 1 and true must differ here
 
 
 ITEM_IDS = (people.COIN.id, people.ARROW.id, people.SWORD.id, people.POUCH.id)
@@ -332,7 +332,7 @@ reported = st.lists(
     max_size=3,
     unique_by=lambda slot: slot["Slot"],
 )
-BAG_IDS = ("first", "second")  # of the player of one example
+BAG_IDS = ("first", "second")  # bag ids of the player of one generated example
 
 
 @st.composite
@@ -365,7 +365,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
 
 
 class Newcomer:
-    """The player of one example, with its own bag ids."""
+    """The player of one generated example, with its own bag ids."""
 
     numbers = count()
 
@@ -418,7 +418,7 @@ def test_replayed_ledger_equals_the_tables(world: World, told: list[Step]) -> No
 
 
 def test_replay_is_not_empty(world: World) -> None:
-    """All players of people.py are created through the write path."""
+    """The replayed ledger contains all players of people.py, because they are created through the write path."""
     same(replayed(world), as_stored(world))
     stored = as_stored(world)
     assert (len(stored.slots), len(stored.bags), len(stored.spells)) == (6, 1, 1)

@@ -56,7 +56,7 @@ def wrap(world: World) -> None:
 
 
 def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Any]) -> None:
-    """Run something once, between the check of a password and the write that follows it."""
+    """Run a function once, between the check of a password and the write that follows the check."""
     real = world.keeper.passwords.verify_and_upgrade
     left = [happens]
 
@@ -71,11 +71,11 @@ def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Ca
 
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the pauses of the job to 0; the tests of the pauses set them back."""
+    """Set the pauses of the rehashing job to 0; the tests of the pauses set them back."""
     monkeypatch.setattr(legacy, "REST_FACTOR", 0)
 
 
-# --- logging in -----------------------------------------------------------------------------------------------------
+# --- log-ins with imported passwords --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
@@ -142,7 +142,7 @@ def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
 
 
 def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The imported password is no longer valid, and its hash does not overwrite the new one."""
+    """After the change the imported password is no longer valid, and its hash does not overwrite the new one."""
     bring_in(world, "Shop")
     change = {"new": NEW}
     before_it_is_told(
@@ -161,7 +161,7 @@ def test_log_in_fails_when_the_account_is_deleted_meanwhile(world: World, monkey
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
 
 
-# --- in the background ----------------------------------------------------------------------------------------------
+# --- the background job that wraps imported hashes ------------------------------------------------------------------
 
 
 def test_job_wraps_all_hashes_and_changes_nothing_else(world: World) -> None:
@@ -252,7 +252,7 @@ def test_interrupted_job_continues_later(make_world: Callable[..., World], monke
 
 
 def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The job starts no hash while a log-in waits; afterwards it wraps all of them."""
+    """The rehashing job starts no hash while a log-in waits; afterwards it wraps all imported hashes."""
     bring_in(world, *ACCOUNTS)
     passwords, go_on = world.keeper.passwords, threading.Event()
     real, verify = passwords.wrap_imported, PasswordHasher.verify
@@ -312,7 +312,7 @@ def test_serving_process_runs_the_job(world: World) -> None:
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
 
 
-# --- doctor, new passwords, backups ---------------------------------------------------------------------------------
+# --- imported hashes in the doctor, new passwords and backups -------------------------------------------------------
 
 
 def noted(world: World) -> list[Finding]:

@@ -44,7 +44,7 @@ def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
     for each in (one, two):
         assert view(each) is None
         assert agrees(each)
-    tend(two)  # as a command does it, without log messages
+    tend(two)  # maintain the lists as a command does, without log messages
     log.flush()
     assert not capsys.readouterr().err
     two.run(two.keeper.lists.maintain_and_report())
@@ -53,7 +53,7 @@ def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
     two.run(two.keeper.lists.maintain_and_report())
     log.flush()
     assert not capsys.readouterr().err
-    add(two, range(50, 55))  # other changes are logged meanwhile
+    add(two, range(50, 55))  # other changes of the lists are logged during the rebuild
     assert agrees(one)
     one.run(one.keeper.lists.prepare())
     for each in (one, two):
@@ -64,7 +64,7 @@ def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
 
 
 class Meanwhile:
-    """A store that runs something after its first snapshot."""
+    """A store that runs a function after its first snapshot."""
 
     def __init__(self, store: Store, happens: Callable[[], Awaitable[object]]) -> None:
         self._store = store
@@ -148,7 +148,7 @@ def test_list_without_rows_can_be_rebuilt_and_filled(make_world: MakeWorld, relo
 def test_restart_of_the_database_server_reloads_the_blocks(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, reloads: list[int]
 ) -> None:
-    """The database lost its last changes: a process must forget counts that it read before."""
+    """The database lost its last changes, so a process must reload counts that it read before."""
     for words in (sqlite.PLACEHOLDERS, postgres.PLACEHOLDERS):
         monkeypatch.setitem(words, "life", "(SELECT CAST(id AS TEXT) FROM epoch)")
     world = make_world()

@@ -29,7 +29,7 @@ from world import SENT, World
 
 pytestmark = pytest.mark.usefixtures("small")
 
-# --- pages and ranks -------------------------------------------------------------------------------------------------
+# --- pages and ranks of the ordered lists ----------------------------------------------------------------------------
 
 
 def test_pages_past_the_end_are_empty(world: World) -> None:
@@ -72,14 +72,14 @@ def test_rank_follows_changes_of_its_player(world: World) -> None:
         world.run(world.keeper.lists.find_rank("Nobody", 5))
 
 
-# --- changes of rows -------------------------------------------------------------------------------------------------
+# --- ordered lists after changes of rows -----------------------------------------------------------------------------
 
 
 def test_every_kind_of_change_updates_the_lists(world: World) -> None:
     add(world, range(25))
     game_server.heartbeat(world)
     game_server.join(world, *[each.id for each in crowd(range(25))])
-    rebuild(world)  # small buckets, so that a changed row moves to another bucket
+    rebuild(world)  # rebuild with small buckets, so that a changed row moves to another bucket
     assert [len(sizes(world, each)) for each in (RANK, NAMES, ONLINE, ONLINE_RANK)] == [7, 7, 7, 7]
     assert agrees(world)
     new, body = game_server.newcomer(1, Level=12, Exp=345)
@@ -132,7 +132,7 @@ async def eight_at_once(world: World) -> None:
 
 
 def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld, reloads: list[int]) -> None:
-    """Its name is removed even as the start of a bucket; other processes reload the blocks and agree."""
+    """A deleted account's name is removed even as the start of a bucket; other processes reload the blocks."""
     one, other = make_world(), make_world()
     add(one, range(60))
     rebuild(one)
@@ -145,10 +145,10 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     tend(other)
     assert character in str(
         one.sql("SELECT word FROM list_changes")
-    )  # the name of a deleted player alone is not personal data
+    )  # the name of a deleted player may stay in the log: alone it is not personal data
     one.sql("DELETE FROM players WHERE user_id IN (SELECT id FROM users WHERE fold = $1)", first)
     one.sql("DELETE FROM users WHERE fold = $1", first)
-    one.run(eight_at_once(one))  # opens enough connections
+    one.run(eight_at_once(one))  # eight parallel requests open enough database connections
     before = len(reloads)
     tend(other)
     for gone in (first, character):
@@ -156,14 +156,14 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
         assert gone not in str(one.sql("SELECT buckets FROM list_blocks"))
     number = read_checkpoint(one).number
     assert agrees(other)
-    assert len(reloads) == before  # this process saved the blocks itself
+    assert len(reloads) == before  # no reload: this process saved the blocks itself
     one.run(eight_at_once(one))
-    assert len(reloads) == before + 1  # one reload for all requests
+    assert len(reloads) == before + 1  # one reload of the blocks for all requests
     assert agrees(one)
     assert agrees(other)
     tend(one)
     tend(other)
-    assert read_checkpoint(one).number == number  # only one checkpoint is saved
+    assert read_checkpoint(one).number == number  # maintenance by both processes saves only one checkpoint
 
 
 def test_deleted_player_leaves_the_online_list(world: World) -> None:

@@ -18,7 +18,7 @@ from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 FIRST = 0x3000
-VIEW = "_view"  # private: only the view has the sizes of the buckets
+VIEW = "_view"  # name of a private attribute: only the view has the sizes of the buckets
 
 
 def add(world: World, numbers: Iterable[int]) -> None:
@@ -151,6 +151,6 @@ def test_view_is_not_continued_from_an_older_checkpoint(make_world: MakeWorld) -
     world.sql("UPDATE lists SET number = number - 1")
     world.sql("DELETE FROM list_blocks")
     with pytest.raises(KeyError):
-        world.run(world.keeper.store.read(lists.load_view))  # finds that the blocks are missing
+        world.run(world.keeper.store.read(lists.load_view))  # this read finds that the blocks of the list are missing
     with pytest.raises(KeyError):
         world.run(world.keeper.lists.count(NAMES))

@@ -1,4 +1,4 @@
-"""The rule for new names, explained in words."""
+"""The rule for new names of accounts and players, explained in words by its refusals."""
 
 import re
 

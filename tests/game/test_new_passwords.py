@@ -41,7 +41,7 @@ def test_length_is_counted_in_characters() -> None:
 
 
 def test_only_the_beginning_of_a_long_password_is_judged() -> None:
-    """A very long password takes no longer to check than a short one."""
+    """Only the beginning is checked, so that a very long password takes no longer than a short one."""
     assert is_common("password" * 8_000, 10, NAMES)
     assert not is_common("x7!kQ2#mPz, " + "a1" * 30_000, 10, NAMES)
 

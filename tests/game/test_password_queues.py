@@ -47,7 +47,7 @@ Calls = Sequence[Coroutine[Any, Any, Answer]]
 
 
 def one_behind_the_other(world: World, hashed: Checks, calls: Calls, meanwhile: Calls = ()) -> list[Answer]:
-    """Send requests in this order, and let the first check start when all have arrived."""
+    """Send log-ins in this order, and let the first password check start when all have arrived."""
 
     async def stand() -> list[Answer]:
         coming: list[asyncio.Task[Answer]] = []
@@ -150,7 +150,7 @@ def test_result_is_reused_only_by_requests_that_were_already_waiting(world: Worl
             async with turns.enter("account", "caller") as turn:
                 told.append(turn.result is not None)
                 if number == 0:
-                    await asyncio.sleep(0)  # two more requests arrive during the check, and one after it
+                    await asyncio.sleep(0)  # two more log-ins arrive during the password check, and one after it
                     turn.set_result(TooManyGuesses(1))
                     asyncio.get_running_loop().call_soon(late)
 

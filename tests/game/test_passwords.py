@@ -34,7 +34,7 @@ class Checks:
         self.threads: set[int] = set()
 
     def at_work(self) -> list[threading.Thread]:
-        """Return the threads that are still running."""
+        """Return the password-checking threads that are still running."""
         return [thread for thread in threading.enumerate() if thread.ident in self.threads]
 
 
@@ -65,7 +65,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
 @pytest.fixture
 def go_on(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Return an event; no password is checked before the test sets it."""
-    del checks  # requested so that delayed checks are counted too
+    del checks  # the fixture `checks` is requested so that delayed checks are counted too
     event, real = threading.Event(), PasswordHasher.verify
 
     def later(hasher: PasswordHasher, stored: str, sent: str) -> bool:
@@ -84,7 +84,7 @@ def log_in(world: World, user: str, password: str) -> int:
     return world.post(TOKEN, body, by=None).status
 
 
-# --- stored hashes ------------------------------------------------------------------------------------------------
+# --- stored password hashes ---------------------------------------------------------------------------------------
 
 
 def test_password_is_stored_as_argon2id_with_its_own_salt(world: World) -> None:
@@ -107,7 +107,7 @@ def test_only_sha256_in_hex_is_accepted() -> None:
             require_wire_hash(bad)
 
 
-# --- right and wrong ----------------------------------------------------------------------------------------------
+# --- right and wrong passwords ------------------------------------------------------------------------------------
 
 
 def test_right_password_matches_and_wrong_one_does_not(checking: Passwords) -> None:
@@ -118,7 +118,8 @@ def test_right_password_matches_and_wrong_one_does_not(checking: Passwords) -> N
     assert run(look()) == [True, False, True]
 
 
-@pytest.mark.parametrize("stored", [None, "!"])  # literal, because databases contain it
+# stored hash of an account without a password; "!" is literal, because databases contain it
+@pytest.mark.parametrize("stored", [None, "!"])
 def test_unknown_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
     assert run(checking.is_right(SENT, stored)) is False
     assert len(checks.against) == 1
@@ -155,7 +156,7 @@ def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callab
     assert any(alike() for _ in range(5))
 
 
-# --- cache --------------------------------------------------------------------------------------------------------
+# --- cache of checked passwords -----------------------------------------------------------------------------------
 
 
 def test_right_password_is_cached_for_a_minute(
@@ -202,7 +203,7 @@ def test_changed_password_is_not_found_in_the_cache(world: World) -> None:
     assert world.post(validate, {"password": WRONG}).status == 200
 
 
-# --- threads ------------------------------------------------------------------------------------------------------
+# --- threads that hash passwords ----------------------------------------------------------------------------------
 
 
 def test_hashing_does_not_block_the_event_loop(checking: Passwords, checks: Checks, go_on: threading.Event) -> None:
@@ -305,10 +306,11 @@ def test_hashing_threads_have_low_priority(checking: Passwords, checks: Checks) 
 def test_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], go_on: threading.Event) -> None:
     world = make_world(hash_queue=1)
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
-    places = [f"10.0.0.{number}" for number in range(6)]  # different addresses, because one address would queue up
+    # different client addresses, because log-ins from one address would queue up
+    places = [f"10.0.0.{number}" for number in range(6)]
 
     async def crowd() -> list[Answer]:
-        """Let one log-in occupy the only place until all others were refused."""
+        """Let one log-in occupy the only place for password checks until all other log-ins were refused."""
         calls = (world.send("POST", TOKEN, body=body, by=None, address=place) for place in places)
         coming = [asyncio.ensure_future(call) for call in calls]
         async with asyncio.timeout(30):

@@ -1,4 +1,4 @@
-"""Token pairs alone: their form, their lifetime, and what is stored."""
+"""Token pairs without the HTTP layer: their form, their lifetime, and what the database stores."""
 
 import hashlib
 import re

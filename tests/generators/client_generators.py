@@ -10,25 +10,26 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "generators.md"
-TOOLS = ROOT / ".venv" / "generators"  # filled by scripts/install_generators.sh
+TOOLS = ROOT / ".venv" / "generators"  # folder of the client generators, filled by scripts/install_generators.sh
 COLUMNS = ("generator", "version", "operations", "warnings", "compiled", "log in", "rank", "give")
-SECONDS = 300  # timeout of one program, long enough for a busy machine
+SECONDS = 300  # timeout of one generator or compiler run, long enough for a busy machine
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_INSTALLS = ("pip install ", "npm install ")  # skipped commands: the lock files have installed these already
+# documented commands that tests skip: the lock files have installed these packages already
+_INSTALLS = ("pip install ", "npm install ")
 
 
 class Generator(NamedTuple):
     name: str
-    usual: str  # pattern of output lines that are not warnings
-    files: str  # glob of the files with the operations
-    operation: str  # pattern of an operation's line, or of its file name if each operation has a file
-    camel: bool = True  # whether names are in camel case, like giveItem
+    usual: str  # pattern of the generator's output lines that are not warnings
+    files: str  # glob of the generated files with the operations
+    operation: str  # pattern of an operation's line in generated code, or of its file name if each operation has a file
+    camel: bool = True  # whether generated names are in camel case, like giveItem
     python: bool = False
 
     @property
     def folder(self) -> Path:
-        """Return the working folder, below Node's packages, so that programs find them."""
+        """Return the generator's working folder, below Node's packages, so that programs find them."""
         return TOOLS / "out" / re.sub(r"\W+", "-", self.name).strip("-")
 
     def version(self) -> str:
@@ -68,7 +69,7 @@ GENERATORS = (
     Generator("orval", usual=r"🍻 orval v|🎉 ", files="client.ts", operation=r"^export const (\w+) = async "),
     Generator(
         "openapi-generator-cli",
-        # it prints a notice for every OpenAPI 3.1 document
+        # openapi-generator prints a notice for every OpenAPI 3.1 document
         usual=r"\[main\] INFO |# |#+$|\[main\] WARN \S* *\S+ - OpenAPI 3\.1 support is still in beta",
         files="client/apis/*.ts",
         operation=r"^    async (\w+)\(",
@@ -110,7 +111,7 @@ def lay_out(generator: Generator, url: str) -> list[str]:
 
 def run(generator: Generator, command: str) -> Done:
     path = f"{TOOLS / 'bin'}:{TOOLS / 'node_modules' / '.bin'}:{os.environ['PATH']}"
-    # drop npm's own remarks about the machine's settings
+    # suppress npm's own messages about the machine's settings
     quiet = {"npm_config_loglevel": "error", "npm_config_update_notifier": "false", "NO_COLOR": "1"}
     done = subprocess.run(
         ["sh", "-c", command],  # noqa: S607 - the page's commands, for a shell
@@ -132,7 +133,7 @@ IMPORT_ALL = (
 
 
 def compile_client(generator: Generator) -> Done:
-    """Compile TypeScript with `strict`, or import every Python module."""
+    """Compile the generated TypeScript with `strict`, or import every generated Python module."""
     if generator.python:
         return run(generator, f'python -W error -c "{IMPORT_ALL}"')
     bundle = "esbuild main.ts --bundle --platform=node --format=esm --outfile=main.mjs --log-level=warning"

@@ -9,7 +9,7 @@ from client_generators import COLUMNS, TOOLS
 from server import Server
 
 PASSWORD = "moss"
-FILLED_SECONDS = 300  # start timeout of the demo, which first fills its database
+FILLED_SECONDS = 300  # seconds: start timeout of the demo, which first fills its database
 
 
 class Demo(Server):

@@ -15,7 +15,7 @@ GIVEN = 10
 
 
 class Game:
-    """Reads the demo directly, without generated code."""
+    """Reads the demo server directly, without generated code."""
 
     def __init__(self, client: httpx.Client) -> None:
         grant = {"grant_type": "password", "username": "keeper", "password": hashlib.sha256(b"moss").hexdigest()}
@@ -45,7 +45,7 @@ def game(demo: Any) -> Iterator[Game]:
 
 
 class Trial:
-    """The results of one generator, as far as it got, and its faults."""
+    """The results of one client generator, as far as it got, and its faults."""
 
     def __init__(self, generator: Generator) -> None:
         self.row = dict.fromkeys(COLUMNS, "-") | {"generator": generator.name, "version": generator.version()}

@@ -24,7 +24,7 @@ PREFIXED = re.compile(r"[0-9a-f]{64}|\$argon2", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Ready:
-    """A write that will succeed, on an account prepared for it."""
+    """A write request that will succeed, on an account prepared for it."""
 
     path: str
     body: Mapping[str, object] | None = None
@@ -76,8 +76,8 @@ WRITES: Mapping[tuple[str, str], Write] = {
     ("DELETE", f"{TOKENS}/[username]"): Write(plain(f"{TOKENS}/Shop"), None),
     ("DELETE", f"{TOKENS}/[username]/[tokenId]"): Write(one_token(TOKENS), None),
 }
-LOG_IN = ("POST", TOKEN)  # accepts neither a key nor a dry run nor a reason
-ERASE = ("DELETE", f"{USERS}/[lookupKey]")  # test_erasing.py tests it
+LOG_IN = ("POST", TOKEN)  # the log-in accepts neither an idempotency key nor a dry run nor a reason
+ERASE = ("DELETE", f"{USERS}/[lookupKey]")  # the erasure of an account, which test_erasing.py tests
 IDS = [f"{method} {path}".replace("[", "{").replace("]", "}") for method, path in WRITES]
 every_write = pytest.mark.parametrize("write", WRITES, ids=IDS)
 
@@ -89,7 +89,8 @@ def send(world: World, write: tuple[str, str], ready: Ready, query: str = "", **
 
 def test_table_lists_every_write_of_accounts_and_tokens() -> None:
     rows = [row for row in ROUTES if row.access is WRITE and row.path.startswith(OURS)]
-    written = {(row.method, row.path) for row in rows if "/admin/" not in row.path}  # test_moderation.py tests them
+    # without the moderation writes under /admin/, which test_moderation.py tests
+    written = {(row.method, row.path) for row in rows if "/admin/" not in row.path}
     assert written == {*WRITES, LOG_IN, ERASE}
 
 
@@ -195,7 +196,7 @@ def test_keys_are_deleted_after_thirty_days(world: World) -> None:
 
 
 def test_fingerprint_of_a_request_excludes_secrets(world: World) -> None:
-    """Another password under the same key counts as the same request, so a stored key cannot confirm a guess."""
+    """Another password under the same key counts as the same request, so a stored answer cannot confirm a guess."""
     path, key = f"{USERS}/Ann/manage/password/change", {"Idempotency-Key": "k1"}
     first = world.post(path, {"new": NEW}, headers=key)
     again = world.post(path, {"new": SENT}, headers=key)
@@ -219,7 +220,8 @@ def test_log_in_and_validation_ignore_keys(world: World) -> None:
 @every_write
 def test_a_dry_run_answers_what_would_happen_and_changes_nothing(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = everything(world, without="known_callers")  # a dry run with the right password marks its caller as known
+    # known_callers is excluded: a dry run with the right password marks its caller as known
+    before = everything(world, without="known_callers")
     tried = [send(world, write, ready, query) for query in ("?dryRun=true", "?DRYRUN=True")]
     assert everything(world, without="known_callers") == before
     real = send(world, write, ready, "?dryRun=false")

@@ -12,7 +12,7 @@ from proof import refused
 from world import SENT, Answer, World
 
 VALIDATE = "/api/v1/users/Ann/password/validate"
-# Password checks of one account are serialised; these are different accounts
+# Accounts for concurrent log-ins: different ones, because password checks of one account are serialised
 NAMES = ("Ann", "Bob", "Mona", "Shop", "Clerk")
 GIVE = "/api/v1/players/Bob/items/give"
 CHANGES = "/api/link/v1/changes"
@@ -38,7 +38,7 @@ async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMa
 
 
 def fill(world: World) -> None:
-    """Occupy every place, as if other requests were running."""
+    """Occupy every place of the admission limit, as if other requests were running."""
     for _ in range(world.keeper.settings.requests_in_flight):
         world.asgi.services.admission.enter()
 
@@ -78,7 +78,7 @@ def test_rejected_request_reads_no_body_and_no_database(make_world: MAKES) -> No
 def test_health_and_metrics_are_never_rejected(make_world: MAKES, path: str) -> None:
     world = make_world(requests_in_flight=1, metrics_token="look")
     fill(world)
-    assert world.get(path, token="look").status in {200, 404}  # 404 where metrics are disabled
+    assert world.get(path, token="look").status in {200, 404}  # the metrics path is a 404 where metrics are disabled
     assert world.asgi.services.admission.in_flight == 1
 
 

@@ -12,8 +12,8 @@ from proof import refused
 from world import World
 
 USERS = "/api/v1/users"
-EMAIL = f"{USERS}/Ann/manage/email/change"  # one string
-GIVE = "/api/v1/players/Bob/items/give"  # a guid, an integer, a boolean
+EMAIL = f"{USERS}/Ann/manage/email/change"  # operation whose body has one string
+GIVE = "/api/v1/players/Bob/items/give"  # operation whose body has a guid, an integer and a boolean
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 LIMIT = 65_536
 OK = b'{"new":"ann@new.test"}'
@@ -30,7 +30,7 @@ def pad_body(size: int) -> bytes:
     return OK[:-1] + b',"pad":"' + b"x" * (size - len(OK) - 9) + b'"}'
 
 
-# --- JSON or form --------------------------------------------------------------------------------------------------
+# --- JSON or form bodies -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def pad_body(size: int) -> bytes:
         (OK, content_type_header(JSON)),
         (OK, content_type_header("Application/JSON; charset=utf-8")),
         (OK, content_type_header("application/json;charset=iso-8859-1")),
-        (OK, content_type_header(FORM)),  # curl -d
+        (OK, content_type_header(FORM)),  # `curl -d` sends this content type
         (b" \r\n\t" + OK, content_type_header(FORM)),
         (OK, {}),
         (BOM + OK, content_type_header(JSON)),
@@ -169,7 +169,7 @@ def test_repeated_field_in_any_case_is_refused(world: World, raw: bytes, content
 
 
 def nest_body(levels: int, opening: str, closing: str) -> bytes:
-    """Return a body with this many levels of nesting, of which the body itself is the first."""
+    """Return a JSON body with this many levels of nesting, of which the body itself is the first."""
     return (OK[:-1].decode() + ',"deep":' + opening * (levels - 1) + "1" + closing * (levels - 1) + "}").encode()
 
 
@@ -184,7 +184,7 @@ def test_body_may_nest_thirty_two_levels(world: World, opening: str, closing: st
         assert "32 levels" in answer.message
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+# --- values of fields ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -292,12 +292,12 @@ def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
         refused(answer, 400, "bad_field", "The field 'new' has characters that cannot be stored.")
 
 
-# --- size ----------------------------------------------------------------------------------------------------------
+# --- size of bodies ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Length": "10"}])
 def test_body_of_the_largest_size_is_accepted(world: World, headers: Mapping[str, str]) -> None:
-    """The limit applies to the bytes received, not to the Content-Length."""
+    """The size limit applies to the bytes received, not to the Content-Length."""
     assert len(pad_body(LIMIT)) == LIMIT
     sent = {**content_type_header(JSON), **headers}
     assert world.call("POST", EMAIL, raw=pad_body(LIMIT), headers=sent).status == 200
@@ -316,7 +316,7 @@ def test_malformed_content_length_is_ignored(world: World, announced: str) -> No
 
 
 def send_chunks(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[str, Any]]:
-    """Send a body in chunks; with `cut`, the client disconnects before the last one."""
+    """Send a request body in chunks; with `cut`, the client disconnects before the last chunk."""
     incoming = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     incoming.append({"type": "http.disconnect"} if cut else {"type": "http.request", "body": b"", "more_body": False})
     sent: list[Any] = []

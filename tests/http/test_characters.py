@@ -74,7 +74,7 @@ def test_rename_changes_account_name_and_not_its_player(world: World) -> None:
     assert (entry.kind, entry.user_id, entry.player_id) == ("user_renamed", USER_IDS["Ann"], None)
     assert [json.loads(side or "") for side in (entry.before, entry.after)] == [{"Name": "Ann"}, {"Name": "Anthea"}]
     assert "Anthea" in [each["Name"] for each in world.get(f"{U}?pageSize=10").json["Values"]]
-    assert world.get(f"{P}/Ann").status == 200  # the account's player keeps its own name
+    assert world.get(f"{P}/Ann").status == 200  # renaming the account does not rename its player
 
 
 @pytest.mark.parametrize("place", [P, U])
@@ -94,7 +94,7 @@ def test_own_name_in_another_case_is_accepted_once(world: World, place: str) -> 
     assert world.post(f"{place}/Ann/name", {"name": "aNN"}).json["Name"] == "aNN"
     rows = len(world.ledger())
     assert world.post(f"{place}/Ann/name", {"name": "aNN"}).status == 200
-    assert len(world.ledger()) == rows  # the name is the same already
+    assert len(world.ledger()) == rows  # no change is recorded, because the name is the same already
     assert world.get(f"{place}/ann").json["Name"] == "aNN"
 
 

@@ -44,7 +44,7 @@ def load(world: World, *changes: Change) -> None:
 
 @pytest.fixture
 def clashing(world: World) -> World:
-    """Import Zed and then ZED, who gets neither the name nor the address; likewise their players Knight and KNIGHT."""
+    """Import Zed and then ZED, who gets neither the name nor the address; likewise players Knight and KNIGHT."""
     knights = [Player(KNIGHT, FIRST, "Knight"), Player(OTHER, SECOND, "KNIGHT")]
     accounts = [make_user(FIRST, "Zed"), make_user(SECOND, "ZED")]
     load(
@@ -115,14 +115,14 @@ def test_exact_name_wins_over_folded_name(world: World) -> None:
 
 
 def test_folded_name_does_not_find_the_second_account(clashing: World) -> None:
-    """After the first account is renamed, the second is still found by its exact name only."""
+    """After the first account is renamed, the account with the clashing name is still found by exact name only."""
     assert clashing.post(f"{USERS}/{FIRST}/name", {"name": "Zack"}).status == 200
     assert clashing.get(f"{USERS}/ZED").json["Id"] == SECOND
     refused(clashing.get(f"{USERS}/zed"), 404, "no_such_user")
 
 
 def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> None:
-    """Attempts by id and by name share one limit; unknown ids are limited and answered like unknown names."""
+    """Log-in attempts by id and by name share one limit; unknown ids are answered like unknown names."""
     world = make_world(guesses_per_caller=2)
     shop = people.USER_IDS["Shop"]
     for tried in (("Shop", shop, shop.upper()), (people.NOBODY_ID, people.NOBODY_ID.replace("-", ""), "Nobody")):
@@ -185,7 +185,7 @@ def test_account_claims_its_address_after_the_other_moved(clashing: World, opera
 
 
 def test_player_claims_its_name_after_the_other_is_renamed(clashing: World) -> None:
-    """The lists show the name again; a save of the game server in between does not undo this."""
+    """After the claim, lists show the player's name again; a save of the game server does not undo this."""
     heartbeat(clashing)
     join(clashing, OTHER)
     path, body = f"{PLAYERS}/{OTHER}/name", {"name": "KNIGHT"}

@@ -25,7 +25,7 @@ BODIES: dict[str, dict[str, object]] = {
     MANAGE_PASSWORD: {"new": NEW},
     RESET: {"code": "never issued", "new": NEW},
 }
-# Operation: the field with the current password
+# Operation: name of the field with the current password
 PROVING = {VALIDATE: "password", EMAIL: "authorization", PASSWORD: "authorization"}
 HASHES = [
     (VALIDATE, "password"),
@@ -135,7 +135,7 @@ def test_malformed_password_hash_is_refused(world: World, operation: str, field:
     assert everything(world) == before
 
 
-# --- 23: validate --------------------------------------------------------------------------------------------------
+# --- operation 23: validate a password -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sent", [SENT, SENT.upper()])
@@ -164,7 +164,7 @@ def test_wrong_password_is_a_400_and_changes_nothing(world: World, operation: st
     assert after == before
 
 
-# --- 24 and 29: email ----------------------------------------------------------------------------------------------
+# --- operations 24 and 29: change the email ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
@@ -235,7 +235,7 @@ def test_extra_power_fields_change_nothing(world: World) -> None:
     )
 
 
-# --- 25 and 30: password -------------------------------------------------------------------------------------------
+# --- operations 25 and 30: change the password ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -265,14 +265,14 @@ def test_password_change_revokes_the_accounts_tokens_at_once(world: World, how: 
     assert world.get("/api/v1/players", by="Shop").status == 200
 
 
-# --- 26: asking for a code -----------------------------------------------------------------------------------------
+# --- operation 26: request a reset code ----------------------------------------------------------------------------
 
 
 def test_reset_request_without_smtp_warns(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     answer = world.get(f"{USERS}/Ann/{RESET}", by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
     log.flush()
-    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log has the same warning
+    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log has the same warning as the answer
 
 
 def test_reset_request_with_smtp_has_the_specs_answer(make_world: Callable[..., World]) -> None:
@@ -304,7 +304,7 @@ def test_reset_codes_are_random_and_long(world: World) -> None:
         assert len(base64.urlsafe_b64decode(code + "==")) * 8 >= 128
 
 
-# --- redeeming a code ----------------------------------------------------------------------------------------------
+# --- redeem a reset code -------------------------------------------------------------------------------------------
 
 
 def test_redeem_has_the_exact_body(world: World) -> None:

@@ -13,7 +13,7 @@ from writes import COINS, GIVE, PLAYERS, Case, count_keys, every_write, send
 
 
 def timeless(answer: Answer) -> tuple[int, bytes]:
-    """Return status and body without the lease's expiry, which differs between two heartbeats."""
+    """Return status and body of an answer without the lease's expiry, which differs between two heartbeats."""
     return answer.status, re.sub(rb'"ExpiresAt":"[^"]*"', b'"ExpiresAt":""', answer.raw)
 
 

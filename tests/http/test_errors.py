@@ -71,7 +71,7 @@ def require_refusal_body(answer: Answer, status: int, code: str) -> None:
     assert answer.headers["cache-control"] == "no-store"
 
 
-# --- the body ------------------------------------------------------------------------------------------------------
+# --- the body of refusals ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("asked", FACES, ids=lambda asked: f"{asked.status} {asked.code} {asked.path}")
@@ -113,7 +113,7 @@ def test_request_ids_differ(world: World) -> None:
     assert len(ids) == 40
 
 
-# --- the order of the checks ---------------------------------------------------------------------------------------
+# --- the order of the checks of a request --------------------------------------------------------------------------
 
 
 def test_route_is_checked_before_token(world: World) -> None:
@@ -155,7 +155,7 @@ def test_replay_is_answered_before_existence_is_checked(world: World) -> None:
     refused(world.post(nobody, {"new": "a@new.test"}, headers=key), 422, "idempotency_key_reused")
 
 
-# --- paths and headers ---------------------------------------------------------------------------------------------
+# --- refusals of paths and headers ---------------------------------------------------------------------------------
 
 
 def test_only_listed_routes_need_no_token(world: World) -> None:
@@ -224,7 +224,7 @@ def stop_writes(world: World) -> None:
 def test_read_only_database_answers_503_to_writes_and_serves_reads(
     make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Writes succeed until the last database page is full; reads succeed after that too."""
+    """On a full database, writes succeed until its last page is full; then they get a 503, and reads still succeed."""
     world = make_world(resets_per_account=1000)
     stop_writes(world)
     answers = (world.post(EMAIL, {"new": f"{number}@new.test"}) for number in range(500))
@@ -235,7 +235,7 @@ def test_read_only_database_answers_503_to_writes_and_serves_reads(
     assert world.get(USERS).status == 200
 
 
-# A SQLite file cannot go away: this process holds it open
+# PostgreSQL only: an SQLite file stays available, because this process holds it open
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_unreachable_database_answers_503(
     databases: Any, loop: asyncio.AbstractEventLoop, capsys: pytest.CaptureFixture[str]
@@ -261,7 +261,8 @@ def test_log_contains_no_secret(make_world: Callable[..., World], capsys: pytest
     world.call("DELETE", f"/api/oauth/token/Root/{pair['refresh_token']}")
     log.flush()
     text = capsys.readouterr().err
-    assert len(text.splitlines()) == 5 + 1  # one line per request, and one saying that mail is not configured
+    # the log has one line per request, and one saying that mail is not configured
+    assert len(text.splitlines()) == 5 + 1
     secrets = [SENT, "b" * 64, code, pair["access_token"], pair["refresh_token"], "$argon2"]
     assert not [secret for secret in secrets if secret in text]
 

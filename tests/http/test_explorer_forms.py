@@ -36,7 +36,7 @@ GUID = "96d6cdc3-877e-5dc4-9024-eac3881a6adb"
 
 
 def evaluate(expression: str, given: object = None) -> Any:
-    """Evaluate the expression in JavaScript, with this API's OpenAPI document."""
+    """Evaluate a JavaScript expression with the explorer's scripts and this API's OpenAPI document."""
     document = json.loads(openapi.make_document(ROUTES, settings.load({})))
     script = f"{SCRIPT}\nconsole.log(JSON.stringify({expression}));"
     done = subprocess.run(
@@ -56,7 +56,7 @@ def send(operation: str, **texts: str) -> dict[str, Any]:
 
 
 def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
-    """Return the words that a shell parses the command into, with a value for each variable."""
+    """Return the words that a shell parses the curl command into, with a value for each variable."""
     shown: str = evaluate(
         'commandOf("http://game.test", filled(given[0], given[1], placeholderOf), given[2])', [operation, texts, how]
     )
@@ -67,7 +67,7 @@ def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
 
 
 def fields_of() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the form fields of every operation, by operation id and field id."""
+    """Return the explorer's form fields of every operation, by operation id and field id."""
     found = evaluate(
         "operations.map((each) => [each.operationId, fieldsOf(each, resolve).map("
         "(field) => ({ ...field, choices: field.choices && [...field.choices.keys()] }))])",
@@ -108,7 +108,7 @@ def test_field_kinds_follow_the_schema() -> None:
 
 
 def test_body_of_alternatives_is_one_form() -> None:
-    """The schemas may use $ref, oneOf, allOf, const and lists of types."""
+    """The body's schemas may use $ref, oneOf, allOf, const and lists of types; the explorer shows one form."""
     password = {
         "allOf": [{"type": "object", "required": ["kind"], "properties": {"kind": {"const": "password"}}}],
         "properties": {"name": {"type": ["string", "null"]}, "id": {"type": "string", "readOnly": True}},

@@ -53,7 +53,7 @@ def kinds(told: Any) -> list[str]:
     return [each["Kind"] for each in told["Changes"]]
 
 
-# --- content -------------------------------------------------------------------------------------------------------
+# --- content of the feed -------------------------------------------------------------------------------------------
 
 
 def test_change_has_the_documented_fields(world: World) -> None:
@@ -109,7 +109,7 @@ def test_pages_of_any_size_from_any_cursor_give_the_same_list(world: World) -> N
     for change in whole:
         rest = [each for each in whole if each["Seq"] > change["Seq"]]
         assert ask(world, f"after={change['Seq']}")["Changes"] == rest
-    assert ask(world, "after=0") == ask(world, "after=0")  # the same cursor gives the same changes again
+    assert ask(world, "after=0") == ask(world, "after=0")  # the same feed cursor gives the same changes again
 
 
 def test_feed_skips_changes_of_accounts_and_catalogue(world: World) -> None:
@@ -123,7 +123,7 @@ def test_feed_skips_changes_of_accounts_and_catalogue(world: World) -> None:
     assert put_catalogue(world, "maps", [{"Id": people.guid(0x77), "Name": "Cave"}]).status == 200
     told = ask(world, f"after={before}&own=true")
     assert told["Changes"] == []
-    assert told["Next"] == world.ledger()[-1].seq > before + 3  # the cursor moved past the skipped changes
+    assert told["Next"] == world.ledger()[-1].seq > before + 3  # the feed's cursor moved past the skipped changes
     raw = world.get(f"{CHANGES}?after=0&own=true&limit=1000", by="Server").raw.decode()
     for hidden in (SENT, code, "ab" * 32, "argon2", "password", "@example.test"):
         assert hidden.lower() not in raw.lower()
@@ -133,7 +133,8 @@ def test_own_reports_are_excluded_by_default(world: World) -> None:
     after = now(world)
     put_player(world, BOB.id, {"Level": 4})
     assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
-    give(world, by="Server")  # the same account, but through the API instead of the link
+    # this change is made by the game server's account, but through the API instead of the link
+    give(world, by="Server")
     last = world.ledger()[-1].seq
     told = ask(world, f"after={after}")
     assert [(each["Kind"], each["By"]) for each in told["Changes"]] == [
@@ -165,7 +166,7 @@ def test_cursor_now_starts_at_the_end(world: World) -> None:
     assert kinds(ask(world, f"after={told['Next']}")) == ["items_given"]
 
 
-# --- waiting -------------------------------------------------------------------------------------------------------
+# --- waiting for changes (long polls) ------------------------------------------------------------------------------
 
 
 def test_long_poll_is_answered_when_a_change_commits(world: World) -> None:
@@ -185,7 +186,7 @@ def test_long_poll_times_out_with_an_empty_page(world: World) -> None:
     after = now(world)
     began = time.monotonic()
     told = ask(world, f"after={after}&wait=1")
-    assert 1 <= time.monotonic() - began < 30  # below the longest wait, which is a minute
+    assert 1 <= time.monotonic() - began < 30  # seconds; below the longest wait of a long poll, which is a minute
     assert (told["Changes"], told["Next"]) == ([], after)
 
 
@@ -250,7 +251,7 @@ def test_disconnect_during_a_long_poll_leaves_nothing_behind(world: World) -> No
     world.run(poll())
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------
+# --- invalid input of the feed -------------------------------------------------------------------------------------
 
 
 def test_wrong_epoch_is_409(world: World) -> None:
@@ -307,7 +308,7 @@ def test_limit_and_wait_above_the_maximum_are_reduced() -> None:
     assert (asked.limit, asked.wait, FeedQuery().limit) == (1000, 60, 100)
 
 
-# --- permissions ---------------------------------------------------------------------------------------------------
+# --- permissions of the feed ---------------------------------------------------------------------------------------
 
 
 def test_feed_needs_the_role_and_accepts_a_read_only_token(world: World) -> None:
@@ -326,7 +327,7 @@ def test_other_methods_are_405(world: World) -> None:
         refused(world.call(method, CHANGES), 405, "method_not_allowed", "GET")
 
 
-# --- AppliedSeq ----------------------------------------------------------------------------------------------------
+# --- AppliedSeq in reports -----------------------------------------------------------------------------------------
 
 
 def report(world: World, applied: object, quantity: int = 9, **more: str) -> Any:

@@ -16,7 +16,7 @@ SEARCH = "/api/keeper/v1/search"
 
 
 def find(world: World, text: str, query: str = "", **more: Any) -> list[tuple[str, str, str]]:
-    """Return kind, name and match type of each result."""
+    """Return kind, name and match type of each search result."""
     answer = world.get(f"{SEARCH}?q={quote(text)}{query}", **more)
     assert answer.status == 200, answer.raw
     assert answer.json["Query"] == text
@@ -64,12 +64,12 @@ def test_deleted_player_is_found_by_id(world: World) -> None:
     assert find(world, BOB.id[:-1]) == []
     deletion = world.ledger()[-1].seq
     assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200
-    # The undo restored the player
+    # The undo of the deletion restored the player, so the search finds it
     assert [each["Detail"] for each in world.get(f"{SEARCH}?q={BOB.id}").json["Found"]] == [BOB.id]
 
 
 def test_erased_account_is_found_by_id_without_a_name(world: World) -> None:
-    """Rows of erased accounts and players stay under their ids; accounts need the permission."""
+    """Erased accounts and players are still found by their ids; finding accounts needs the permission."""
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     for kind, each in (("player", ANN.id), ("user", USER_IDS["Ann"])):
         told = {"Kind": kind, "Id": each, "Name": each, "Detail": "deleted", "Match": "id"}
@@ -117,7 +117,7 @@ def test_search_tolerates_a_typing_error(world: World) -> None:
         names = [(name, match) for kind, name, match in find(world, typed) if kind == "player"]
         assert names[0][0] == "Alice", typed
         assert names[0][1] in {"near", "part"}, typed
-    # Text after the first word is ignored for typing errors
+    # For typing errors only the first word of the search text is compared
     assert [name for _, name, _ in find(world, "Blathus the Great")] == ["Balthus"]
     assert find(world, "Xqzzy") == []
     assert find(world, "Alice")[0] == ("player", "Alice", "exact")
@@ -127,7 +127,8 @@ def test_search_tolerates_a_typing_error(world: World) -> None:
 def test_exact_match_of_a_long_name_hides_partial_matches(world: World) -> None:
     people_called(world, "Balthus", "Balthusar", "Xbalthus", "Balthu")
     assert find(world, "BALTHUS") == [("player", "Balthus", "exact"), ("player", "Balthusar", "prefix")]
-    assert ("player", "Xbalthus", "part") in find(world, "Balthu")  # for a shorter name, partial matches are shown too
+    # a name that contains the search text is shown beside the shorter name that resembles it
+    assert ("player", "Xbalthus", "part") in find(world, "Balthu")
     assert ("player", "Xbalthus", "part") in find(world, "althus")
 
 
@@ -137,7 +138,8 @@ def test_exact_match_that_the_caller_may_not_see_hides_nothing(world: World) -> 
     assert find(world, "Balthus") == [("user", "Balthus", "exact")]
     assert find(world, "Balthus", by="Shop") == [("player", "Xbalthus", "part")]
     world.sql("UPDATE ledger SET seq = 1234567 WHERE seq = 16")
-    assert ("player", "No1234567", "part") in find(world, "1234567")  # a number may also be the number of a change
+    # the search text may be the number of a change, but also a part of a name
+    assert ("player", "No1234567", "part") in find(world, "1234567")
 
 
 def test_exact_email_or_catalogue_name_hides_partial_matches(world: World) -> None:

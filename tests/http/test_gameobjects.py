@@ -16,7 +16,7 @@ EMPTY = (
     *("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event"),
     *("servervariable", "tileset", "guildvariable", "uservariable"),
 )
-ITEMS = [  # sorted by name
+ITEMS = [  # expected items of the catalogue, sorted by name
     {
         "Id": item.id,
         "Name": item.name,
@@ -106,7 +106,7 @@ def test_paging_follows_the_rules_of_other_lists(make_world: Any) -> None:
     legacy = world.post(f"{OBJECTS}/item", {"page": "1", "COUNT": 99999}).json
     assert (legacy["total"], legacy["Page"], [each["Value"]["Name"] for each in legacy["entries"]]) == (4, 1, names[3:])
     assert world.call("POST", f"{OBJECTS}/item", form={"count": "1"}).json["count"] == 1
-    # 0 means the default, limited to the largest page
+    # count 0 means the default page size, limited to the largest page
     assert world.post(f"{OBJECTS}/item", {"count": 0}).json["count"] == 3
 
 

@@ -37,7 +37,7 @@ def long_world(world: World) -> World:
 
 
 async def ask_until(world: World, others: asyncio.Future[Answer], path: str) -> int:
-    """Return how many requests are answered, one after the other, before `others` is done."""
+    """Return how many requests are answered, one after the other, before the task `others` is done."""
     count = 0
     while not others.done():
         assert (await world.send("GET", path, by="Root")).status == 200
@@ -60,7 +60,8 @@ def test_other_requests_are_answered_during_a_long_read(
 
     count, answer = long_world.run(at_once())
     assert answer.status == 200
-    assert count >= 2  # an uninterrupted read leaves time for one at most
+    # requests answered during the export: beside a read without pauses, one at most would be answered
+    assert count >= 2
 
 
 def test_export_is_one_snapshot_while_others_write(long_world: World) -> None:
@@ -100,8 +101,10 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
     assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
-    monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)  # without PAUSE_SECONDS a pause would last for many seconds
-    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)  # short, so that a busy machine does not make it too long
+    # without the limit PAUSE_SECONDS a pause of the long read would last for many seconds
+    monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)
+    # seconds; a short pause, so that a busy machine does not make it too long
+    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)
     monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
 
     async def at_once() -> Answer:
@@ -186,7 +189,7 @@ def others_stay_active(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def enter_until(admission: Admission, over: asyncio.Event) -> None:
-    """Count another request every 10 ms until `over` is set."""
+    """Count another active request every 10 ms until the event `over` is set."""
     while not over.is_set():
         admission.total += 1
         await asyncio.sleep(0.01)
@@ -194,7 +197,7 @@ async def enter_until(admission: Admission, over: asyncio.Event) -> None:
 
 @pytest.mark.usefixtures("others_stay_active")
 def test_long_work_gets_its_share_while_others_ask() -> None:
-    """Each piece counts another request itself, so the result does not depend on the scheduling of a second task."""
+    """Each piece of long work counts another request itself, so the result does not depend on scheduling."""
     admission = Admission(1)
 
     async def work(rest: Pause) -> None:
@@ -204,7 +207,7 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
             await rest()
 
     async def measure() -> float:
-        admission.total += 1  # the long work's own request
+        admission.total += 1  # count the long work's own request as active
         began = time.monotonic()
         await Gate(admission).run("Ann", work)
         return time.monotonic() - began
@@ -213,7 +216,7 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
 
 
 def test_long_work_is_not_slowed_down_without_other_requests() -> None:
-    """Alone, it yields once between its pieces: if it slept, the event loop would run thousands of iterations."""
+    """Without other requests, long work yields once between its pieces; it does not sleep."""
 
     async def work(rest: Pause) -> int:
         steps = 0

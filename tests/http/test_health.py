@@ -21,18 +21,18 @@ ASKERS = 30
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait longer for the database, so that a busy machine does not look like a silent one."""
+    """Raise the timeout of the health check, so that a busy machine does not look like a silent database."""
     monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
 
 
 def ready_soon(world: World) -> int:
-    """Ask for readiness after the cached answer has expired."""
+    """Request /health/ready after the cached answer has expired; return the status."""
     world.run(asyncio.sleep(health.FRESH_SECONDS + 0.1))
     return world.get("/health/ready", by=None).status
 
 
 def count_writes(world: World) -> int:
-    """Return a number that grows with every write transaction."""
+    """Return a database counter that grows with every write transaction."""
     if world.keeper.store.engine == "sqlite":
         return world.keeper.store.collect_stats().batched
     return int(world.sql("SELECT CAST(pg_current_xact_id() AS text)")[0][0])
@@ -50,7 +50,8 @@ def test_concurrent_readiness_checks_share_one_write(world: World) -> None:
 
     before = count_writes(world)
     assert world.run(ask()) + world.run(ask()) == [200] * 2 * ASKERS
-    assert 1 <= count_writes(world) - before < ASKERS / 3  # PostgreSQL itself writes now and then
+    # many health requests share few writes; PostgreSQL itself writes now and then
+    assert 1 <= count_writes(world) - before < ASKERS / 3
     assert ready_soon(world) == 200
 
 
@@ -71,7 +72,7 @@ def test_read_only_database_is_not_ready(world: World) -> None:
     assert world.get("/health/live", by=None).status == 200
 
 
-# This process holds a SQLite file open: it cannot go away
+# PostgreSQL only: an SQLite file stays available, because this process holds it open
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_unreachable_database_is_not_ready(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
     url = databases.fresh()
@@ -87,7 +88,8 @@ def test_readiness_is_checked_again_after_a_failure(make_world: Callable[..., Wo
     closed = ready_soon(world)
     world.run(world.keeper.store.open())
     assert world.get("/health/ready", by=None).status == 200
-    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]  # a PostgreSQL pool reconnects
+    # PostgreSQL is ready, because its connection pool reconnects
+    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]
 
 
 def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +149,7 @@ def lesser_role(world: World) -> Iterator[str]:
     world.sql("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
     world.sql(f"GRANT USAGE ON SCHEMA public TO {role}")
     world.sql(f'ALTER DATABASE "{name}" SET role = {role}')
-    world.run(world.keeper.store.close())  # the next connections use the new role
+    world.run(world.keeper.store.close())  # close the connections: the next ones use the new role
     yield role
     as_superuser(world, f'ALTER DATABASE "{name}" RESET role; DROP OWNED BY {role}; DROP ROLE {role}')
     world.run(world.keeper.store.close())
@@ -165,12 +167,12 @@ def lesser_role(world: World) -> Iterator[str]:
     ],
 )
 def test_revoked_privileges_are_503_and_not_ready(world: World, lesser_role: str, revoked: str, fault: str) -> None:
-    """The doctor names the missing privileges."""
+    """After revoked privileges the health check fails, and the doctor names the missing privileges."""
     give = "/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1}
     add, newcomer = f"/api/link/v1/players/{uuid.uuid4()}", {"Name": "Newcomer", "UserId": people.USER_IDS["Ann"]}
     assert (world.post(*give).status, ready_soon(world), errors(world)) == (200, 200, [])
     as_superuser(world, f"REVOKE {revoked} FROM {lesser_role}")
-    world.run(world.keeper.store.close())  # each connection looks up the schema once
+    world.run(world.keeper.store.close())  # close the connections, because each one looks up the schema only once
     refused = world.call("PUT", add, body=newcomer, by="Server")
     assert (refused.status, refused.json["Code"], ready_soon(world)) == (503, "database_away", 503)
     assert any(fault in each for each in errors(world)), errors(world)

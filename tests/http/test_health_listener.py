@@ -10,7 +10,8 @@ from server import Server, free_port
 
 CONNECTIONS = 20
 PATIENCE_SECONDS = 2
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the engine makes no difference here
+# SQLite only: the engine makes no difference here
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 def status(port: int, path: str) -> int:

@@ -19,13 +19,13 @@ from world import World
 
 CHANGES = "/api/keeper/v1/changes"
 THEN = "/api/keeper/v1/players"
-PEOPLE = 16  # changes that filling the test world records
-NO_ACCOUNTS = 8  # of these, not about accounts: five of the catalogue and three players
+PEOPLE = 16  # number of changes that filling the test world records
+NO_ACCOUNTS = 8  # number of these changes that are not about accounts: five of the catalogue and three players
 FAR, LONG_AGO = 4_000_000_000_000, 1_000_000_000_000
 
 
 def give(world: World, quantity: int = 1, name: str = "Bob", item: str = COIN.id, **more: Any) -> int:
-    """Give an item and return the number of the change."""
+    """Give an item to a player and return the number of the change."""
     body = {"itemid": item, "quantity": quantity}
     assert world.post(f"/api/v1/players/{name}/items/give", body, **more).status == 200
     return last(world)
@@ -85,7 +85,8 @@ def test_reason_filter_matches_a_substring(world: World) -> None:
     give(world, headers={"X-Reason": "Another offer"})
     for part in ("order", "ORDER", "50%25", "a_b!", "of a", "%C3%89tienne"):
         assert numbers(world, f"reason={part}") == [seq], part
-    for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):  # case is ignored for A to Z only
+    # no results: % and _ are literal, and case is ignored for A to Z only
+    for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):
         assert numbers(world, f"reason={part}") == [], part
 
 
@@ -190,7 +191,7 @@ def test_malformed_filter_is_400(world: World) -> None:
             refused(world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
 
 
-# --- earlier state -------------------------------------------------------------------------------------------------
+# --- earlier state of a player -------------------------------------------------------------------------------------
 
 
 def occupied_slots(slots: list[Any]) -> dict[int, tuple[str, int]]:
@@ -326,10 +327,11 @@ def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
     for at in (14, 16, "2001-09-09T01:46:41Z"):
         assert occupied_slots(items(world, at, "Bob")["inventory"]) == {}
     assert occupied_slots(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
-    assert items(world, "2001-09-09T01:46:39Z")["bags"]  # a player with changes of its own has a known history
+    # the history of a player with changes of its own is known even before the import
+    assert items(world, "2001-09-09T01:46:39Z")["bags"]
 
 
-# --- page limits ---------------------------------------------------------------------------------------------------
+# --- page limits of the audit log ----------------------------------------------------------------------------------
 
 
 def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,7 +372,7 @@ def test_change_with_a_wrong_clock_does_not_end_a_search(world: World, monkeypat
     assert numbers(world, "from=2096-10-02T07:06:40Z&reason=wanted") == [first]
 
 
-# --- Undoable ------------------------------------------------------------------------------------------------------
+# --- the field Undoable of a change --------------------------------------------------------------------------------
 
 
 def test_undoable_depends_on_the_callers_role(world: World) -> None:
@@ -395,7 +397,7 @@ def test_malformed_or_future_time_is_refused(world: World) -> None:
     for what in ("items", "spells", "variables"):
         for at in ("yesterday", "-1", "1.5", "9" * 19, "%00", "2026-13-01", BEYOND, newest + 1, later):
             refused(world.get(f"{THEN}/Ann/{what}?at={at}"), 400, "bad_field")
-        for at in (newest, soon):  # a time slightly in the future means now
+        for at in (newest, soon):  # a time slightly in the future means now, because clocks differ
             assert world.get(f"{THEN}/Ann/{what}?at={at}").json == world.get(f"{THEN}/Ann/{what}").json
 
 

@@ -13,10 +13,10 @@ from people import BOB, COIN
 from undos import CHANGES, items, last
 from world import World
 
-SECOND = 1_000_000_000_000  # 2001-09-09 01:46:40 UTC
+SECOND = 1_000_000_000_000  # milliseconds: 2001-09-09 01:46:40 UTC
 BEGUN = "2001-09-09T01:46:40"
 THEN = f"/api/keeper/v1/players/{BOB.id}/items"
-# times, and how many of the changes at 0, 73, 20,999 and 21,000 ms after BEGUN were made by then
+# Per time in the query: how many of the changes at 0, 73, 20,999 and 21,000 ms after BEGUN were made by then
 NAMED = {
     f"{BEGUN}Z": 2,
     BEGUN: 2,

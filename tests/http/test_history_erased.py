@@ -7,7 +7,7 @@ from world import World
 
 
 def list_undoable(world: World, query: str, by: str = "Root") -> dict[str, bool]:
-    """Return whether each change is undoable, by its kind."""
+    """Return for each kind of change whether the history marks it as undoable."""
     return {each["Kind"]: each["Undoable"] for each in world.get(f"{CHANGES}?{query}", by=by).json["Changes"]}
 
 
@@ -24,7 +24,7 @@ def test_changes_of_an_erased_account_are_not_undoable(world: World) -> None:
     kinds = {"items_given", "player_changed", "player_created", "player_deleted"}
     assert list_undoable(world, of_player) == dict.fromkeys(
         kinds, True
-    )  # the deletion of the player can still be undone
+    )  # only the deletion of the player can still be undone
     assert list_undoable(world, f"user={USER_IDS['Ann']}&kind=user_renamed") == {"user_renamed": True}
     assert world.call("DELETE", "/api/v1/users/Anna").status == 200
     for by in ("Root", "Shop"):

@@ -109,7 +109,7 @@ def test_key_has_1_to_255_visible_ascii_characters(world: World, subtests: pytes
 
 
 def test_two_keys_in_one_request_are_400(world: World) -> None:
-    """If a gateway adds its own key, a retry must not become a second change."""
+    """A request with two Idempotency-Keys is refused: if a gateway adds a key, a retry must not be applied twice."""
     key = {"Idempotency-Key": "order-1"}
     first = world.post(GIVE, COINS, headers=key)
     before = everything(world)

@@ -1,4 +1,4 @@
-"""Information about the server, which sites and tools request first."""
+"""GET info: information about the server, which sites and tools request first."""
 
 import itertools
 import time

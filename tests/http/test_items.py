@@ -47,7 +47,7 @@ def take(world: World, items: str, item_id: str, quantity: int) -> Answer:
 
 
 def read_slots(world: World, items: str, place: str = "inventory") -> dict[int, tuple[str, int]]:
-    """Return item and quantity of each occupied slot."""
+    """Return item and quantity of each occupied inventory slot."""
     listed = world.get(f"{items}/{place}").json
     return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in listed if each["ItemId"] != ZERO_GUID}
 
@@ -56,7 +56,7 @@ def give_answer(item_id: str, inventory: int, bank: int = 0) -> dict[str, object
     return {"id": item_id, "quantity": {"total": inventory + bank, "bank": bank, "inventory": inventory}}
 
 
-# --- reading (10 to 13) --------------------------------------------------------------------------------------------
+# --- operations 10 to 13: read items -------------------------------------------------------------------------------
 
 
 def test_inventory_and_bank_list_empty_slots_too(world: World) -> None:
@@ -247,7 +247,7 @@ def test_json_and_form_bodies_of_every_spelling_are_accepted(world: World, sent:
     assert read_slots(world, ANN)[0] == (COIN.id, 252)
 
 
-# --- give (14) -----------------------------------------------------------------------------------------------------
+# --- operation 14: give items --------------------------------------------------------------------------------------
 
 
 def test_give_answers_the_new_counts_of_the_item(world: World) -> None:
@@ -345,7 +345,7 @@ def test_without_a_catalogue_any_guid_is_a_stackable_item(world: World) -> None:
     refused(give(world, BOB, ZERO_GUID, 1), 404, "no_such_item")
 
 
-# --- take (15) -----------------------------------------------------------------------------------------------------
+# --- operation 15: take items --------------------------------------------------------------------------------------
 
 
 def test_take_answers_the_quantity(world: World) -> None:
@@ -415,7 +415,7 @@ def test_take_after_give_restores_everything_but_the_audit_log(world: World) -> 
     before = everything(world, without="ledger")
     give(world, ANN, ARROW.id, 500)
     take(world, ANN, ARROW.id, 500)
-    assert read_slots(world, ANN).get(1) is None  # the lowest slots are emptied first
+    assert read_slots(world, ANN).get(1) is None  # items are taken from the lowest slots first
     take(world, ANN, ARROW.id, 60)
     give(world, ANN, ARROW.id, 60)
     assert everything(world, without="ledger") == before

@@ -70,7 +70,7 @@ LARGE: Sequence[tuple[str, bytes]] = (
 
 
 def test_large_body_does_not_block_other_requests(world: World, subtests: pytest.Subtests) -> None:
-    """Each large body is invalid, so that only reading it takes time."""
+    """Each large body is invalid, so that the server only reads it and changes nothing."""
     for path, body in LARGE:
         with subtests.test(repr(body[:20])):
             assert len(body) > large_bodies.LARGE_BYTES
@@ -87,7 +87,7 @@ def test_large_body_is_read_like_a_small_one(world: World) -> None:
 def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> None:
     async def send_and_cancel() -> None:
         asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
-        await asyncio.sleep(0)  # the caller is cached, so the request now reads its body
+        await asyncio.sleep(0)  # the caller's token is cached, so the request now reads its body
         assert (asked.done(), world.asgi.services.admission.in_flight) == (False, 1)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -101,7 +101,7 @@ def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> 
 
 
 async def turns_during(world: World, path: str, body: bytes) -> int:
-    """Count the turns of another task between the last byte of the body and the first of the answer."""
+    """Count the turns of another task between the last byte of the request and the first of the answer."""
     turns, marks, sent = itertools.count(), list[int](), list[Any]()
 
     async def others() -> None:

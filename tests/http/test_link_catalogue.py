@@ -59,7 +59,7 @@ def test_changed_catalogue_shows_at_once(world: World) -> None:
 
 
 def test_one_of_two_concurrent_catalogues_wins(make_world: Callable[..., World]) -> None:
-    """Each request replaces the whole list, so a mixture of both would be wrong."""
+    """Each catalogue request replaces the whole list, so a mixture of two requests would be wrong."""
     one, other = make_world(), make_world()
     ids = [str(uuid.UUID(int=0x5000 + number)) for number in range(200)]
 

@@ -13,7 +13,7 @@ from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, HEAL, KILLS, POUCH, SWORD,
 from reports import FIELDS, NEW, STRANGE, bag, inventory, record
 from world import World
 
-# --- creating ------------------------------------------------------------------------------------------------------
+# --- create players over the link ----------------------------------------------------------------------------------
 
 
 def test_player_is_created_with_all_fields(world: World) -> None:
@@ -133,7 +133,7 @@ def test_malformed_report_is_400_and_names_the_field(world: World, subtests: pyt
     assert everything(world) == before
 
 
-# --- names and deleting --------------------------------------------------------------------------------------------
+# --- rename and delete players over the link -----------------------------------------------------------------------
 
 
 def test_online_player_is_listed_by_its_new_name(world: World) -> None:

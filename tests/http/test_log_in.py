@@ -88,7 +88,7 @@ def test_new_token_does_not_revoke_older_ones(world: World) -> None:
         (BY_PASSWORD | {"username": ["Shop"]}, "invalid_request"),
         (BY_PASSWORD | {"username": "Sh\x00p"}, "invalid_request"),
         (BY_PASSWORD | {"scope": "write"}, "invalid_request"),
-        (BY_PASSWORD | {"Password": SENT}, "invalid_request"),  # the field is sent twice
+        (BY_PASSWORD | {"Password": SENT}, "invalid_request"),  # the password field is sent twice, in two spellings
         (BY_PASSWORD | {"password": WRONG}, "invalid_grant"),
         (BY_PASSWORD | {"username": "Nobody"}, "invalid_grant"),
         (BY_PASSWORD | {"username": people.NOBODY_ID}, "invalid_grant"),
@@ -136,7 +136,7 @@ def test_removed_api_access_ends_tokens(world: World, monkeypatch: pytest.Monkey
     require_oauth_error(exchange(world, pair.json["refresh_token"]), "unauthorized_client")
 
 
-# --- what happens while the password is checked --------------------------------------------------------------------
+# --- changes during the password check -----------------------------------------------------------------------------
 
 
 def test_log_in_with_a_password_changed_meanwhile_gets_no_token(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

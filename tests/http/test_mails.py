@@ -37,7 +37,7 @@ def store_failed_mail(world: World) -> str:
     return only(world).id
 
 
-# --- the outbox ----------------------------------------------------------------------------------------------------
+# --- list the outbox -----------------------------------------------------------------------------------------------
 
 
 def test_outbox_has_the_exact_body(world: World) -> None:
@@ -94,7 +94,7 @@ def test_malformed_query_is_400(world: World, query: str) -> None:
 
 
 def test_pages_list_every_mail_once(world: World) -> None:
-    """Pages are complete although mails share a time; `Next` is the cursor of the next page."""
+    """The pages of mails are complete although mails share a time; `Next` is the cursor of the next page."""
     for name in ("Ann", "Bob", "Ann", "Mona", "Bob"):
         ask(world, name)
     everyone = [mail.id for mail in list_mails(world)]
@@ -121,7 +121,7 @@ def test_user_filter_selects_the_mails_of_one_account(world: World) -> None:
     assert world.get(f"{MAILS}?user={people.NOBODY_ID}").json == {"Mails": [], "Next": None}
 
 
-# --- retry ---------------------------------------------------------------------------------------------------------
+# --- retry a mail --------------------------------------------------------------------------------------------------
 
 
 def test_retry_delivers_a_failed_mail(make_world: Make) -> None:
@@ -137,7 +137,7 @@ def test_retry_delivers_a_failed_mail(make_world: Make) -> None:
         assert sink.received == []  # a permanent failure is not retried automatically
         answer = retry(world, mail_id)
         assert (answer.status, answer.raw) == (200, spelt({"Message": "The mail is due now."}))
-        # Kept until the next attempt
+        # The last error of the mail is kept until the next attempt
         assert world.get(MAILS).json["Mails"][0]["LastError"] == "550 5.1.1 no such mailbox"
         send(world)
         assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]

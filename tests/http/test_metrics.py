@@ -26,7 +26,7 @@ ONLY_HERE = {"gamekeeper_writer_queue": "sqlite", "gamekeeper_writer_batch": "sq
 
 
 def parse_metrics(text: str) -> Samples:
-    """Parse the text format strictly: HELP and TYPE of each family come once, before its samples."""
+    """Parse the Prometheus text format strictly: HELP and TYPE of each family come once, before its samples."""
     samples: Samples = {}
     family = ""
     for line in text.splitlines():
@@ -54,7 +54,7 @@ def requests(samples: Samples, route: str, status: int) -> float:
     return sum(value for name, value in samples.items() if f'_total{{{route},status="{status}"' in name)
 
 
-# --- permissions ---------------------------------------------------------------------------------------------------
+# --- permissions for the metrics -----------------------------------------------------------------------------------
 
 
 def test_metrics_are_404_without_the_setting(world: World) -> None:
@@ -79,7 +79,7 @@ def test_api_token_is_denied(make_world: Make) -> None:
     assert make_world(metrics_token=TOKEN).get("/metrics", by="Root").status == 401
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+# --- values of the metrics -----------------------------------------------------------------------------------------
 
 
 def test_requests_are_counted_by_route_and_status(make_world: Make) -> None:
@@ -147,7 +147,7 @@ def test_store_gauges_show_its_load(make_world: Make) -> None:
         )
 
 
-# This process holds a SQLite file open: it cannot go away
+# PostgreSQL only: an SQLite file stays available, because this process holds it open
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_unreachable_database_is_reported_as_down(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
     url = databases.fresh()
@@ -160,7 +160,7 @@ def test_unreachable_database_is_reported_as_down(databases: Any, loop: asyncio.
 
 
 def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> None:
-    """Reads still work, so `database_up` stays 1."""
+    """On a read-only database reads still work, so the metric `database_up` stays 1."""
     world = make_world(metrics_token=TOKEN)
     assert scrape(world)["gamekeeper_database_writable"] == 1
     if world.keeper.store.engine == "sqlite":
@@ -170,7 +170,7 @@ def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> Non
     else:
         (name,) = world.sql("SELECT CAST(current_database() AS text)")[0]
         world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        world = make_world(metrics_token=TOKEN)  # its database sessions start read-only
+        world = make_world(metrics_token=TOKEN)  # the database sessions of this world start read-only
     time.sleep(FRESH_SECONDS)
     samples = scrape(world)
     assert (samples["gamekeeper_database_up"], samples["gamekeeper_database_writable"]) == (1, 0)
@@ -187,7 +187,7 @@ def test_documentation_lists_exactly_the_metrics(make_world: Make) -> None:
     assert served == {name for name in FAMILIES if ONLY_HERE.get(name, engine) == engine}
 
 
-# --- several workers -----------------------------------------------------------------------------------------------
+# --- metrics of several workers ------------------------------------------------------------------------------------
 
 
 def have_both_answered(samples: Samples) -> bool:
@@ -211,16 +211,16 @@ def test_every_worker_reports_all_workers_and_counters_never_fall(
             asked = {"Authorization": f"Bearer {known_tokens['Root']}"}
             httpx.get(
                 f"{server.url}/api/v1/players/Ann", headers=asked
-            ).raise_for_status()  # a new connection each time
+            ).raise_for_status()  # each request uses a new connection, so that both workers get some
             text = httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
             samples = parse_metrics(text)
             counts = {name: value for name, value in samples.items() if "_total" in name or "_bucket" in name}
             assert [name for name in before if counts[name] < before[name]] == [], number
             before = counts
-        while requests(samples, PLAYER, 200) < number:  # workers exchange their counts periodically
+        while requests(samples, PLAYER, 200) < number:  # repeat, because workers exchange their counts periodically
             assert time.monotonic() < give_up
             samples = parse_metrics(
                 httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
             )
         assert requests(samples, PLAYER, 200) == number
-    assert list(tmp_path.iterdir()) == []  # no files are left
+    assert list(tmp_path.iterdir()) == []  # after the shutdown no files of the workers' counts are left

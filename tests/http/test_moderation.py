@@ -69,7 +69,7 @@ def prepare(world: World, what: str, name: str = "Ann") -> None:
         join(world, people.ANN.id)
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
+# --- answers of moderation operations ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ACTS)
@@ -129,7 +129,7 @@ def test_lifting_what_is_not_imposed_is_200_and_changes_nothing(world: World, wh
 
 
 def test_lifting_nothing_under_a_key_lifts_nothing_later(world: World) -> None:
-    """The repeated request replays the first answer, although the account has been banned since."""
+    """A repeated key replays the first answer of lifting a ban, although the account has been banned since."""
     key = {"idempotency-key": "k"}
     assert act(world, "unban", headers=key).status == 200
     assert act(world, "ban").status == 200
@@ -143,7 +143,7 @@ def test_duration_must_be_whole_days(world: World, duration: object) -> None:
         answer = act(world, what, body={"duration": duration})
         refused(answer, 400, "bad_field")
         assert "'duration'" in answer.message
-        # An empty duration must not mean a permanent ban
+        # A ban with an empty duration is refused: it must not become permanent
         refused(act(world, what, form={"duration": ""}), 400, "bad_field")
 
 
@@ -155,7 +155,7 @@ def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
             assert f"'{field}'" in answer.message
 
 
-# --- permissions ---------------------------------------------------------------------------------------------------
+# --- permissions for moderation ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ACTS)
@@ -286,7 +286,7 @@ def test_etag_changes_when_a_ban_expires(world: World) -> None:
     assert user(world)["IsBanned"] is False
 
 
-# --- records -------------------------------------------------------------------------------------------------------
+# --- account and player records after moderation -------------------------------------------------------------------
 
 
 def test_account_record_has_ban_mute_and_play_time(world: World) -> None:
@@ -311,7 +311,7 @@ def test_huge_play_time_is_limited(world: World) -> None:
     assert user(world)["PlayTimeSeconds"] == 2**63 - 1
 
 
-# --- audit log and game feed ---------------------------------------------------------------------------------------
+# --- moderation in audit log and game feed -------------------------------------------------------------------------
 
 
 def test_audit_log_records_actor_act_and_duration(world: World) -> None:

@@ -29,11 +29,11 @@ from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
 
 VERBS = {"get", "post", "put", "delete"}
-# codes that no operation documents: the router's, and the one that only the console's forms can cause
+# Error codes that no operation documents: the router's, and the one that only the console's forms can cause
 OF_NO_OPERATION = {"method_not_allowed", "changed_meanwhile"}
 
 
-# --- the document itself -------------------------------------------------------------------------------------------
+# --- the OpenAPI document itself -----------------------------------------------------------------------------------
 
 
 def test_document_is_valid_openapi_3_1() -> None:
@@ -105,7 +105,7 @@ def test_null_and_empty_form_field_are_described_where_accepted(operation: Opera
     shape = operation.route.body
     if (
         shape is None or not issubclass(shape, Struct) or shape is wire.tokens.LogIn
-    ):  # the log-in describes its required fields differently
+    ):  # the log-in is excluded, because it describes its required fields differently
         return
     optional = list_optional_names(shape)
     for kind, each in operation.tolerant["requestBody"]["content"].items():
@@ -132,7 +132,7 @@ def test_document_contains_no_secret() -> None:
     assert set(re.findall(r"\b[0-9a-f]{64}\b", text)) == {samples.HASH}
 
 
-# --- errors --------------------------------------------------------------------------------------------------------
+# --- documented errors ---------------------------------------------------------------------------------------------
 
 
 def kinds(kind: type[Refusal]) -> Iterator[type[Refusal]]:

@@ -18,16 +18,16 @@ from gamekeeper.http.request import parse_query
 from gamekeeper.store import users
 from world import World, at_work, open_world
 
-PASSWORD = "correct horse battery staple"  # the examples contain its hash
+PASSWORD = "correct horse battery staple"  # password of the demo account; the documented examples contain its hash
 FAR = 4_000_000_000_000
-OTHER = "sunniva"  # an account that no example changes
+OTHER = "sunniva"  # name of an account that no documented example changes
 
 
-# --- a world in which the examples make sense ----------------------------------------------------------------------
+# --- a world for the documented examples ---------------------------------------------------------------------------
 
 
 async def fill_world(url: str) -> str:
-    """Fill the demo world plus what the examples need, and return a token with all permissions."""
+    """Fill the demo world plus data that the examples need, and return a token with all permissions."""
     return (await at_work(url, lambda keeper: loader.fill(keeper, PASSWORD))).token
 
 
@@ -59,7 +59,7 @@ def demo(request: pytest.FixtureRequest) -> Generator[World]:
 
 @pytest.fixture(scope="module")
 def powerless(demo: World) -> Mapping[bool, str]:
-    """Return tokens of an account without roles, by whether the token is read-only."""
+    """Return two tokens of an account without roles, by whether the token is read-only."""
     like = "SELECT api FROM users WHERE fold = $1"
     demo.sql(f"UPDATE users SET api = ({like}) WHERE fold = $2", samples.KEEPER, OTHER)  # noqa: S608 - ours
     user = demo.run(users.find_by_fold(demo.keeper.store, OTHER))
@@ -69,7 +69,7 @@ def powerless(demo: World) -> Mapping[bool, str]:
     }
 
 
-# --- examples are sent ---------------------------------------------------------------------------------------------
+# --- sending the documented examples -------------------------------------------------------------------------------
 
 
 def test_document_is_served_without_a_token(demo: World) -> None:
@@ -117,7 +117,8 @@ def test_documented_parameters_are_exactly_those_read(
     monkeypatch.setattr(dispatcher, "parse_query", parse_recorded_query)
     body = operation.bodies().get(JSON)
     demo.call(operation.route.method, operation.dry_run_path(), body=body)
-    others = {each.lower() for each in SPELLINGS[1:]}  # other spellings of dryRun
+    # other spellings of the query parameter dryRun, which are not documented
+    others = {each.lower() for each in SPELLINGS[1:]}
     assert asked - others == {name.lower() for name in operation.parameters("query")}
 
 
@@ -157,7 +158,7 @@ def test_unknown_key_is_refused_as_described(demo: World, operation: Operation) 
         other = samples.EPOCH if each["schema"].get("format") == "uuid" else "nothing"
         answer = demo.call(operation.route.method, operation.dry_run_path(**{name: other}), body=body)
         if operation.name == "send_heartbeat":
-            continue  # any server name is accepted, so none is missing
+            continue  # a heartbeat accepts any server name, so no name is unknown
         assert answer.status in {400, 404}, (name, answer.raw)
         hold(operation, answer, answer.status)
         if each["schema"].get("format") == "uuid":

@@ -12,8 +12,9 @@ from world import World
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 UNIONS = {"anyOf", "oneOf", "allOf"}
-BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "Value", "value"}  # 64-bit values that a game sets
-NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # 64-bit numbers of changes
+# fields with 64-bit values that a game sets
+BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "Value", "value"}
+NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # fields with 64-bit numbers of changes
 BELOW = NUMBERS | {"Quantity", "total", "bank", "inventory", "uptime"}
 
 
@@ -24,7 +25,7 @@ class FoundSchema(NamedTuple):
 
 
 def within(found: FoundSchema) -> Iterator[FoundSchema]:
-    """Yield the schema and all schemas nested in it."""
+    """Yield a JSON schema and all schemas nested in it."""
     yield found
     where, schema, _ = found
     for name, each in schema.get("properties", {}).items():
@@ -111,7 +112,8 @@ def is_large(schema: Any) -> bool:
 def test_every_reference_resolves_and_every_component_is_used() -> None:
     used = {each.schema["$ref"].rpartition("/")[2] for each in ALL if "$ref" in each.schema}
     assert used <= SCHEMAS.keys()
-    assert SCHEMAS.keys() - used == {"ApiError"}  # documents the fields of all errors
+    # ApiError is not used by a schema: it documents the fields of all errors
+    assert SCHEMAS.keys() - used == {"ApiError"}
 
 
 @each_operation

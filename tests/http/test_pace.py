@@ -55,7 +55,7 @@ def test_failed_requests_count_as_requests_and_failures(clock: Clock) -> None:
     measured = RequestRates()
     for fault in (False, True, False):
         measured.count(fault=fault)
-    assert measured.sum_last(5) == (0, 0)  # the current second is incomplete
+    assert measured.sum_last(5) == (0, 0)  # the current second is not counted, because it is incomplete
     clock.now += SECOND
     assert measured.sum_last(5) == (3, 1)
     clock.now += 5 * SECOND

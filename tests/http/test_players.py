@@ -52,7 +52,7 @@ BY_NAME = ["Ann", "aNN1", "ann2", "Bob", "BOBBY", "carl", "Dora", "eve", "Zoe"]
 
 
 def crowd(world: World) -> None:
-    """Add players until there are nine, all online."""
+    """Add players until there are nine in the world, all online."""
     for number, (name, level, exp) in enumerate(CROWD):
         player_id, body = game_server.newcomer(number, Level=level, Exp=exp)
         assert game_server.put_player(world, player_id, body | {"Name": name}).status == 200
@@ -66,7 +66,7 @@ def names(answer: Answer) -> list[str]:
     return [record["Name"] for record in answer.json.get("Values", answer.json.get("entries"))]
 
 
-# --- one record (5) ------------------------------------------------------------------------------------------------
+# --- operation 5: one record ---------------------------------------------------------------------------------------
 
 
 def test_record_has_the_specs_fields_first_and_ours_after_them(world: World) -> None:
@@ -182,7 +182,7 @@ def test_unknown_path_and_wrong_method_are_refused_before_the_token(world: World
     assert answer.headers["allow"] == "GET, POST"
 
 
-# --- the paged envelope (1, 2, GET online) -------------------------------------------------------------------------
+# --- operations 1, 2 and GET online: the paged envelope ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
@@ -242,7 +242,7 @@ def test_malformed_query_is_refused_and_names_the_field(world: World, path: str,
     refused(world.get(f"{path}?page=0&Page=1"), 400, "repeated_field", "'Page'")
 
 
-# --- order ---------------------------------------------------------------------------------------------------------
+# --- order of lists ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", [PLAYERS, f"{PLAYERS}/online"])
@@ -282,7 +282,7 @@ def test_sort_direction_is_accepted_in_any_case(world: World, subtests: pytest.S
             refused(answer, 400, "bad_field", "'sortDirection'")
 
 
-# --- the legacy envelope (3, 19) -----------------------------------------------------------------------------------
+# --- operations 3 and 19: the legacy envelope ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", POST_LISTS)
@@ -386,7 +386,7 @@ def test_deprecated_list_has_the_deprecation_headers(world: World) -> None:
     assert not any({"deprecation", "link"} & other.headers.keys() for other in others)
 
 
-# --- online players (3, 4, GET online) -----------------------------------------------------------------------------
+# --- operations 3, 4 and GET online: online players ----------------------------------------------------------------
 
 
 def test_no_player_is_online_before_a_game_server_reports(world: World) -> None:

@@ -23,10 +23,10 @@ def change(world: World, name: str, body: object, **more: Any) -> Answer:
 
 
 def empower(world: World, name: str, *powers: str) -> None:
-    """Set exactly these permissions plus API access by SQL, without the rules of the game."""
+    """Set exactly these permissions plus API access by SQL, without the checks of the write path."""
     held = ", ".join(f"{each} = {'NOT ' * (each in powers)}(id <> id)" for each in HELD)
     world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
-    world.call("DELETE", "/api/oauth/token/Ann")  # clears the cache of callers
+    world.call("DELETE", "/api/oauth/token/Ann")  # this call clears the server's cache of callers
 
 
 def test_answer_has_the_exact_body(world: World) -> None:
@@ -50,7 +50,7 @@ def test_answer_has_the_exact_body(world: World) -> None:
     [
         ({"usersquery": True}, {"UsersQuery"}),
         ({"users.query": True}, {"UsersQuery"}),
-        ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),  # managing accounts includes reading them
+        ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),  # granting users.manage includes users.query
         ({"usersmanage": True, "usersquery": True}, {"UsersQuery", "UsersManage"}),
         ({"game.link": True, "api": True, "editor": True}, {"GameLink", "Api", "Editor"}),
         ({"GameLink": True, "kick": False}, {"GameLink"}),
@@ -127,13 +127,14 @@ def test_account_cannot_change_its_own_permissions(world: World) -> None:
         ((), (), {"users.manage": True}, True),
         ((), (), {"ban": True}, False),  # the caller lacks the permission to grant
         ((), (), {"game.link": True}, False),
-        ((), (), {"ban": False}, True),  # the account lacks it already: nothing changes
+        ((), (), {"ban": False}, True),  # the account lacks the permission to revoke already: nothing changes
         (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission to revoke
         (("mute",), ("editor",), {"mute": True}, True),
         (("mute",), ("kick",), {"mute": True}, False),  # the account has a permission that the caller lacks
         (("ban",), ("game_link",), {"ban": True}, False),
         (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
-        ((), ("users_query", "users_manage"), {"users.manage": False}, True),  # both have the same permissions
+        # caller and account have the same permissions
+        ((), ("users_query", "users_manage"), {"users.manage": False}, True),
     ],
 )
 def test_caller_grants_and_revokes_only_own_permissions(
@@ -192,7 +193,7 @@ def takes_by_api(world: World) -> None:
 
 
 def takes_by_undo(world: World) -> None:
-    """An undo of the change that gave API access takes it away."""
+    """Undo the change that gave API access, which takes the access away."""
     given = next(each.seq for each in world.ledger() if each.kind == "powers_changed")
     assert world.post(f"/api/keeper/v1/changes/{given}/undo").status == 200
 

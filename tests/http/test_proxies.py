@@ -25,7 +25,7 @@ def address(peer: str, *lines: str, trusted: str = PROXIES) -> str:
         ("10.0.0.1", ["198.51.100.7"], "198.51.100.7"),
         ("10.0.0.2", ["198.51.100.7"], "10.0.0.2"),
         ("192.168.4.77", ["198.51.100.7"], "198.51.100.7"),
-        # The first address was sent by the caller and is not trusted
+        # The first forwarded address was sent by the caller and is not trusted
         ("10.0.0.1", ["1.1.1.1, 198.51.100.7"], "198.51.100.7"),
         ("10.0.0.1", ["198.51.100.7, 192.168.4.9"], "198.51.100.7"),
         ("10.0.0.1", ["1.1.1.1", "198.51.100.7"], "198.51.100.7"),
@@ -57,7 +57,7 @@ def test_malformed_proxy_setting_is_refused(value: str) -> None:
 
 
 def test_guesses_are_counted_per_forwarded_address(make_world: Callable[..., World]) -> None:
-    """Behind a proxy all callers share one peer address; one attacker must not exhaust the limit of all."""
+    """Behind a proxy all callers share one peer address; one attacker must not use up the guesses of all."""
     world = make_world(trusted_proxies="10.0.0.1", guesses_per_caller=1)
     wrong = {"grant_type": "password", "username": "Ann", "password": "0" * 64}
 

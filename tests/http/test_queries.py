@@ -63,8 +63,9 @@ def test_unknown_query_parameter_is_ignored_by_spec_operations(world: World, pat
 
 
 def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Return values that the schema does not allow, each with a part of its refusal's message."""
-    kinds = {**schema, **schema.get("anyOf", [{}])[0]}  # the schema is a number, or a choice of a number and some words
+    """Return values of a query parameter that the schema does not allow, each with a part of its refusal's message."""
+    # the parameter's schema is a number, or a choice of a number and some words
+    kinds = {**schema, **schema.get("anyOf", [{}])[0]}
     if "maximum" in kinds:
         least, most = kinds["minimum"], kinds["maximum"]
         return dict.fromkeys(("zzz", "%09", str(most + 1), str(least - 1)), f"whole number from {least} to {most}.")
@@ -94,7 +95,7 @@ def test_documented_limit_equals_that_of_the_refusal(world: World, example: Exam
 def test_limit_of_a_shape_is_the_limit_of_its_operation(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Changing the limit in the shape alone changes the refusal, the document and the answer."""
+    """Changing the limit in the query shape alone changes the refusal, the OpenAPI document and the answer."""
 
     class Narrow(PlayersQuery, frozen=True):
         page: Annotated[int, Meta(ge=2, le=3, description="Few pages.", extra={"cut": 2})] = 2

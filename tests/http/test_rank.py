@@ -34,7 +34,7 @@ def rank(world: World, key: str, around: int = 0) -> Any:
 
 
 def add_ranks(records: list[Any], first: int, end: int) -> list[Any]:
-    """Return the records with ranks from `first` up to `end`, in the shape of a neighbour list."""
+    """Return the players' records with ranks from `first` up to `end`, in the shape of a neighbour list."""
     return [{"Rank": place, **records[place - 1]} for place in range(first, end)]
 
 
@@ -123,7 +123,8 @@ def test_unknown_key_is_404_like_that_of_a_record(world: World, subtests: pytest
             assert answer.message == world.get(f"{PLAYERS}/{key}").message
 
 
-@pytest.mark.parametrize("key", ["Ann", "Nobody"])  # the query is checked before the player is looked up
+# an unknown player gets the same refusal: the query is checked before the player is looked up
+@pytest.mark.parametrize("key", ["Ann", "Nobody"])
 def test_malformed_query_is_refused_and_names_the_field(world: World, key: str, subtests: pytest.Subtests) -> None:
     for value in ("51", "-1", "x", "1.0", "", "1e1", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201"):
         with subtests.test(value[:12]):

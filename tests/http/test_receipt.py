@@ -17,8 +17,8 @@ import people
 from databases import Sqlite
 from server import Server
 
-SECONDS = 1  # the server's deadline for receiving a request
-LATE = 8  # seconds; less than the default deadline of ten
+SECONDS = 1  # seconds: the server's deadline for receiving a request
+LATE = 8  # seconds until a late answer counts as a failure; less than the default deadline of ten
 CONNECTIONS = 60
 GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -26,13 +26,13 @@ LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def served(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
-    """Start a server with a short deadline, and return it with a token."""
+    """Start a server with a short receive deadline, and return it with a token."""
     yield from serving(sqlite_databases, SECONDS)
 
 
 @pytest.fixture(scope="module")
 def patient(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
-    """Start a server with a long deadline, so that a busy machine cannot make a request late."""
+    """Start a server with a long receive deadline, so that a busy machine cannot make a request late."""
     yield from serving(sqlite_databases, 60)
 
 
@@ -63,7 +63,7 @@ def head(token: str, *more: bytes) -> bytes:
 
 
 def until_closed(line: socket.socket) -> bytes:
-    """Read until the server closes the connection."""
+    """Read from the socket until the server closes the connection."""
     found = b""
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(65_536):
@@ -72,7 +72,7 @@ def until_closed(line: socket.socket) -> bytes:
 
 
 def while_it_trickles(line: socket.socket, part: bytes) -> bytes:
-    """Send `part` again and again until the server closes, and return what it sent."""
+    """Send `part` again and again until the server closes the connection; return the server's answer."""
     began = time.monotonic()
     while not select.select([line], [], [], 0.2)[0]:
         assert time.monotonic() - began < LATE
@@ -125,7 +125,7 @@ def test_body_within_the_deadline_is_accepted(patient: tuple[Server, str]) -> No
 
 
 def test_rejected_request_keeps_its_connection(patient: tuple[Server, str]) -> None:
-    """After an early answer the rest of the body is either read or the connection is closed."""
+    """After an early refusal the server reads the rest of the body or closes the connection."""
     with connect(patient[0]) as line:
         last = LIVE.replace(b"host: x", b"host: x\r\nconnection: close")
         line.sendall(head("nobodys", b"content-length: %d" % len(GIVE)) + GIVE + last)
@@ -159,7 +159,7 @@ def test_flood_of_idle_connections_blocks_requests_only_briefly(server: Server) 
     finally:
         for each in idle:
             each.close()
-    rounds = 4  # each round closes as many queued connections as there are places
+    rounds = 4  # rounds of deadlines: each closes as many queued idle connections as the server has places
     assert waited < rounds * LATE
     assert httpx.get(f"{server.url}/health/live", timeout=30).is_success
 

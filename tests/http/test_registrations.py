@@ -25,7 +25,7 @@ from world import SENT, Answer, World
 REGISTER = "/api/v1/users/register"
 HOUR = 60 * 60_000
 WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
-CROWD = 4000  # rows; enough that the planner uses the index
+CROWD = 4000  # rows of earlier registrations; enough that the planner uses the index
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_command_line_is_not_limited(three: World) -> None:
 
 
 def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: Callable[..., World]) -> None:
-    """Call the rule directly: over HTTP the slow password hashes would serialise the requests."""
+    """Call the rate limit directly: over HTTP the slow password hashes would serialise the registrations."""
     worlds = [make_world(registrations_per_caller=5) for _ in range(2)]
 
     async def one(world: World, number: int) -> bool:

@@ -23,7 +23,7 @@ def test_account_gets_three_reset_mails_an_hour(world: World) -> None:
     assert answer.message == f"Too many reset mails were requested; wait {answer.headers['retry-after']} seconds."
     assert everything(world) == before
     assert reset(world, "Bob").status == 200
-    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # the limit of the account holds for every caller
+    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # the mail limit of the account holds for every caller
 
 
 def test_reset_mail_limit_uses_a_sliding_hour(world: World) -> None:
@@ -61,7 +61,7 @@ def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> 
 
 
 def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: Make) -> None:
-    """Both requests lock both accounts in the same order, so that there is no deadlock."""
+    """Both reset requests lock both accounts in the same order, so that there is no deadlock."""
     worlds = [make_world(resets_per_account=50) for _ in range(2)]
     calls = [
         each.send("GET", f"{USERS}/{name}/password/reset", by=by)

@@ -19,7 +19,7 @@ GIVE = {"itemid": people.COIN.id, "quantity": 1}
 
 
 def id_of(world: World, pair: Answer) -> str:
-    """Return the public id of a token pair, which the audit log uses."""
+    """Return the public id of a token pair, as the audit log shows it."""
     asked = world.run(caller.Callers(world.keeper.store).find_caller(f"Bearer {pair.json['access_token']}".encode()))
     return asked.token_id
 
@@ -71,14 +71,14 @@ def test_own_tokens_are_revoked_by_account_id(world: World) -> None:
 
 
 def test_name_that_looks_like_an_id_does_not_count_as_own(world: World) -> None:
-    """Only imports bring names that look like ids; the path addresses the account with that id."""
+    """An imported account may have a name that looks like an id; the path then addresses the account with that id."""
     world.sql("UPDATE users SET name = $1, fold = $1 WHERE name = 'Shop'", people.USER_IDS["Root"])
     refused(world.call("DELETE", f"{TOKEN}/{people.USER_IDS['Root']}", by="Shop"), 403, "role_missing")
 
 
 @pytest.mark.parametrize("path", ["Clerk", "Nobody", people.USER_IDS["Clerk"], "Clerk/{}", "Nobody/{}"])
 def test_revoking_others_tokens_needs_the_role_and_reveals_nothing(world: World, path: str) -> None:
-    """The answer is the same whether the account and the token exist or not."""
+    """The answer to a caller without the role is the same whether account and token exist or not."""
     token = id_of(world, log_in(world, "Clerk"))
     for by in ("Shop", "Clerk" if "Nobody" in path else "Server"):
         answer = world.call("DELETE", f"{TOKEN}/{path.format(token)}", by=by)

@@ -26,7 +26,7 @@ DROPPED = ["players_by_rank", "players_by_user", "players_by_part", "users_by_pa
 
 
 def names(world: World, path: str, **query: str) -> list[str]:
-    """Return all names found, read page by page."""
+    """Return the names of all search results, read page by page."""
     asked = "&".join(f"{name}={quote(value)}" for name, value in query.items())
     found: list[str] = []
     for page in range(1000):
@@ -40,7 +40,7 @@ def names(world: World, path: str, **query: str) -> list[str]:
 
 
 def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
-    """Add players of Ann's with different levels."""
+    """Add players to Ann's account with different levels."""
     made = [
         rows.make_player_columns(
             replace(ZOE, id=guid(number), name=name, level=number % 7 + 1), world.keeper.changes.codec
@@ -74,7 +74,7 @@ def make_names(count: int) -> list[str]:
 
 
 def sought(chance: random.Random, given: Sequence[str]) -> list[str]:
-    """Return search texts: parts of names in any case, and texts that occur in none, long enough to be searched."""
+    """Return search texts: parts of names in any case, and texts that no name contains, all long enough."""
     texts = ["".join(chance.choices(LETTERS, k=3)) for _ in range(30)]
     for _ in range(MANY):
         name = chance.choice(given)
@@ -83,7 +83,7 @@ def sought(chance: random.Random, given: Sequence[str]) -> list[str]:
     return [text for text in texts if len(fold(text)) >= 3]
 
 
-# --- results -------------------------------------------------------------------------------------------------------
+# --- results of the search -----------------------------------------------------------------------------------------
 
 
 def test_search_finds_the_same_as_pythons_in(world: World) -> None:
@@ -168,7 +168,7 @@ def test_search_text_with_control_characters_is_refused(world: World, text: str)
         refused(world.get(f"{path}?search={text}"), 400, "bad_field", "'search'")
 
 
-# --- limits --------------------------------------------------------------------------------------------------------
+# --- limits of the search ------------------------------------------------------------------------------------------
 
 
 def test_search_reads_a_limited_number_of_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_online_players_are_found_among_many_offline_ones(world: World, monkeypa
     assert names(world, ONLINE, search="Zoe") == []
 
 
-# --- orders --------------------------------------------------------------------------------------------------------
+# --- sort orders of the search -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["", "omm"])
@@ -262,7 +262,7 @@ def test_search_results_are_paged(world: World) -> None:
     assert world.get(f"{PLAYERS}?search=common&page=2147483647&pageSize=100").json["Values"] == []
 
 
-# --- the indexes ---------------------------------------------------------------------------------------------------
+# --- indexes of the search -----------------------------------------------------------------------------------------
 
 
 def test_dropped_search_indexes_are_recreated(world: World) -> None:
@@ -298,7 +298,7 @@ def test_search_index_has_no_entries_of_deleted_rows(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite"])
 def test_search_index_is_correct_after_a_vacuum(world: World) -> None:
-    """The index refers to row numbers, which VACUUM may change."""
+    """The search index refers to row numbers, which VACUUM may change."""
     add(world, [f"Common{number:03}" for number in range(60)])
     world.sql("DELETE FROM players WHERE name LIKE 'Common0_5' OR name = 'Ann'")
     writer: Any = world.keeper.store

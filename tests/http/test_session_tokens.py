@@ -25,7 +25,7 @@ def sign_in(world: World) -> str:
 
 
 def later(world: World, milliseconds: int) -> None:
-    """Make all tokens older by this time."""
+    """Make all tokens older by this many milliseconds."""
     for column in ("issued_at", "access_expires", "last_used"):
         world.sql(f"UPDATE tokens SET {column} = {column} - $1", milliseconds)  # noqa: S608 - a name of the test's own
 
@@ -45,7 +45,7 @@ def test_session_expires_after_inactivity(make_world: Callable[..., World]) -> N
     assert world.get(ANN, token=token).status == 200
     later(world, MINUTE)
     refused(world.get(ANN, token=token), 401, "denied")
-    assert world.get(ANN, by="Root").status == 200  # a service's token does not expire by inactivity
+    assert world.get(ANN, by="Root").status == 200  # the token of a program does not expire by inactivity
 
 
 def test_session_expires_after_its_maximum_lifetime(make_world: Callable[..., World]) -> None:

@@ -46,7 +46,7 @@ def same(answer: Answer, tag: str) -> bool:
     return True
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
+# --- which answers have an ETag ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", KEPT)
@@ -99,7 +99,7 @@ def test_changed_record_has_another_etag(world: World) -> None:
     for method, target, body in changes:
         assert world.call(method, target, body=body).status == 200
         seen.append(tag_of(world.get(path)))
-    assert len(set(seen)) == 4  # a heartbeat changes no record
+    assert len(set(seen)) == 4  # four ETags: a heartbeat changes no player record
     assert not same(ask(world, path, ", ".join(seen[:-2])), seen[-1])
     assert same(ask(world, path, ", ".join(seen)), seen[-1])
 
@@ -110,7 +110,7 @@ def test_etag_depends_on_the_body_only() -> None:
     assert etags.make_etag(b"") != etags.make_etag(b"\0")
 
 
-# --- If-None-Match -------------------------------------------------------------------------------------------------
+# --- If-None-Match in requests -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ MINUTE = 60_000
 
 
 def last_use(world: World, name: str) -> int | None:
-    """Return the time of the last use of the account's test token."""
+    """Return the stored time of the last use of the account's test token."""
     found = world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.hash_token(world.tokens[name]))
     return found[0][0]
 
@@ -28,7 +28,7 @@ def callers_of(world: World) -> Callers:
 
 
 def write_down(world: World) -> None:
-    """Store the collected uses, as the background job does every half minute."""
+    """Store the collected times of token uses, as the background job does every half minute."""
     world.run(app.BackgroundJobs(world.keeper, callers_of(world), []).note_use())
 
 
@@ -51,7 +51,7 @@ def test_refused_request_counts_as_use_and_wrong_token_does_not(world: World) ->
 
 
 def is_stored_again(world: World, ago: int) -> bool:
-    """Return whether a use is stored when the last one was stored `ago` milliseconds earlier."""
+    """Return whether a token's use is stored when the last one was stored `ago` milliseconds earlier."""
     write_down(world)
     world.sql(f"UPDATE tokens SET last_used = last_used - {ago} WHERE last_used IS NOT NULL")  # noqa: S608 - ours
     before = last_use(world, "Root")
@@ -81,7 +81,7 @@ def test_token_is_looked_up_and_its_use_collected_once_in_a_few_seconds(
         assert world.get("/api/v1/players").status == 200
     assert len(callers.take_used_tokens()) == 1
     assert world.get("/api/v1/players").status == 200
-    assert callers.take_used_tokens() == set()  # answered from the token cache
+    assert callers.take_used_tokens() == set()  # no use was collected: the request was answered from the token cache
     assert caller.CACHE_SECONDS < app.NOTE_USE_SECONDS
 
 

@@ -59,7 +59,7 @@ def test_refreshed_read_only_token_stays_read_only(world: World) -> None:
 
 
 def test_two_different_authorization_headers_are_400(world: World) -> None:
-    """The caller must not depend on the order of the headers."""
+    """Two Authorization headers are refused, so that the caller never depends on the order of headers."""
     for by, other in (("Root", "Shop"), ("Shop", "Root")):
         added = [("Authorization", f"Bearer {world.tokens[other]}")]
         answer = world.get("/api/v1/users", by=by, added=added)
@@ -100,7 +100,7 @@ def test_cached_token_expires_in_time(world: World, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(caller, "time", clock)
     pair = log_in(world)
     age(world, public_ids(world, "Shop")[0], 60 * MINUTE - 1000)
-    assert works(world, pair)  # now cached, but only for the second until it expires
+    assert works(world, pair)  # the token is cached now, but only for the second until it expires
     world.sql("UPDATE tokens SET access_expires = 0")
     clock.monotonic = lambda: 1001.1
     assert not works(world, pair)
@@ -115,7 +115,7 @@ def test_token_cache_is_keyed_by_digest(world: World) -> None:
     assert token not in repr(vars(callers))
 
 
-# --- stored tokens -------------------------------------------------------------------------------------------------
+# --- tokens as the database stores them ----------------------------------------------------------------------------
 
 
 def test_database_contains_no_token_text(world: World) -> None:
@@ -127,7 +127,7 @@ def test_database_contains_no_token_text(world: World) -> None:
     for pair in (first, second, third):
         access, refresh = pair.json["access_token"].lower(), pair.json["refresh_token"]
         assert all(each not in text for each in (access, access[4:], refresh, refresh.replace("-", "")))
-    assert people.USER_IDS["Shop"] in text  # proves that the text is a dump of the database
+    assert people.USER_IDS["Shop"] in text  # the account's id proves that the text is a dump of the database
 
 
 def test_stolen_hash_is_not_a_token(world: World) -> None:

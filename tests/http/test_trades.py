@@ -139,7 +139,7 @@ def test_trade_window_is_a_setting(make_world: Callable[..., World], minutes: in
 
 
 def test_item_taken_through_the_api_is_given_back(world: World) -> None:
-    """An item taken through the API is no half of a trade: only game servers report trades."""
+    """An item taken through the API is not part of a trade, because only game servers report trades."""
     assert items(world, "take", COIN.id, 5).status == 200
     took = last(world)
     assert put_player(world, BOB.id, {"Items": [stack(8, COIN.id, 5)]}).status == 200
@@ -155,7 +155,7 @@ def test_bag_that_another_player_has_is_not_given_back(world: World) -> None:
 
 
 def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: World) -> None:
-    """A bag that the game server reports without an id gets a new one."""
+    """A bag that the game server reports without an id gets a new id; it is found nevertheless."""
     assert put_player(world, ANN.id, {"Items": [stack(7, POUCH.id)]}).status == 200
     assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
     took = last(world)

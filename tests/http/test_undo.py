@@ -92,7 +92,7 @@ def test_undo_unequips_the_item_that_it_takes(world: World) -> None:
     assert row(world, seq)["UndoneBy"] == last(world) - 1
 
 
-# --- permissions ---------------------------------------------------------------------------------------------------
+# --- permissions for an undo ---------------------------------------------------------------------------------------
 
 
 def test_undo_of_an_undo_needs_the_permission_of_the_first_change(world: World) -> None:
@@ -144,7 +144,7 @@ def test_read_only_token_cannot_undo(world: World) -> None:
     refused(undone(world, last(world), by="Shop"), 403, "read_only_token")
 
 
-# --- what cannot be undone -----------------------------------------------------------------------------------------
+# --- changes that cannot be undone ---------------------------------------------------------------------------------
 
 
 def test_change_that_cannot_be_undone_says_why(world: World) -> None:
@@ -198,7 +198,7 @@ def test_long_chain_of_undos_is_refused(world: World, monkeypatch: pytest.Monkey
     assert not row(world, last(world))["Undoable"]
 
 
-# --- once ----------------------------------------------------------------------------------------------------------
+# --- each change is undone once ------------------------------------------------------------------------------------
 
 
 def test_repeated_key_replays_an_undo_after_the_change_is_deleted(world: World) -> None:

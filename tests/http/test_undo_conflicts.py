@@ -90,7 +90,8 @@ def test_undo_is_refused_when_another_player_has_the_bag(world: World) -> None:
     put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
     conflict(world, seq, "a bag of this change belongs to a player")
     world.call("DELETE", "/api/v1/players/Bob")
-    assert undone(world, seq, "?force=true").status == 200  # restoring Bob would duplicate the bag
+    # with force the undo succeeds, because Bob was deleted; restoring Bob would then duplicate the bag
+    assert undone(world, seq, "?force=true").status == 200
     assert errors(world) == []
 
 
@@ -196,7 +197,7 @@ def test_undo_is_refused_when_the_owner_was_deleted(world: World) -> None:
 
 
 def test_undo_of_a_creation_is_refused_when_the_player_changed_since(world: World) -> None:
-    seq = 15  # the change that created Bob
+    seq = 15  # number of the change that created Bob
     items(world, "give", COIN.id, 1, "Bob")
     conflict(world, seq, "has changed since")
     items(world, "take", COIN.id, 1, "Bob")
@@ -254,7 +255,7 @@ def test_undo_of_one_of_two_resizes_is_refused(world: World) -> None:
 
 
 def test_item_that_the_game_returned_is_not_given_twice(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # empties the slot with the coins
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # this report empties the slot with the coins
     dropped = last(world)
     put_player(world, ANN.id, {"Items": [stack(9, COIN.id, 250)]})
     conflict(world, dropped, f"again since, by change {dropped + 1}")
@@ -337,7 +338,7 @@ def test_undo_does_not_lift_a_newer_identical_penalty(world: World, act: str, ba
     world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
     conflict(world, second, "replaced by another")
     world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
-    for _ in range(2):  # undo, and undo of the undo
+    for _ in range(2):  # first the undo, then the undo of the undo
         assert undone(world, second).status == 200
         assert undone(world, last(world)).status == 200
 
@@ -368,7 +369,7 @@ def test_undo_does_not_restore_an_invalid_email(world: World) -> None:
 
 
 def test_change_older_than_the_retention_cannot_be_undone(make_world: Callable[..., World]) -> None:
-    """The undo of the change may have been deleted by the retention, and a second undo would create items."""
+    """Retention may have deleted the change's earlier undo, and a second undo would create items."""
     world = make_world(ledger_days=8)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)

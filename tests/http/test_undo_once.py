@@ -57,7 +57,7 @@ def test_undo_deep_in_a_chain_is_not_reactivated_beside_another(world: World) ->
     for _ in range(4):
         chain.append(undo_of(world, chain[-1]))
     other = undo_of(world, chain[0])
-    # Undoing it would reactivate chain[3] and chain[1], a second undo of chain[0]
+    # Undoing chain[4] would reactivate chain[3] and chain[1], which is a second undo of chain[0]
     assert not row(world, chain[4])["Undoable"]
     refused(undone(world, chain[4]), 409, "already_undone", f"Change {chain[0]} was already undone by change {other}")
     assert total(world, COIN.id) == 0
@@ -90,7 +90,7 @@ def test_items_equal_the_sum_of_active_changes(world: World, steps: list[tuple[s
 
 
 def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[..., World]) -> None:
-    """The deleted changes may contain another undo of the first change."""
+    """The deleted changes may include another undo of the first change, so the undo is refused."""
     world = make_world(ledger_days=8)
     items(world, "give", COIN.id, 9, "Bob")
     items(world, "take", COIN.id, 5, "Bob")
@@ -115,7 +115,7 @@ def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.Mo
     conflict(world, last(world), "make the change you want")
 
 
-# --- deletions -----------------------------------------------------------------------------------------------------
+# --- undo of deletions ---------------------------------------------------------------------------------------------
 
 
 def delete_bob(world: World) -> int:
@@ -162,7 +162,7 @@ def test_deletion_can_be_undone_and_redone(world: World) -> None:
     assert total(world, SWORD.id) == 1
 
 
-# --- reports of a game server --------------------------------------------------------------------------------------
+# --- undo of reports of a game server ------------------------------------------------------------------------------
 
 
 def move_to_bank(world: World) -> tuple[int, int]:
@@ -180,7 +180,7 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
     undo_of(world, came)
     undo_of(world, went)
     assert (read_slot(world, "inventory", 0, "Bob"), total(world, ARROW.id)) == ((ARROW.id, 5), 5)
-    conflict(world, went + 1, "again since")  # nor is the first half applied again
+    conflict(world, went + 1, "again since")  # the first half of the move cannot be undone again either
 
 
 def test_gain_long_before_the_loss_is_not_a_move(world: World) -> None:
@@ -197,7 +197,7 @@ def test_gain_in_the_same_slot_is_not_a_move(world: World) -> None:
 
 
 def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Game servers save positions all the time, and an undo blocks the single writer: it must not read them all."""
+    """An undo blocks SQLite's single writer, so it must not read all position reports of game servers."""
     monkeypatch.setattr(item_undo, "MOST_LATER", 1)
     monkeypatch.setattr(history, "SKIP_FACTOR", 4)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})

@@ -56,7 +56,7 @@ def names(answer: Answer) -> list[str]:
     return [each["Name"] for each in found.get("Values", found.get("entries"))]
 
 
-# --- permissions ---------------------------------------------------------------------------------------------------
+# --- permissions for accounts --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", OPERATIONS)
@@ -73,7 +73,7 @@ def test_accounts_need_a_token_and_the_role(world: World, number: str) -> None:
     assert world.call(method, path, body=body, by="Clerk").status == 200
 
 
-# --- 20 and 31: lists ----------------------------------------------------------------------------------------------
+# --- operations 20 and 31: lists of accounts -----------------------------------------------------------------------
 
 
 def test_list_has_the_exact_body(world: World) -> None:
@@ -151,7 +151,7 @@ def test_malformed_page_of_the_legacy_list_is_refused(world: World, field: str) 
         assert f"'{field}'" in answer.message
 
 
-# --- 21: one account -----------------------------------------------------------------------------------------------
+# --- operation 21: one account -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_record_by_name_or_id_in_any_form(world: World) -> None:
     [
         ("Nobody", "No user with name 'Nobody'."),
         (people.NOBODY_ID.upper(), f"No user with id '{people.NOBODY_ID}'."),
-        ("Zoe", "No user with name 'Zoe'."),  # a player's name, not an account's
+        ("Zoe", "No user with name 'Zoe'."),  # this name is a player's, not an account's
         (people.ANN.id, f"No user with id '{people.ANN.id}'."),
         ("a%2Fb", "No user with name 'a/b'."),
         ("%EF%BC%91" * 3, "No user with name '１１１'."),  # noqa: RUF001 - full-width digits on purpose
@@ -201,7 +201,7 @@ def test_keys_that_cannot_be_names_are_unknown(world: World) -> None:
         refused(world.get(f"{USERS}/{key}"), 404, "no_such_user")
 
 
-# --- PasswordResetCode ---------------------------------------------------------------------------------------------
+# --- the field PasswordResetCode -----------------------------------------------------------------------------------
 
 
 def codes(world: World, by: str, token: str | None = None) -> set[str | None]:
@@ -240,7 +240,7 @@ def test_reset_code_disappears_after_thirty_minutes(world: World) -> None:
     assert codes(world, "Root") == {None}
 
 
-# --- 22: register --------------------------------------------------------------------------------------------------
+# --- operation 22: register an account -----------------------------------------------------------------------------
 
 
 def test_register_has_the_exact_body(world: World) -> None:
@@ -385,7 +385,7 @@ def test_concurrent_registrations_create_one_account(make_world: Callable[..., W
     assert len(rows(first, "users")) == users + 1
 
 
-# --- 27 and 28: players of an account ------------------------------------------------------------------------------
+# --- operations 27 and 28: players of an account -------------------------------------------------------------------
 
 
 def test_players_of_an_account_are_listed_by_creation(world: World) -> None:
@@ -414,7 +414,7 @@ def test_player_of_an_account_is_found_by_name_id_or_index(world: World, key: st
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("Bob", "No player with name 'Bob'."),  # the player of another account
+        ("Bob", "No player with name 'Bob'."),  # this player belongs to another account
         (people.BOB.id, f"No player with id '{people.BOB.id}'."),
         ("2", "No player with name '2'."),
         ("-1", "No player with name '-1'."),

@@ -15,7 +15,8 @@ from writes import CASES, COINS, GIVE, PLAYERS, Case, every_write, send, token_o
 
 def test_table_lists_every_write_to_players_and_over_the_link() -> None:
     writes = [route for route in ROUTES if route.access is WRITE and route.path.startswith((PLAYERS, LINK))]
-    writes = [route for route in writes if "/admin/" not in route.path]  # test_moderation.py tests these
+    # without the moderation writes under /admin/, which test_moderation.py tests
+    writes = [route for route in writes if "/admin/" not in route.path]
     assert [case.route for case in CASES] == [f"{route.method} {route.path}" for route in writes]
 
 
@@ -62,7 +63,7 @@ def test_long_or_unprintable_reason_is_refused(world: World, subtests: pytest.Su
     assert world.post(GIVE, COINS, headers={"X-Reason": "x" * 500}).status == 200
 
 
-# --- permissions ---------------------------------------------------------------------------------------------------
+# --- permissions for writes ----------------------------------------------------------------------------------------
 
 
 @every_write

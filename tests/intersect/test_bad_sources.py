@@ -57,7 +57,7 @@ def no_column(files: IntersectFiles) -> IntersectFiles:
 
 
 def corrupt(files: IntersectFiles) -> IntersectFiles:
-    """Damage a page that is read late."""
+    """Damage a page of the source database that is read late."""
     with closing(sqlite3.connect(files.players)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'Player_Spells'").fetchone()
     raw = bytearray(files.players.read_bytes())

@@ -70,11 +70,12 @@ def test_import_of_each_version(era: str, files: Make, command: CommandLine, ope
         assert user
         sent = hash_for_wire(make_intersect.password(number))
         assert world.run(world.keeper.passwords.is_right(sent, user.password))
-        if number == 0:  # one version is enough: this is slow
+        if number == 0:  # compared for the first version only, because this is slow
             assert not world.run(world.keeper.passwords.is_right(hash_for_wire("another"), user.password))
     record = world.run(players.find_record_by_fold(world.keeper.store, "knight2"))
     assert record
-    assert json.loads(record.document)["MaxVitals"] == [100 + 20 + 5, 20 + 4]  # a warrior of level 3 with a sword
+    # maximum vitals of a warrior of level 3 with a sword
+    assert json.loads(record.document)["MaxVitals"] == [100 + 20 + 5, 20 + 4]
     assert json.loads(record.document)["Equipment"] == [-1, -1, 0, -1, -1]
     assert (record.class_name, record.map_name) == ("Warrior", "Meadow")
     values = world.sql("SELECT type, value FROM player_variables WHERE player_id = $1 ORDER BY type", own("player", 2))
@@ -93,8 +94,8 @@ def test_imported_login_bans_and_permissions(files: Make, command: CommandLine, 
     assert first.status == 200
     record = world.get("/api/v1/users/Hero0", token=first.json["access_token"])
     assert record.json["Email"] == "hero0@example.test"
-    assert log_in("Hero1", 1).status != 200  # banned permanently
-    assert log_in("Hero2", 2).status == 200  # the ban has ended
+    assert log_in("Hero1", 1).status != 200  # Hero1 is banned permanently
+    assert log_in("Hero2", 2).status == 200  # the ban of Hero2 has ended
     muted = world.run(users.find_by_id(world.keeper.store, own("user", 1)))
     assert muted
     assert (muted.mute_reason, muted.ban_reason) == ("mute for a reason", "ban for a reason")
@@ -201,10 +202,11 @@ def test_deleted_player_is_not_imported_from_newer_copy(
 def test_killed_import_is_resumed(
     point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
 ) -> None:
-    """Migrate first: then the crash point is reached once for the catalogue, three times for the accounts, …"""
+    """The database is migrated first, so that the crash point counts only the commits of the import."""
     monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
     made = files("0.7.1", 6)
-    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that every batch has report entries
+    # rename all players, so that every batch has report entries
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")
     asyncio.run(worlds.at_work(command.database, _nothing))
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, "import", "intersect", *made.options, "--database", command.database],
@@ -264,7 +266,8 @@ def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, op
     assert folds == [(make_clashing_fold("knight0", other),)]
     lines = [(line["table"], line["taken"]) for line in read_report(made) if line["id"]]
     assert lines.count(("Players", True)) == 1
-    assert sum(taken for table, taken in lines if table == "Users") == 5  # a clash, two without, a double, reserved
+    # report entries: a name clash, two accounts without an email, a duplicate email, a reserved name
+    assert sum(taken for table, taken in lines if table == "Users") == 5
 
 
 def test_player_with_clashing_name_can_be_changed(
@@ -298,7 +301,8 @@ def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Call
     left = read_left_rows(made)
     assert left >= SPOILT
     assert told["tables"]["Players"]["left"] == 1
-    assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4  # plus rows of unsupported tables
+    # entries of the report, plus rows of unsupported tables
+    assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4
     world = opened(command.database)
     assert errors(world) == []
     assert run(command, made, "--dry-run")["tables"] == told["tables"]
@@ -317,14 +321,15 @@ def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, ope
     told = run(command, made)
     assert find_unaccounted(told) == []
     assert (told["tables"]["Players"]["taken"], told["tables"]["Player_Items"]["taken"]) == (4, 12)
-    assert told["tables"]["Player_Spells"]["taken"] == 8  # their owners' ids have the old spelling
+    # eight spells are imported, although their owners' ids have the old spelling
+    assert told["tables"]["Player_Spells"]["taken"] == 8
     doubled = [line["id"] for line in read_report(made) if line["table"] == "Players"]
     assert doubled == [own("player", 3)]
     assert errors(opened(command.database)) == []
 
 
 def test_import_beside_existing_accounts(files: Make, database: str, opened: Callable[[str], World]) -> None:
-    """Import into a database with accounts: their names stay theirs."""
+    """Import into a database with accounts: the existing accounts keep their names."""
     made = files()
     change(made.players, "UPDATE Players SET Name = 'ann' WHERE Name = 'Knight0'")
     told = run(CommandLine(database), made)

@@ -30,7 +30,7 @@ DRIVER: Any = pymysql
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[int]:
-    """Start a server for the tests and return its port."""
+    """Start a MariaDB server for the tests and return its port."""
     folder = tmp_path_factory.mktemp("mariadb")
     data, account = folder / "data", ["--user=root"]
     install = ["--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={data}", *account]
@@ -62,7 +62,7 @@ def prepare(port: int) -> None:
 
 
 def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
-    """Copy a database and return its URL. As in Intersect, guids are char(36) and times datetime(6)."""
+    """Copy a database to MariaDB; return its URL. As in Intersect, guids are char(36) and times datetime(6)."""
     with (
         closing(sqlite3.connect(path)) as source,
         DRIVER.connect(host="127.0.0.1", port=port, user="root", autocommit=True) as db,
@@ -83,7 +83,7 @@ def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
 
 
 def _cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Cut times to six decimal places, as MySQL stores them."""
+    """Cut the times in rows to six decimal places, as MySQL stores them."""
     return tuple(each[:26] if isinstance(each, str) and each.startswith(("20", "9999-")) else each for each in row)
 
 
@@ -115,7 +115,7 @@ def test_mysql_import_equals_sqlite_import(
 def test_skipped_rows_of_mysql_are_listed(
     server: int, files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Skipped rows are listed, also if they fill a whole batch."""
+    """Rows that the import skips are listed in the report, also if they fill a whole batch."""
     monkeypatch.setattr("gamekeeper.intersect.import_run.BATCH_SIZE", 1)
     made = files("0.8", 5)
     spoil(made)

@@ -1,4 +1,4 @@
-"""Files with invalid text: all other data is imported, and the rows are listed."""
+"""Intersect files with invalid text: all other data is imported, and the report lists the affected rows."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -44,7 +44,7 @@ def test_invalid_utf8_is_replaced_and_listed(files: Make, command: CommandLine, 
     assert world.sql("SELECT reason FROM bans") == [("Kn\ufffdight",)] * 2
     assert world.sql("SELECT name FROM players WHERE id = $1", own("player", 3)) == [
         (own("player", 3),)
-    ]  # the id replaces an invalid name
+    ]  # a player with an invalid name gets its id as name
     assert errors(world) == []
 
 

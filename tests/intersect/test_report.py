@@ -1,4 +1,4 @@
-"""The report file: never overwrites another file, and is needed until the import is complete."""
+"""The report file of an import: it never overwrites another file, and is needed until the import is complete."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,8 @@ async def _broken(*_: object) -> None:
 
 def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """Run the import up to its last stages, and return the report so far."""
-    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that the report has entries
+    # rename all players, so that the report has entries
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")
     with monkeypatch.context() as patched:
         patched.setattr(importer, "_report_unused_bags", _broken)
         assert "it broke off" in command.refuses("import", "intersect", *made.options)

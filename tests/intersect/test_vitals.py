@@ -13,7 +13,7 @@ def test_vitals_grow_by_level() -> None:
 
 
 def test_vitals_grow_by_percent() -> None:
-    assert VITALS.compute_max("m", 3, []) == (55, 96)  # 50 * 1.05², 80 * 1.1²
+    assert VITALS.compute_max("m", 3, []) == (55, 96)  # maximum vitals at level 3: 50 * 1.05², 80 * 1.1²
 
 
 def test_vitals_of_extreme_levels_are_limited() -> None:

@@ -109,7 +109,7 @@ def test_valid_reset_url(url: str) -> None:
     assert ANN.code in part(letters(reset_url=url).build_reset(ANN), "html").split("link: ")[1]
 
 
-# --- the operator's own templates -----------------------------------------------------------------------------------
+# --- the operator's own mail templates ------------------------------------------------------------------------------
 
 
 def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
@@ -122,7 +122,8 @@ def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
         [mail] = sink.received
     assert mail.message["Subject"] == "Ängen ruft"
     assert part(mail.message, "plain") == f"Für Ann: {code}, $5, 30\r\n"
-    assert "If you did not request this" in part(mail.message, "html")  # missing in the folder, so the default is used
+    # the folder lacks this template, so the default is used
+    assert "If you did not request this" in part(mail.message, "html")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def now(world: World) -> int:
     return world.run(clock.now(world.keeper.store))
 
 
-# --- taking --------------------------------------------------------------------------------------------------------
+# --- leasing a mail for delivery -----------------------------------------------------------------------------------
 
 
 def test_mail_is_leased_by_one_sender(world: World) -> None:
@@ -100,7 +100,7 @@ def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
     assert {(mail.state, mail.tries) for mail in list_mails(each[0])} == {("sent", 1)}
 
 
-# --- trying again --------------------------------------------------------------------------------------------------
+# --- retrying a mail -----------------------------------------------------------------------------------------------
 
 
 def test_failed_mail_is_retried_with_backoff(make_world: Make) -> None:
@@ -111,9 +111,10 @@ def test_failed_mail_is_retried_with_backoff(make_world: Make) -> None:
         send(world)
         assert (only(world).state, only(world).tries) == ("queued", tries)
         assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
-        world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")  # so that a slow test machine does not matter
+        # move the next attempt into the future, so that a slow test machine does not matter
+        world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")
         send(world)
-        assert only(world).tries == tries  # not due yet
+        assert only(world).tries == tries  # the number of attempts is unchanged, because the mail is not due yet
         make_due(world)
 
 
@@ -154,7 +155,7 @@ def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
             return [answered, sent]
 
         answered, sent = world.run(meanwhile())
-    assert max(answered, sent) < 15  # half of the timeout of the hanging delivery
+    assert max(answered, sent) < 15  # seconds; half of the SMTP timeout of the delivery that hangs
     assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sent"]
 
 
@@ -180,7 +181,7 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
 @ON_SQLITE
 @pytest.mark.parametrize("turns", [1, 3, 10, 100])
 def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cancel after each number of event loop turns, also when the server has accepted the mail unnoticed."""
+    """Cancel the sender after each number of event loop turns, also just after the server has accepted the mail."""
     monkeypatch.setattr(outbox, "SHUTDOWN_SECONDS", 30)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -191,7 +192,7 @@ def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch
             for _ in range(turns):
                 await asyncio.sleep(0)
             sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError):  # may have completed before
+            with contextlib.suppress(asyncio.CancelledError):  # the delivery may have completed before it was cancelled
                 await sending
 
         world.run(stopped())
@@ -218,7 +219,7 @@ def test_outcome_is_recorded_after_database_returns(make_world: Make, monkeypatc
         assert (len(sink.received), only(world).state) == (1, "sent")
 
 
-# --- never too late ------------------------------------------------------------------------------------------------
+# --- no mail after its reset code has expired ----------------------------------------------------------------------
 
 
 def redeem(world: World, code: str) -> None:
@@ -301,7 +302,7 @@ def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
         assert len(list_mails(world)) == left
 
 
-# --- the account's address -----------------------------------------------------------------------------------------
+# --- the account's email address -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -319,7 +320,7 @@ def test_invalid_address_fails_permanently(make_world: Make, address: str) -> No
     assert (only(world).last_error or "").startswith("The mail address is not valid")
 
 
-# --- a serving process ---------------------------------------------------------------------------------------------
+# --- the outbox of a serving process -------------------------------------------------------------------------------
 
 
 def until_sent(world: World) -> None:
@@ -373,7 +374,7 @@ def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
         with Sink().running() as sink:
             successor = sending_to(make_world, sink.port)
             send(successor)
-            assert sink.received == []  # its lease has not expired
+            assert sink.received == []  # nothing is sent: the killed sender's lease has not expired
             make_due(successor)
             send(successor)
             assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
@@ -390,10 +391,10 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
         assert rude.asked.wait(60)
         started = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - started < 15  # the delivery gets one second of it
+        assert time.monotonic() - started < 15  # seconds; the shutdown waits one second for the hanging delivery
 
 
-# --- the settings, and what the doctor says -------------------------------------------------------------------------
+# --- mail settings, and what the doctor reports about them ----------------------------------------------------------
 
 
 @pytest.mark.parametrize(

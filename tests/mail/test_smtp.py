@@ -18,7 +18,7 @@ from smtp_sink import PASSWORD, PHASES, USER, Certificate, Rude, Sink
 SECRET = "hunter2"
 ON_SQLITE = pytest.mark.parametrize(
     "engine", ["sqlite"], indirect=True
-)  # tests SMTP only; the outbox is tested on both engines
+)  # SQLite only: these tests check SMTP; the outbox is tested on both engines
 LOG_IN = f"smtp://{quote(USER, safe='')}:{quote(PASSWORD, safe='')}@127.0.0.1"
 
 
@@ -79,7 +79,7 @@ def test_starttls_required_and_not_offered(make_world: Make) -> None:
 
 @ON_SQLITE
 def test_starttls_never(make_world: Make, certificate: Certificate) -> None:
-    """TLS is switched off in the URL; a server that requires TLS then rejects the mail."""
+    """With TLS switched off in the URL, a server that requires TLS rejects the mail."""
     with Sink(starttls=True).running(certificate) as sink:
         world = sending_to(make_world, sink.port, query="?starttls=never")
         ask(world)
@@ -145,7 +145,7 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
         code = ask(world)
         started = time.monotonic()
         send(world)
-        assert time.monotonic() - started < 30  # without a timeout it would hang for a minute
+        assert time.monotonic() - started < 30  # seconds; without a timeout the delivery would hang for a minute
         mail = only(world)
         assert (mail.state, mail.tries) == ("queued", 1)
         assert mail.last_error
@@ -161,21 +161,22 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
 @pytest.mark.parametrize(
     ("manners", "state"),
     [
-        ({"dot": "250 OK, cut"}, "sent"),  # the server confirmed the mail
+        ({"dot": "250 OK, cut"}, "sent"),  # the SMTP server confirmed the mail before it disconnected
         ({"QUIT": "hang"}, "sent"),
         ({"QUIT": "500 what?"}, "sent"),
         ({"dot": "554 looks like spam"}, "failed"),
         ({"DATA": "554 no"}, "failed"),
-        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # rejected, then hangs
+        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # the SMTP server rejects the recipient, then hangs
         ({"RCPT": "550 unknown, cut"}, "failed"),
-        ({"MAIL": "550 you may not send"}, "queued"),  # rejects the sender, not the recipient
-        ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old server
+        ({"MAIL": "550 you may not send"}, "queued"),  # the SMTP server rejects the sender, not the recipient
+        ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old SMTP server without EHLO
         ({"greeting": "554 go away"}, "queued"),
     ],
 )
 def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
-        world = sending_to(make_world, rude.port, smtp_timeout=4 if "RSET" in manners else 30)  # RSET hangs
+        # a short timeout where RSET hangs
+        world = sending_to(make_world, rude.port, smtp_timeout=4 if "RSET" in manners else 30)
         ask(world)
         send(world)
         assert only(world).state == state
@@ -226,7 +227,7 @@ def test_server_that_never_accepts_times_out(make_world: Make) -> None:
     assert (only(world).state, only(world).tries) == ("queued", 1)
 
 
-# --- the setting ---------------------------------------------------------------------------------------------------
+# --- the SMTP URL setting ------------------------------------------------------------------------------------------
 
 
 def server(url: str) -> smtp.SmtpServer:
@@ -239,7 +240,8 @@ def server(url: str) -> smtp.SmtpServer:
         ("smtp://mail.test", ("mail.test", 25, None, None, False, None)),
         ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
         ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
-        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),  # STARTTLS required: a password is sent
+        # STARTTLS is required, because a password is sent
+        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),
         ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
         ("smtp://a:b@mail.test?starttls=offered", ("mail.test", 25, "a", "b", False, None)),
         ("smtp://a:b@localhost", ("localhost", 25, "a", "b", False, None)),

@@ -50,7 +50,7 @@ def delete_log(file: Path) -> None:
 
 
 def link(file: Path) -> None:
-    """Move the database file, as to a larger disk."""
+    """Move the database file as to a larger disk, and leave a symbolic link in its place."""
     move(file)
     file.symlink_to(file.with_suffix(".moved"))
 
@@ -60,7 +60,7 @@ def log_of(file: Path) -> Path:
 
 
 def leave_log(file: Path) -> bytes:
-    """Leave a log as a killed server does. SQLite would delete the log of an empty file."""
+    """Leave a WAL file as a killed server does. SQLite would delete the WAL of an empty file."""
     log = log_of(file)
     log.write_bytes(bytes(5000))
     return log.read_bytes()
@@ -109,7 +109,7 @@ def test_long_read_of_moved_file_does_not_delete_log(world: World, file: Path, a
 
 
 class Giver:
-    """Give one coin after the other until the server refuses or stops."""
+    """Gives a player one coin after the other until the server refuses or stops."""
 
     def __init__(self, url: str, token: str) -> None:
         self.given = 0
@@ -142,7 +142,7 @@ def wait_until_unready(url: str) -> None:
 def test_no_acknowledged_change_is_lost_when_the_file_is_moved_under_load(
     database: str, file: Path, known_tokens: Mapping[str, str]
 ) -> None:
-    """The server stops accepting changes, and no other server starts until the file is back next to its log."""
+    """When its file is moved, the server stops accepting changes; no other server starts before it is back."""
     token = known_tokens["Shop"]
     with Server(database) as server:
         before = coins(server.url, token)
@@ -228,7 +228,7 @@ def test_file_with_hard_link_is_refused(database: str, file: Path) -> None:
 def test_no_command_mixes_another_file_with_the_log_of_a_running_server(
     database: str, file: Path, known_tokens: Mapping[str, str]
 ) -> None:
-    """Replace the served file with an older copy; put the right file back afterwards."""
+    """The served file is replaced by an older copy: no command may open it with the running server's WAL."""
     token = known_tokens["Shop"]
     with Server(database) as server:
         before = coins(server.url, token)
@@ -282,7 +282,7 @@ print(database_file._is_locked(Path(sys.argv[1]), *database_file.IN_USE))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="locks are looked at on Linux only")
 def test_store_keeps_locks_after_failed_open(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without these locks, another process would believe to be the only user of the file and delete the log."""
+    """Without the store's locks, another process would take itself for the file's only user and delete the WAL."""
 
     def fail(_: SqliteStore) -> None:
         raise DatabaseUnavailable("the disk did not answer")

@@ -42,7 +42,8 @@ async def level_in_write(url: str) -> str:
     try:
         outside = await store.all(SHOW)
         inside = await store.write(ask)
-        assert await store.all(SHOW) == outside  # the transaction's setting ends with it
+        # the transaction's synchronous_commit setting ends with the transaction
+        assert await store.all(SHOW) == outside
         return inside
     finally:
         await store.close()

@@ -31,7 +31,7 @@ def test_url_with_one_server_is_unchanged(url: str) -> None:
 
 
 async def look(url: str, times: int) -> list[float]:
-    """Return how many seconds each request takes, each over a new connection."""
+    """Return how many seconds each database query takes, each over a new connection."""
     store = postgres.PostgresStore(url, 1)
     took: list[float] = []
     for _ in range(times):
@@ -50,7 +50,7 @@ def url(postgres_databases: Postgres) -> Generator[str]:
 
 
 def beside(host: str, url: str) -> str:
-    """Return the URL with another server put before its own, which may be a Unix socket."""
+    """Return the database URL with another server put before its own, which may be a Unix socket."""
     parts = urlsplit(url)
     user, at, place = parts.netloc.rpartition("@")
     place = place or quote(parse_qs(parts.query)["host"][0], safe="")
@@ -59,14 +59,14 @@ def beside(host: str, url: str) -> str:
 
 def test_silent_server_costs_one_timeout(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "CONNECT_SECONDS", 1.5)
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections, but never answers
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # this server accepts connections, but never answers
         first, *_ = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
         assert callers(silent) == 1
     assert 1.5 <= first < 15
 
 
 def callers(listener: socket.socket) -> int:
-    """Count the connections accepted so far."""
+    """Count the connections that the silent server has accepted so far."""
     listener.setblocking(False)
     count = 0
     with contextlib.suppress(BlockingIOError):
@@ -95,11 +95,11 @@ def test_read_only_server_is_not_used(url: str) -> None:
     asyncio.run(forbid_writes(url))
     with pytest.raises(DatabaseUnavailable, match="read_write"):
         asyncio.run(look(beside("127.0.0.1:1", url), 1))
-    assert asyncio.run(look(url, 1))  # a single server is used even if it is read-only
+    assert asyncio.run(look(url, 1))  # a single server in the URL is used even if it is read-only
 
 
 def test_server_that_falls_silent_blocks_requests_only_briefly(url: str) -> None:
-    """All connections are in use when the server falls silent, and all become half-open."""
+    """All pool connections are in use when the database server falls silent, and all become half-open."""
 
     async def through(way: Swallower) -> float:
         place = urlsplit(way.url).netloc.rpartition("@")[2]
@@ -117,4 +117,4 @@ def test_server_that_falls_silent_blocks_requests_only_briefly(url: str) -> None
         return time.monotonic() - began
 
     with Swallower(url) as way:
-        assert asyncio.run(through(way)) < 20  # less than the statement timeout of 30 s
+        assert asyncio.run(through(way)) < 20  # seconds; less than the statement timeout of 30 s

@@ -21,7 +21,7 @@ LOOKS: dict[str, list[str]] = {
 
 
 def test_full_outbox_is_not_scanned(world: World) -> None:
-    """However many mails were sent, finding the next one and counting the last hour's use an index."""
+    """With many sent mails, finding the next mail and counting the last hour's mails still use an index."""
     ask(world)
     world.sql(MANY_SQL, as_table({"id": people.guid(0x5000 + number)} for number in range(500)))
     world.sql("ANALYZE")

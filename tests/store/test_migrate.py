@@ -79,7 +79,7 @@ async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
 def test_database_of_the_squashed_migrations_is_adopted_unchanged(
     keeper: Keeper, loop: asyncio.AbstractEventLoop
 ) -> None:
-    """The table of migrations is not changed either."""
+    """Opening a database of the squashed migrations does not change its migrations table either."""
 
     async def adopt() -> tuple[object, ...]:
         await migrate(keeper.store)
@@ -138,7 +138,7 @@ def test_a_changed_migration_is_refused(keeper: Keeper, loop: asyncio.AbstractEv
 def test_database_of_another_program_is_refused(
     keeper: Keeper, loop: asyncio.AbstractEventLoop, made: list[str | Statement], named: str | None
 ) -> None:
-    """The case "looked at" has our empty table of migrations, which old versions created even when they only read."""
+    """The case "looked at" has our empty migrations table, which old versions created even when they only read."""
 
     async def make(tx: Writing) -> None:
         for each in made:

@@ -40,7 +40,7 @@ def store(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Sto
 
 @asynccontextmanager
 async def session(url: str) -> AsyncGenerator[Any]:
-    """Open a session with a lock timeout of three seconds."""
+    """Open a database session with a lock timeout of three seconds."""
     driver: Any = asyncpg
     db = await driver.connect(url, server_settings={"lock_timeout": "3s"})
     try:
@@ -84,7 +84,7 @@ def test_index_of_used_table_is_built_beside_writes(
             await owner.execute("DROP INDEX users_with_powers, mutes_by_end, bans_by_end")
         assert await migrate.migrate(store, [*load_migrations(), INDEXES]) == [INDEXES]
         async with session(empty_database) as reader, session(empty_database) as writer:
-            await reader.execute(OLD_SNAPSHOT)  # the index builds wait for this transaction
+            await reader.execute(OLD_SNAPSHOT)  # this old transaction makes the index builds wait
             building = asyncio.create_task(indexes.create_missing(store))
             await until(lambda: writer.fetchval(BUILDING), building)
             for table in ("users", "mutes", "bans"):
@@ -139,7 +139,7 @@ def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
             other = asyncio.create_task(indexes.create_missing(store))
             await until(lambda: looking.fetchrow(INDEX), other)
             before = await looking.fetchrow(INDEX)
-            async with asyncio.timeout(30):  # a drop would wait for the end of the build
+            async with asyncio.timeout(30):  # seconds; dropping the index would wait for the end of the build
                 await indexes.drop_invalid(store, "players_by_rank")
             ours = asyncio.create_task(indexes.create_missing(store))
             await asyncio.sleep(3 * indexes.POLL_SECONDS)

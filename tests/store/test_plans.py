@@ -36,16 +36,18 @@ from world import World
 T = TypeVar("T")
 Asked = dict[Statement, Sequence[Value]]
 Look = Callable[[Reading], Coroutine[Any, Any, Any]]
-PLAYERS, ONLINE = 4000, 2000  # enough rows for the planners to prefer an index
-SKEWED = 20_000  # changes, all of one account and one player
-MOST_ROWS = SPLIT_ROWS + 128  # rows of one bucket plus one page
+PLAYERS, ONLINE = 4000, 2000  # numbers of players and online players, enough for the planners to prefer an index
+SKEWED = 20_000  # number of changes that all belong to one account and one player
+MOST_ROWS = SPLIT_ROWS + 128  # rows that one statement may read: one bucket plus one page
 WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
     *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
 )
-POWERFUL = "SCAN users USING INDEX users_with_powers"  # ends at the LIMIT
-SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]  # does not grow with the number of players
+# SQLite plan step that is allowed, because the scan ends at the LIMIT
+POWERFUL = "SCAN users USING INDEX users_with_powers"
+# SQLite plan that is allowed: it does not grow with the number of players
+SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]
 # Tables and subqueries that may be scanned completely.
 SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"}
 
@@ -79,7 +81,7 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def crowds(request: pytest.FixtureRequest) -> Generator[Callable[[str], str]]:
-    """Return the URL of a template database with many players, one per engine: loading them takes long."""
+    """Return the URL of a template database with many players, one per engine, because loading them takes long."""
     made: dict[str, str] = {}
 
     def load(engine: str) -> str:
@@ -159,7 +161,7 @@ def test_person_is_erased_without_scan(world: World) -> None:
 
 
 def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
-    """Also for an account that has all tokens, such as a website that logs in before every call."""
+    """Newest tokens need no scan even if one account owns all tokens, like a website that logs in before every call."""
     engine, shop = world.keeper.store.engine, USER_IDS["Shop"]
     made = f"SELECT id, '{shop}' AS user_id, row_number() OVER (ORDER BY id) AS number FROM players"  # noqa: S608 - words of the test's own
     for table, columns, values in (
@@ -185,7 +187,7 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         found = _growing(world, statement.render(engine, WORDS[engine]), values)
         assert [
             each for each in found if not re.search("LAST TERM|RIGHT PART", each)
-        ] == []  # sorts only rows with the same time
+        ] == []  # the only sorts are of rows with the same time
 
 
 def test_log_in_reads_account_without_its_players(world: World) -> None:
@@ -201,10 +203,10 @@ def test_log_in_reads_account_without_its_players(world: World) -> None:
 
 
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not for a frequent text, nor for a missing one, nor for a missing one whose trigrams are frequent."""
-    monkeypatch.setattr(search, "MOST_MATCHES", 50)  # scaled down with the number of players
+    """No search reads more in a longer list: for frequent texts, for missing ones, and for frequent trigrams."""
+    monkeypatch.setattr(search, "MOST_MATCHES", 50)  # search limit, scaled down with the number of players
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
-    monkeypatch.setattr(search, "MOST_PARTS", 2)  # scaled down with the length of the texts
+    monkeypatch.setattr(search, "MOST_PARTS", 2)  # search limit, scaled down with the length of the texts
     _crowd(world)
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
@@ -223,7 +225,7 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
 def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not with many ended bans and mutes, nor if nearly all accounts are banned, muted or have permissions."""
+    """These lists read no more rows with many ended penalties, nor if nearly all accounts have one."""
     monkeypatch.setattr(search, "MOST_MATCHES", 50)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
     finds = [sorts["name"].find for sorts in search.STATES.values()]
@@ -245,7 +247,7 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
 
 
 def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:
-    """On a game server with nearly all players, and on one with few."""
+    """The list of online players reads up to its limit, on a game server with nearly all players or with few."""
     _crowd(world)
     engine, ids = world.keeper.store.engine, as_table({"id": numbered_id("player", number)} for number in range(5))
     few = [numbered_id("player", number) for number in range(ONLINE, ONLINE + 5)]
@@ -272,7 +274,7 @@ def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None
 
 
 def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search by id, prefix, substring and misspelling, for texts that no name, one name and all names contain."""
+    """Search everything by id, prefix, substring and typing error, for texts in no name, one name and all names."""
     monkeypatch.setattr(finder, "MOST_CANDIDATES", 100)
     _crowd(world)
     somebody = numbered_name(7)
@@ -283,7 +285,7 @@ def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: py
 
 
 def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
-    """The time does not depend on the size of the catalogue."""
+    """The time to look up item names does not depend on the size of the catalogue."""
     _crowd(world)
     many = as_table({"id": numbered_id("item", number)} for number in range(PLAYERS))
     rows = "SELECT CAST(value->>'id' AS {guid}), 'x', 1 = 1, 0 FROM json_each($1)"
@@ -299,7 +301,7 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
 
 
 def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page with its undos (bounded by the scan window), a single undo, and the state at an earlier time."""
+    """No read grows with the ledger: a page with its undos, a single undo, and the state at an earlier time."""
     monkeypatch.setattr(history, "WINDOW_ROWS", 40)
     monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
     monkeypatch.setattr(history, "MOST_REWOUND", 80)
@@ -375,7 +377,7 @@ async def _load(keeper: Keeper) -> None:
 
 
 def _crowd(world: World) -> None:
-    """Fill every table that the lists read; half of the players are online."""
+    """Fill every table that the ordered lists read; half of the players are online."""
     ids = [numbered_id("player", number) for number in range(ONLINE)]
     world.call("PUT", "/api/link/v1/servers/s1", body={"Lease": 600})
     world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s1", ids)))
@@ -384,7 +386,7 @@ def _crowd(world: World) -> None:
 
 
 def _punish_all(world: World, table: str, ends_at: int | None) -> None:
-    """Give all accounts a penalty with this end, except one permanent and one very long one."""
+    """Give all accounts a ban or mute with this end, except one permanent and one very long one."""
     world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
     end = f"CASE id WHEN $2 THEN NULL WHEN $3 THEN {NEVER} ELSE CAST($1 AS {{long}}) END"
     rows = f"SELECT id, '', '', 0, {end} FROM users"  # noqa: S608 - words of the test's own
@@ -401,7 +403,7 @@ def _asked(world: World) -> Asked:
     ours = Lists(store)
     world.run(ours.prepare())
     world.run(ours.maintain())
-    asked.clear()  # loading blocks happens once, splitting a bucket rarely
+    asked.clear()  # forget these statements: loading blocks happens once, splitting a bucket rarely
     for listing in LISTS:
         for offset in (0, ONLINE // 2, ONLINE - 5):
             world.run(ours.load_page(listing, offset, 5))
@@ -425,7 +427,7 @@ def _many_changes(world: World, player: str, user: str) -> None:
 
 
 def _none_grows(world: World, looks: Sequence[Look]) -> None:
-    """Assert that no plan grows. Scans of the catalogue and of prefixes are allowed: players do not affect them."""
+    """Assert that no statement's plan grows with players; scans of the catalogue and of prefixes are allowed."""
     engine, faults = world.keeper.store.engine, list[object]()
     for number, look in enumerate(looks):
         asked: Asked = {}
@@ -439,23 +441,23 @@ def _none_grows(world: World, looks: Sequence[Look]) -> None:
 
 
 async def _keys(listing: ListDefinition[Any], tx: Reading) -> None:
-    """Read keys as the maintenance of the lists does to split a full bucket."""
+    """Read list keys as the maintenance of the lists does to split a full bucket."""
     await listing.load_keys(tx, listing.lowest_key, SPLIT_ROWS)
 
 
 def _growing(world: World, text: str, values: Sequence[Value]) -> list[str]:
-    """Return the steps of the statement's plan that take longer with more rows."""
+    """Return the steps of the statement's query plan that take longer with more rows."""
     if world.keeper.store.engine == "sqlite":
         return _growing_in_sqlite(world.sql(f"EXPLAIN QUERY PLAN {text}", *values))
     return _growing_in_postgres(world.run(world.keeper.store.write(_generic_plan(text, values))))
 
 
 def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
-    """Return SQLite's full scans, and sorts of more rows than a page or an equal key gives."""
+    """Return the full scans in SQLite's plan, and sorts of more rows than a page or an equal key gives."""
     named = {what.split()[1] for *_, what in plan if what.startswith(("CO-ROUTINE ", "MATERIALIZE "))}
-    short = SHORT | named  # a subquery has plan lines of its own
+    short = SHORT | named  # allowed scans include named subqueries, which have plan lines of their own
     scans = [what for *_, what in plan if what.startswith("SCAN ") and what.split()[1] not in short]
-    # a search stops at its LIMIT
+    # an index search is allowed, because it stops at its LIMIT
     scans = [what for what in scans if not re.search(r" VIRTUAL TABLE INDEX 0:M\d$", what)]
     ranges = {parent for _, parent, _, what in plan if what in scans or re.search(r"[<>]\(?\?", what)}
     sorts = [what for _, parent, _, what in plan if what.startswith("USE TEMP B-TREE") and parent in ranges]
@@ -463,7 +465,7 @@ def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
 
 
 def _generic_plan(text: str, values: Sequence[Value]) -> Callable[[Writing], Coroutine[Any, Any, dict[str, Any]]]:
-    """Return PostgreSQL's generic plan, which prepared statements use, with the actual row counts."""
+    """Return PostgreSQL's generic plan of a statement, which prepared statements use, with actual row counts."""
     given = ", ".join(
         "NULL" if each is None else str(each) if isinstance(each, int) else f"'{each}'" for each in values
     )

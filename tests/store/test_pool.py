@@ -25,7 +25,7 @@ GIVE = "/api/v1/players/{}/items/give"
 
 @pytest.fixture(autouse=True)
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise the timeouts, so that none ends a wait on a busy machine."""
+    """Raise the database timeouts, so that none ends a wait on a busy machine."""
     monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
     monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
 
@@ -53,14 +53,15 @@ async def until_waiting(db: Any) -> None:
 
 
 def at_work(world: World) -> int:
-    """Count requests that use a connection or wait for one."""
+    """Count requests that use a database connection or wait for one."""
     figures = world.keeper.store.collect_stats().pool
     return figures["busy"] + figures["waiting"]
 
 
 async def ask_beside(world: World, gives: list[str], *others: tuple[str, str]) -> tuple[list[Answer], list[Answer]]:
     """Give items to players whose rows are locked, and send other requests meanwhile; return both lists of answers."""
-    await world.send("GET", "/api/v1/players/Ann")  # the token is cached from here on: gives read nothing before
+    # the token is cached from here on, so that gives read nothing before their lock
+    await world.send("GET", "/api/v1/players/Ann")
     async with asyncio.TaskGroup() as group, session(world.url) as db:
         await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")
         giving = [group.create_task(world.send("POST", GIVE.format(each), body=COIN)) for each in gives]
@@ -97,7 +98,7 @@ def test_paused_long_reads_leave_connections_to_others(make_world: Callable[...,
     store = world.keeper.store
 
     async def ask_beside_long_reads() -> list[Answer]:
-        await world.send("GET", "/api/v1/players/Ann")  # the token is cached from here on
+        await world.send("GET", "/api/v1/players/Ann")  # the caller's token is cached from here on
         over = asyncio.Event()
 
         async def pause(_: Reading) -> None:
@@ -145,12 +146,12 @@ def test_paused_long_reads_and_locked_players_together_leave_connections_to_read
             over.set()
         return [answer, *(each.result() for each in gives)]
 
-    world.get("/api/v1/players/Ann")  # the token is cached from here on
+    world.get("/api/v1/players/Ann")  # the caller's token is cached from here on
     assert statuses(world.run(ask_beside_both())) == [200] * 4
 
 
 def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Callable[..., World]) -> None:
-    """Half of the request slots stay free for requests that do not wait for a lock."""
+    """When many changes wait for one player's lock, half of the request slots stay free for other requests."""
     world = make_world(connections=4, requests_in_flight=8)
     given, (refused, read) = world.run(
         ask_beside(world, ["Bob"] * 5, ("POST", GIVE.format("Bob")), ("GET", "/api/v1/players/Ann"))
@@ -175,7 +176,7 @@ def test_transaction_of_frozen_instance_ends_before_others_give_up(
             await db.execute("ROLLBACK")  # the frozen instance's transaction gets the lock, and nothing releases it
             answer = await world.send("POST", GIVE.format("Bob"), body=COIN)
             os.killpg(frozen.pid, signal.SIGCONT)
-            assert (await stuck).status_code == 200  # its transaction was rolled back and retried
+            assert (await stuck).status_code == 200  # the stuck request's transaction was rolled back and retried
             return answer
 
     with Server(world.url) as frozen:

@@ -27,7 +27,7 @@ def test_cancelled_prepare_leaves_connection_usable(world: World) -> None:
 
     async def ask(store: Store) -> None:
         for after in range(MOST_STEPS):
-            await store.close()  # the next connection has nothing prepared
+            await store.close()  # close the pool: the next connection has no prepared statements
             await hang_up(after)
             await players.count(store)
             await lists.read_checkpoint(store)
@@ -58,7 +58,7 @@ def test_commit_with_warning_is_reported_as_unknown(world: World) -> None:
 
 
 def test_replayed_request_waits_for_standby_like_the_first(world: World) -> None:
-    """A replay writes a row, so its COMMIT waits until the standby has the first request's change."""
+    """A replayed request writes a row, so its COMMIT waits until the standby has the first request's change."""
     give, key = {"itemid": people.COIN.id, "quantity": 1}, {"Idempotency-Key": "k"}
     written: list[str] = []
     for replayed in (False, True):

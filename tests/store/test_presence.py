@@ -17,7 +17,7 @@ from world import World
 Wait = Callable[[int, asyncio.Task[Any]], Coroutine[Any, Any, None]]
 SERVER = "north"
 WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-# How the act is seen: the field of the account's record, and its value after the act.
+# Moderation act: its table, the field of the account's record that shows it, and the field's value afterwards.
 ACTS = {"ban": ("bans", "IsBanned", True), "mute": ("mutes", "IsMuted", True), "unmute": ("mutes", "IsMuted", False)}
 
 
@@ -36,7 +36,8 @@ def test_player_renamed_during_join_is_listed_by_new_name(world: World) -> None:
         joining = asyncio.create_task(world.keeper.store.write(join))
         while not joining.done() and not await db.fetchval(WAITS):
             await asyncio.sleep(0.01)
-            await db.execute("SELECT pg_stat_clear_snapshot()")  # within a transaction it shows one moment
+            # discard the cached statistics, which do not change within a transaction
+            await db.execute("SELECT pg_stat_clear_snapshot()")
         await db.execute("COMMIT")
         await joining
         await db.close()
@@ -95,7 +96,8 @@ async def hold(world: World, table: str) -> AsyncGenerator[Wait]:
     async def waiting(sessions: int, task: asyncio.Task[Any]) -> None:
         while not task.done() and await db.fetchval(WAITS) < sessions:
             await asyncio.sleep(0.01)
-            await db.execute("SELECT pg_stat_clear_snapshot()")  # within a transaction it shows one moment
+            # discard the cached statistics, which do not change within a transaction
+            await db.execute("SELECT pg_stat_clear_snapshot()")
 
     try:
         yield waiting
