@@ -19,7 +19,7 @@ from battery import databases
 from battery.cases import ENGINES, NEITHER, Case, Figure, NotRun, Run, Timed
 from battery.databases import Databases
 
-# the modules with the tests, in the order of docs/reliability.md
+# Names of the modules with the battery's tests, in the order of docs/reliability.md
 MODULES = (
     "conservation",
     "commits",
@@ -39,9 +39,9 @@ MODULES = (
     "network",
     "static",
 )
-TRIES = 3  # attempts of a test in which only timings miss their bar
+TRIES = 3  # attempts of a battery test in which only timings miss their bar
 PASSED, FAILED, CAUGHT, MISSED, NOT_RUN = "passed", "FAILED", "caught", "FAULT NOT CAUGHT", "not run"
-UNDECIDED = "undecided"  # verdict on a fault that only timings show, when timings are printed but do not decide
+UNDECIDED = "undecided"  # verdict on a seeded fault that only timings show, when timings are printed but do not decide
 VERDICTS = (PASSED, CAUGHT, FAILED, MISSED, UNDECIDED, NOT_RUN)
 DECIDE, PRINT = "decide", "print"
 NOT_DECISIVE = "by the clock: it does not decide here"
@@ -63,8 +63,8 @@ class Repeatable:
     """Options that hold for all tests of one call."""
 
     seed: int
-    seconds: int | None  # duration of the long forms; None: short forms
-    by_clock: bool  # whether timings decide over success
+    seconds: int | None  # seconds: duration of the long forms of the tests; None: short forms
+    by_clock: bool  # whether timings decide whether a test passes
 
 
 @click.command()
@@ -113,7 +113,7 @@ def cases() -> list[Case]:
 
 
 def runs(case: Case, engine: str | None, fault: str | None) -> Iterator[tuple[str, str | None]]:
-    """Yield each engine without and with each fault, limited to the given engine and fault."""
+    """Yield each engine of a test without and with each seeded fault, limited to the given engine and fault."""
     for on in case.engines:
         if engine in {None, on} or case.engines == NEITHER:
             if fault in {None, "none"}:
@@ -167,12 +167,12 @@ def _verdict(
 
 
 def _is_caught(case: Case, fault: str, figures: Sequence[Figure]) -> bool:
-    """Return whether the figures show the fault; timings count only for faults that nothing else shows."""
+    """Return whether the figures show the seeded fault; timings count only for faults that nothing else shows."""
     return any(not each.met and (fault in case.timed_faults or not isinstance(each, Timed)) for each in figures)
 
 
 def _missed_only_timings(verdict: str, figures: Sequence[Figure]) -> bool:
-    """Return whether only timings missed their bar."""
+    """Return whether only timings missed their bar, and no other figure."""
     return verdict == FAILED and bool(figures) and all(each.met or isinstance(each, Timed) for each in figures)
 
 

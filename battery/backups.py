@@ -23,10 +23,10 @@ from gamekeeper.store.statements import Statement
 from server import Server
 
 CLIENTS = 8
-BEFORE = 100  # acknowledged gives before a backup begins
+BEFORE = 100  # number of acknowledged gives before a backup begins
 FLIPS = 40
 OWNER_ONLY = 0o600
-TORN = "torn"  # fault; SQLite: copy the file without its WAL; PostgreSQL: read each table in its own snapshot
+TORN = "torn"  # seeded fault; SQLite: copy the file without its WAL; PostgreSQL: read each table in its own snapshot
 KEYS = Statement("keys", {"": "SELECT key FROM idempotency_keys"})
 HELD = Statement(
     "held", {"": "SELECT player_id, SUM(quantity) FROM slots WHERE item_id = $1 GROUP BY player_id ORDER BY player_id"}
@@ -73,7 +73,7 @@ class Gives:
 @dataclass
 class BackupTally:
     rounds: int = 0
-    failed: list[str] = field(default_factory=list[str])  # failed commands with their output
+    failed: list[str] = field(default_factory=list[str])  # failed gamekeeper commands with their output
     modes: set[int] = field(default_factory=set[int])
     before: int = 0
     during: int = 0
@@ -151,7 +151,7 @@ async def _back_up_meanwhile(run: Run, server: Server, gives: Gives, file: Path,
 
 @asynccontextmanager
 async def _read_meanwhile(run: Run) -> AsyncGenerator[None]:
-    """With the fault, hold a read open: SQLite then keeps new writes in the WAL, which the faulty copy omits."""
+    """With the seeded fault, hold a read open: SQLite then keeps new writes in the WAL, which the copy omits."""
     if run.fault != TORN or run.engine != SQLITE:
         yield
         return
@@ -228,7 +228,7 @@ async def _gamekeeper(tally: BackupTally, *arguments: str) -> bool:
 
 
 async def _command(tally: BackupTally, name: str, *arguments: str) -> bool:
-    """Run a command and return whether it succeeded."""
+    """Run a gamekeeper command and return whether it succeeded."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=pipe, stderr=pipe)
     out, err = await process.communicate()

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
-NEITHER = ("neither",)  # engines of a test that needs no database
+NEITHER = ("neither",)  # value of `engines` for a test that needs no database
 NO_HAPROXY = "HAProxy is missing; Debian has it in the package haproxy."
 
 
 class NotRun(Exception):
-    """The test cannot run here; the message names the missing tool."""
+    """Raised by a battery test that cannot run here; the message names the missing tool."""
 
 
 class Figure(NamedTuple):
-    """One line of the results: the promise and the measured value."""
+    """One line of a battery test's results: the promise and the measured value."""
 
     what: str
     found: str
@@ -34,15 +34,15 @@ class Timed(Figure):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a test; all its randomness comes from the seed."""
+    """Parameters of one run of a battery test; all its randomness comes from the seed."""
 
     engine: str
     seed: int
-    folder: Path  # empty at the start, deleted afterwards
-    database: str  # URL of an empty database; "" for tests without one
-    fault: str | None  # seeded fault, which the figures must show
-    seconds: int | None  # duration of the long form; None: short form
-    another: Callable[[], str]  # returns the URL of one more empty database
+    folder: Path  # working folder of the run: empty when the run starts, deleted when it ends
+    database: str  # URL of an empty database for the run; "" for tests without a database
+    fault: str | None  # name of the seeded fault, which the figures must show; None: no fault
+    seconds: int | None  # seconds: duration of the long form of the test; None: short form
+    another: Callable[[], str]  # function that returns the URL of one more empty database
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,6 @@ class Case:
     run: Callable[[Run], list[Figure]]
     faults: tuple[str, ...] = ()
     engines: tuple[str, ...] = ENGINES
-    fault_engines: tuple[str, ...] = ENGINES  # engines on which the faults are seeded
+    fault_engines: tuple[str, ...] = ENGINES  # database engines on which the test's faults are seeded
     optional: bool = False  # whether a run without this test counts as complete
-    timed_faults: tuple[str, ...] = ()  # faults that only timings show
+    timed_faults: tuple[str, ...] = ()  # names of seeded faults that only timings show

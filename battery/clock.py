@@ -29,25 +29,25 @@ LIBRARIES = ("/usr/lib", "/usr/local/lib")
 JUMPS = ("+1h", "+1y", "-1d", "-30y")
 RIGHT, SOON = "+0", "+5m"
 WRONG_PASSWORD = "0" * 64
-GUESSES, MAILS = 10, 3  # allowed password guesses and reset mails
+GUESSES, MAILS = 10, 3  # numbers of allowed password guesses and reset mails
 OVER = 429
 LIFE_MS = 700
-BESIDE_MS = 2_000  # lifetime of a token that two servers are asked about
-LOCKED_SECONDS = 240  # must still be locked; guesses count for five minutes
-SEEDED_GIVE_UP = 1.0  # seconds to wait for answers when the fault is seeded: none ever comes
-LATE_SECONDS = 0.5  # how late a token may expire on a busy machine
-GRACE_SECONDS = 1  # during which an exchanged refresh token still works
-WRONG = "+40d"  # longer than the retention of keys and changes
+BESIDE_MS = 2_000  # milliseconds: lifetime of a token that is sent to two servers
+LOCKED_SECONDS = 240  # seconds after which the account must still be locked; guesses count for five minutes
+SEEDED_GIVE_UP = 1.0  # seconds to wait for answers when the fault is seeded, because then no answer ever comes
+LATE_SECONDS = 0.5  # seconds by which a token may expire late on a busy machine
+GRACE_SECONDS = 1  # seconds during which an exchanged refresh token still works
+WRONG = "+40d"  # how far the wrong clock is ahead: longer than the retention of keys and changes
 KEPT_DAYS = 30
-TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # lifetime of a token that the wrong clock does not expire
+TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # milliseconds: lifetime of a token that does not expire even by the wrong clock
 OLD_KEYS = 20
-WRONG_SECONDS = 4  # of serving with the wrong clock: about twenty runs of the retention job
+WRONG_SECONDS = 4  # seconds of serving with the wrong clock: about twenty runs of the retention job
 
 
 @dataclass
 class ClockFindings:
     jumps: int = 0
-    failures: int = 0  # requests without an answer or with a 5xx
+    failures: int = 0  # number of requests without an answer or with a 5xx
     unlocked: int = 0
     alive_again: int = 0
     late: float = 0.0
@@ -98,7 +98,7 @@ class _Clock:
 
     @contextmanager
     def over(self) -> Generator[None]:
-        """Let processes that are started inside this block use the clock."""
+        """Let processes that are started inside this block use the movable clock."""
         given = {
             "LD_PRELOAD": self._library,
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
@@ -140,14 +140,14 @@ def _end_some(caller: httpx.Client, world: Realm) -> _Ended:
 
 
 def _lock(caller: httpx.Client) -> float:
-    """Guess until the account is locked, and return the time of the lock."""
+    """Guess an account's password until the account is locked, and return the time of the lock."""
     for _ in range(GUESSES):
         _guess(caller)
     return time.monotonic()
 
 
 def _jump(found: ClockFindings, clock: _Clock, jump: str, world: Realm, caller: httpx.Client, ended: _Ended) -> None:
-    code = world.short_code(LIFE_MS)  # made before the token, so it has expired when the token has
+    code = world.short_code(LIFE_MS)  # the reset code is made before the token, so it has expired when the token has
     ending, ends = world.short_token(LIFE_MS), time.monotonic() + LIFE_MS / 1000
     clock.move(jump)
     locked = [_guess(caller), _mail(caller)]
@@ -169,7 +169,7 @@ def _begin_again(found: ClockFindings, server: Served, caller: httpx.Client, clo
 
 
 def _beside(found: ClockFindings, run: Run, caller: httpx.Client, world: Realm) -> None:
-    """Ask two instances whose clocks are wrong in different ways."""
+    """Send requests to two instances whose clocks are wrong in different ways."""
     clock = _Clock(run.folder / "another", _library())
     clock.move(SOON)
     with ExitStack() as stack:
@@ -182,7 +182,7 @@ def _beside(found: ClockFindings, run: Run, caller: httpx.Client, world: Realm) 
 
 
 def _seconds_after(callers: Sequence[httpx.Client], token: str, ends: float) -> list[float]:
-    """Return for how many seconds after its expiry each server still accepted the token, up to the time we watch."""
+    """Return for how many seconds after its expiry each server still accepted the token, up to a limit."""
     waiting, last = set(callers), dict.fromkeys(callers, 0.0)
     while waiting and time.monotonic() < ends + 2 * LATE_SECONDS:
         for each in list(waiting):
@@ -216,7 +216,7 @@ def _redeem(caller: httpx.Client, code: str) -> httpx.Response:
 
 
 def _jumps(run: Run) -> Iterator[str]:
-    """Yield each clock jump once, or random ones in the long form; with the fault, the jump that shows it."""
+    """Yield each clock jump once, or random ones in the long form; with the seeded fault, the jump that shows it."""
     if run.fault:
         yield JUMPS[-1]
         return
@@ -264,7 +264,7 @@ def _figures(run: Run, found: ClockFindings) -> list[Figure]:
 
 
 def keys(run: Run) -> list[Figure]:
-    """Serve with the deciding clock 40 days ahead, with writes; then repeat requests with keys from before."""
+    """Serve and write with the deciding clock 40 days ahead; then repeat earlier requests with their keys."""
     with ExitStack() as stack:
         clock = _Clock(_open_folder(stack) / "clock", _library())
         database = run.database if run.engine == SQLITE else _start_postgres(stack, clock)

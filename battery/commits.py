@@ -13,8 +13,8 @@ from battery.served import AS_IT_IS, UNRAISED_COMMIT, Served
 from pair import USER, Node, programs
 
 KILLS = 3
-GIVE_SECONDS = 1.0  # between two kills
-# Longest WAL writer delay, in which an asynchronous commit is written only by a later commit or not at all.
+GIVE_SECONDS = 1.0  # seconds between two kills of PostgreSQL
+# Longest WAL writer delay: until then an asynchronous commit is on disk only if a later commit writes it.
 SLOW_WAL_WRITER = "ALTER SYSTEM SET wal_writer_delay = '10s'"
 ASYNCHRONOUS = f"ALTER DATABASE {USER} SET synchronous_commit = off"
 
@@ -38,7 +38,7 @@ def run(run: Run) -> list[Figure]:
 
 def _kill_under_load(run: Run, node: Node) -> list[Figure]:
     token, players = asyncio.run(crash_gives.prepare(node.url, run.seed))
-    node.fetch("CHECKPOINT")  # otherwise a crash would lose the test's players
+    node.fetch("CHECKPOINT")  # write a checkpoint: otherwise a crash would lose the test's players
     until = time.monotonic() + (run.seconds or 0)
     kills = 0
     with Served(run.fault or AS_IT_IS, node.url) as server:

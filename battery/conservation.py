@@ -23,7 +23,7 @@ from server import Server
 
 KEYS_OFF = "keys-off"
 STOCK = 1_000
-TELLING = ("before_commit", "after_commit")  # the fail points at which the seeded fault is visible
+TELLING = ("before_commit", "after_commit")  # fail points at which the seeded fault is visible
 BATCH, GATHER_SECONDS = 5, 0.1
 
 
@@ -34,7 +34,7 @@ def check_conservation(run: Run) -> list[Figure]:
     return [*figures, *examine(run.database)]
 
 
-# --- fail points ---------------------------------------------------------------------------------------------------
+# --- crashes at fail points ----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Points:
             return None
 
     def crash(self, point: str, verb: str, quantity: int) -> None:
-        """Crash at a point: before the COMMIT the change must not exist; after it the key must replay the answer."""
+        """Crash the server at a point: before the COMMIT the change must not exist; after it the key must replay."""
         key = f"{point}-{verb}"
         answer = self.change(verb, quantity, key, point)
         self.server.kill()
@@ -75,9 +75,10 @@ class Points:
         self.wanted += quantity if verb == "give" else -quantity
 
     def crash_batch(self, point: str, quantity: int) -> None:
-        """Crash in a shared COMMIT: the first change waits for a lock, the others form a batch, one of them crashes."""
+        """Crash in a COMMIT of a batch: the first change waits for a lock, the others form the batch, one crashes."""
         keys = [f"{point}-batch-{number}" for number in range(BATCH)]
-        armed = ["", f"{point}:2", *[""] * (BATCH - 2)]  # the first change passes the point alone
+        # fail points of the requests: the first change passes the point alone, so the batch is the second pass
+        armed = ["", f"{point}:2", *[""] * (BATCH - 2)]
         with ThreadPoolExecutor(BATCH) as several:
             with held.writes(self.server.database):
                 asked = list[Future[httpx.Response | None]]()
@@ -128,12 +129,12 @@ def _at_fail_points(run: Run) -> list[Figure]:
     ]
 
 
-# --- kill -9 -------------------------------------------------------------------------------------------------------
+# --- servers killed with kill -9 -----------------------------------------------------------------------------------
 
 
 @dataclass
 class Total:
-    """Totals of all rounds."""
+    """Totals of all rounds with kill -9."""
 
     answered: int = 0
     kills: int = 0
@@ -180,7 +181,7 @@ def _quiet(database: str) -> Server:
 
 
 def _rounds(run: Run) -> Iterator[int]:
-    """Yield a seed for each round; the short form has one round."""
+    """Yield a seed for each round of the test; the short form has one round."""
     until = time.monotonic() + (run.seconds or 0)
     seed = run.seed
     yield seed
@@ -189,11 +190,11 @@ def _rounds(run: Run) -> Iterator[int]:
         yield seed
 
 
-# --- power cuts ----------------------------------------------------------------------------------------------------
+# --- power cuts of the disk ----------------------------------------------------------------------------------------
 
 
 class Unplugged:
-    """A server on a disk that loses unsynced writes; killing it cuts the power of both."""
+    """A server on a disk that loses unsynced writes; killing it cuts the power of server and disk."""
 
     def __init__(self, way: str, folder: Path, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -243,7 +244,7 @@ async def _cut(run: Run, database: str, seed: int) -> crash_gives.CrashRun:
     return done
 
 
-# --- the doctor ----------------------------------------------------------------------------------------------------
+# --- checks with the doctor ----------------------------------------------------------------------------------------
 
 
 def examine(database: str) -> list[Figure]:

@@ -12,9 +12,9 @@ from battery.spoilt import HIDDEN, RESHAPED, Spoilt
 from gamekeeper.http.routes import ROUTES
 from server import Server
 
-CASES_EACH = 700  # least number of fuzzed requests per engine
+CASES_EACH = 700  # least number of fuzzed requests per database engine
 SHORT, LONG = "examples,fuzzing", "examples,coverage,fuzzing,stateful"
-EXAMPLES = 6  # fuzzed examples per operation in the short form
+EXAMPLES = 6  # fuzzed examples per API operation in the short form of the test
 CASES_A_SECOND = 30
 
 

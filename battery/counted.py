@@ -28,7 +28,7 @@ NO_FAULT, NO_DUMMY_HASH, COUNTED_AFTER = "none", "no-dummy-hash", "counted-after
 
 
 class Counted(Server):
-    stderr = subprocess.DEVNULL  # every refused guess would be a log line
+    stderr = subprocess.DEVNULL  # no log: every refused guess would be a log line
 
     def __init__(self, fault: str | None, database: str, file: Path, **settings: object) -> None:
         super().__init__(database, None, **settings)

@@ -18,7 +18,7 @@ from pair import wheel
 class Databases:
     def __init__(self) -> None:
         self._server: Any = None
-        # Short, because the path of a Unix socket has at most 107 characters
+        # Short path of the server's folder, because the path of a Unix socket has at most 107 characters
         self._folder = tempfile.mkdtemp(prefix="gk-bat-")
 
     def empty(self, engine: str, folder: Path) -> str:

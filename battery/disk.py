@@ -25,12 +25,12 @@ from battery.givers import BUSY, Givers
 from battery.served import AS_IT_IS, EARLY_ANSWER, Served
 from pair import Node, programs
 
-SMALL, LARGER = "24m", "160m"  # disk sizes for SQLite and for PostgreSQL
+SMALL, LARGER = "24m", "160m"  # disk sizes for SQLite (24 MiB) and for PostgreSQL (160 MiB)
 BLOCK = bytes(64 * 1024)
 PERCENT = 30
 SPARE_SEGMENTS = 3
 CALM_SECONDS, BAD_SECONDS = 0.3, 1.5
-FIRST_SECONDS = 5  # longest time until the first write is refused
+FIRST_SECONDS = 5  # seconds: longest time until the first write is refused on a failing disk
 BACK_SECONDS = 5
 OK = 200
 
@@ -82,7 +82,7 @@ def _status(client: httpx.Client, path: str) -> int:
 
 
 def survive_disk_failures(run: Run) -> list[Figure]:
-    """Run once; in the long form repeat until time is up or a figure fails, and return the last figures."""
+    """Run all disk failures; in the long form repeat them until time is up or a figure fails."""
     _require(run)
     until = time.monotonic() + (run.seconds or 0)
     figures, times = _once(run, run.seed), 1
@@ -93,7 +93,7 @@ def survive_disk_failures(run: Run) -> list[Figure]:
 
 
 def _require(run: Run) -> None:
-    """Check that small disks can be mounted here."""
+    """Check that small disks can be mounted on this machine."""
     try:
         with _small_disk(run.folder / "tried-small", SMALL):
             pass
@@ -104,7 +104,7 @@ def _require(run: Run) -> None:
 
 
 def _once(run: Run, seed: int) -> list[Figure]:
-    """Run all disk failures once; with the fault only the full disk."""
+    """Run all disk failures once; with the seeded fault only the full disk."""
     folder = run.folder / str(seed)
     folder.mkdir()
     run.folder.chmod(0o711)  # PostgreSQL's user must be able to enter the folder
@@ -126,7 +126,7 @@ def _measure_failure(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
             time.sleep(CALM_SECONDS)
             began = time.monotonic()
             trouble.begin()
-            if not run.fault:  # with the fault no write is ever refused
+            if not run.fault:  # skipped with the seeded fault, because then no write is ever refused
                 _wait(FIRST_SECONDS, lambda: bool(givers.refusals(began)))
             time.sleep(BAD_SECONDS)
             trouble.end()
@@ -164,7 +164,7 @@ def _any(statuses: set[int]) -> str:
     return "only " + " or ".join(str(each) for each in sorted(statuses))
 
 
-# --- SQLite --------------------------------------------------------------------------------------------------------
+# --- disk failures of SQLite ---------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def _failing_sqlite(folder: Path, seed: int, percent: int) -> Generator[Trouble]
         yield Trouble(what, f"sqlite:///{mount / 'world.db'}", begin, end, reads=True)
 
 
-# --- PostgreSQL ----------------------------------------------------------------------------------------------------
+# --- disk failures of PostgreSQL -----------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -209,8 +209,8 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
 
         def begin() -> None:
             _fill(filler)
-            with contextlib.suppress(OSError, asyncpg.PostgresError):  # PostgreSQL crashes here
-                for _ in range(SPARE_SEGMENTS):  # spare WAL segments are used up first
+            with contextlib.suppress(OSError, asyncpg.PostgresError):  # ignored: PostgreSQL crashes here
+                for _ in range(SPARE_SEGMENTS):  # PostgreSQL uses up its spare WAL segments first
                     node.fetch("SELECT pg_switch_wal()")
 
         def end() -> None:
@@ -244,7 +244,7 @@ def _move_log(node: Node, to: Path) -> None:
     log.symlink_to(to)
 
 
-# --- disks ---------------------------------------------------------------------------------------------------------
+# --- mounting and filling small disks ------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -265,7 +265,7 @@ def _small_disk(at: Path, size: str) -> Generator[Path]:
 
 
 def _fill(file: Path) -> None:
-    """Fill the disk to the last byte, even while others write or free space."""
+    """Fill the disk to the last byte, even while other processes write or free space."""
     with file.open("wb", buffering=0) as filler, contextlib.suppress(OSError):
         while True:
             filler.write(BLOCK)

@@ -25,7 +25,7 @@ class FailoverTimes:
     promotes: list[float] = field(default_factory=list[float])
     switches: list[float] = field(default_factory=list[float])
     rolls: int = 0
-    while_rolling: Counter[int] = field(default_factory=Counter[int])  # error statuses during the rolling restart
+    while_rolling: Counter[int] = field(default_factory=Counter[int])  # HTTP error statuses during the rolling restart
 
 
 def run(run: Run) -> list[Figure]:

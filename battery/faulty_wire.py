@@ -26,14 +26,14 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class FaultyWire:
-    """Proxy to a TCP port, or to a Unix socket given by its path."""
+    """TCP proxy to a port, or to a Unix socket given by its path, that imitates network failures."""
 
     def __init__(self, to: int | str, seed: int) -> None:
         self._to = to
         self._chance = random.Random(seed)
         self._mode = ""
         self._healthy = asyncio.Event()
-        # Client connection: our connection to the server
+        # Client connection: the proxy's connection to the server
         self._pairs: dict[asyncio.StreamWriter, asyncio.StreamWriter] = {}
         self._forgotten: set[asyncio.StreamWriter] = set()  # client connections that get no further bytes
         self._tasks: set[asyncio.Task[None]] = set()
@@ -145,13 +145,13 @@ class FaultyWire:
         await writer.drain()
 
     async def _swallow(self, reader: asyncio.StreamReader) -> None:
-        """Read and drop all bytes without a reset, like a firewall that has lost the connection."""
+        """Read and drop all bytes of a connection without a reset, like a firewall that has lost the connection."""
         while await reader.read(CHUNK):
             pass
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """Close with a TCP reset (RST): bytes in flight are lost, and the other end sees an error at once."""
+    """Close a connection with a TCP reset (RST): bytes in flight are lost, and the peer sees an error at once."""
     with suppress(OSError):
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

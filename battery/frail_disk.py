@@ -27,8 +27,9 @@ from typing import Any, Self
 from battery.cases import NotRun
 
 MISSING = "no FUSE here: it takes /dev/fuse, the Debian package fuse3 and mfusepy"
-ORDERS = "/orders"  # control file: commands are written to it
-NEVER_ON_DISK = "-shm"  # SQLite's shared-memory file, which SQLite rebuilds
+ORDERS = "/orders"  # control file of the mounted disk: commands are written to it
+# suffix of SQLite's shared-memory file, which is not stored on the disk, because SQLite rebuilds it
+NEVER_ON_DISK = "-shm"
 MOUNT_SECONDS = 10
 CUT_SECONDS = 2
 DEAD = 9
@@ -39,7 +40,7 @@ class File:
     mode: int
     now: bytearray = field(default_factory=bytearray)
     synced: bytearray = field(default_factory=bytearray)
-    # Offset and data; None: truncate there
+    # Pending writes as offset and data; data None: truncate the file there
     pending: list[tuple[int, bytes | None]] = field(default_factory=list[tuple[int, bytes | None]])
 
     def change(self, offset: int, data: bytes | None) -> None:
@@ -50,7 +51,7 @@ class File:
         self.keep(lambda: True)
 
     def keep(self, reached: Callable[[], bool]) -> None:
-        """Keep only the pending writes for which `reached` returns true."""
+        """Keep only the pending writes of the file for which `reached` returns true."""
         for offset, data in self.pending:
             if reached():
                 _apply(self.synced, offset, data)
@@ -156,7 +157,7 @@ class Disk:
             self._percent = int(number)
 
     def _strain(self, path: str) -> None:
-        """Fail or cut the power at this write or sync, as ordered."""
+        """Fail this write or sync, or cut the power at it, as commanded."""
         if path.endswith(NEVER_ON_DISK):
             return
         if self._writes_left is not None:
@@ -167,7 +168,7 @@ class Disk:
             raise OSError(errno.EIO, "")
 
     def _lose_power(self) -> None:
-        """Write what survives to the folder and exit, so that open files fail for everyone."""
+        """Write the surviving data to the folder and exit, so that open files fail for all processes."""
         del self._files[ORDERS]
         for path, file in self._files.items():
             file.keep(lambda: self._chance.random() < self._survival)
@@ -184,7 +185,7 @@ def _load_file(path: Path) -> File:
 
 
 class FrailDisk:
-    """Runs the file system in its own process."""
+    """Runs the file system that loses unsynced writes in its own process."""
 
     def __init__(self, mount: Path, folder: Path, seed: int) -> None:
         self._mount, self._folder, self._seed = mount, folder, seed
@@ -214,7 +215,7 @@ class FrailDisk:
         self._process.wait(MOUNT_SECONDS)
 
     def cut(self, after: int) -> None:
-        """Cut the power and wait until it is off; without writes, cut after a timeout."""
+        """Cut the disk's power and wait until it is off; without writes, cut after a timeout."""
         self._order(f"cut {after}")
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(CUT_SECONDS)
@@ -226,12 +227,12 @@ class FrailDisk:
         self._order(f"fail {percent}")
 
     def _order(self, order: str) -> None:
-        with contextlib.suppress(OSError):  # the process may exit before it answers
+        with contextlib.suppress(OSError):  # ignored: the file system's process may exit before it answers
             (self._mount / ORDERS[1:]).write_text(order)
 
 
 def require(folder: Path) -> None:
-    """Mount one for a test, to check that FUSE works here."""
+    """Mount a file system for a test, to check that FUSE works here."""
     if not shutil.which("fusermount3"):
         raise NotRun(MISSING)
     kept = folder / "tried-files"

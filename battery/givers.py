@@ -18,8 +18,8 @@ from crash_gives import COIN
 BUSY = 503
 PAUSE_SECONDS = 0.05
 GIVES_SECONDS = 60
-GIVE_UP_SECONDS = 20  # of retries after the end; then a key counts as unresolved
-BROKEN = 0  # status of a request without an answer
+GIVE_UP_SECONDS = 20  # seconds of retries after the end of the test; then a key counts as unresolved
+BROKEN = 0  # status that stands for a request without an answer
 PATIENT = 40.0
 
 
@@ -35,7 +35,7 @@ class GiveAnswer(NamedTuple):
 
 @dataclass
 class Givers:
-    """The clients and their records. Without keys (the fault), a retry may give twice."""
+    """Clients that give items, and their records. Without keys (the seeded fault), a retry may give twice."""
 
     url: str
     token: str
@@ -43,11 +43,11 @@ class Givers:
     seed: int
     keyed: bool = True
     clients: int = 8
-    patience: float = PATIENT  # request timeout in seconds
+    patience: float = PATIENT  # seconds: timeout of a request
     give_up: float = GIVE_UP_SECONDS
-    wanted: Counter[str] = field(default_factory=Counter[str])  # acknowledged quantity by player
+    wanted: Counter[str] = field(default_factory=Counter[str])  # acknowledged quantity of items by player
     answers: list[GiveAnswer] = field(default_factory=list[GiveAnswer])
-    unresolved: int = 0  # keys whose outcome is unknown
+    unresolved: int = 0  # number of idempotency keys whose outcome is unknown
     _number: int = 0
     _over: float = 0.0
 
@@ -59,12 +59,12 @@ class Givers:
         return min((each.came - moment for each in self.answers if each.asked >= moment and each.good), default=inf)
 
     def longest_gap(self, since: float) -> float:
-        """Return the longest time without any success."""
+        """Return the longest time in seconds without any successful request."""
         good = sorted(each.came for each in self.answers if each.good and each.came >= since)
         return max(after - before for before, after in zip([since, *good], [*good, time.monotonic()], strict=True))
 
     def wait_for_gives(self, count: int, since: float) -> None:
-        """Wait until `count` requests sent after `since` have been acknowledged."""
+        """Wait until `count` gives sent after `since` have been acknowledged."""
         deadline = time.monotonic() + GIVES_SECONDS
         while sum(each.good and each.asked >= since for each in list(self.answers)) < count:
             if time.monotonic() > deadline:
@@ -72,14 +72,14 @@ class Givers:
             time.sleep(PAUSE_SECONDS)
 
     def wrong(self) -> int:
-        """Return by how many items the players differ from the acknowledged gives."""
+        """Return by how many items the players' inventories differ from the acknowledged gives."""
         headers = {"Authorization": f"Bearer {self.token}"}
         with httpx.Client(base_url=self.url, headers=headers, timeout=self.patience) as client:
             return sum(abs(self._count_held(client, player) - self.wanted[player]) for player in self.players)
 
     @contextmanager
     def at_work(self) -> Generator[None]:
-        """Run the clients in a thread; at the end each finishes its current give."""
+        """Run the giving clients in a thread; at the end each finishes its current give."""
         self._over = 0.0
         thread = Thread(target=lambda: asyncio.run(self._work()))
         thread.start()

@@ -28,17 +28,18 @@ ATTACKER, OWNER, CURIOUS, TIMER = "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.
 NEIGHBOUR = "Neighbour"
 KNOWN = tuple(f"Known{number}" for number in range(6))
 GUESSES, PER_CALLER, PER_ACCOUNT, PER_ADDRESS = 200, 10, 50, 200
-PAIRS_EACH = 7  # per address, which may guess at most 10 times
-CLOSE, CLEAR = 0.05, 0.5  # time difference that passes; difference that noise cannot explain
+PAIRS_EACH = 7  # pairs of log-ins per client address, which may guess at most 10 times
+CLOSE, CLEAR = 0.05, 0.5  # relative time difference that passes; difference that noise cannot explain
 BLOCKS, READS, SLOWER = 4, 250, 3.0
 STARTED_SECONDS = 20
-BUSY_LANES, BUSY_PLACES = 6, 8  # 48 passwords always wait to be hashed, below the limit for rejection
+# parallel guesses per address, and addresses: 48 passwords always wait to be hashed, below the limit for rejection
+BUSY_LANES, BUSY_PLACES = 6, 8
 OK, INVALID, WAIT = 200, 400, 429
-SPRAYED = 260  # names tried per time window in the long form
+SPRAYED = 260  # account names tried per time window in the long form
 
 
 class Site:
-    """All instances on one database, and the file that counts their password hashes."""
+    """All server instances on one database, and the file that counts their password hashes."""
 
     def __init__(self, realm: Realm, urls: list[str], file: Path) -> None:
         self.realm, self.urls, self._file = realm, urls, file
@@ -85,7 +86,7 @@ async def _register(keeper: Keeper) -> None:
 
 
 def _client(address: str) -> httpx.AsyncClient:
-    """Return a client that calls from this loopback address."""
+    """Return an HTTP client that calls from this loopback address."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     transport = httpx.AsyncHTTPTransport(local_address=address, limits=limits)
     return httpx.AsyncClient(transport=transport, timeout=60)
@@ -97,7 +98,7 @@ async def _log_in(client: httpx.AsyncClient, url: str, name: str, password: str 
 
 
 async def _burst(site: Site) -> list[Figure]:
-    """Guess at one account concurrently over all instances."""
+    """Guess one account's password concurrently over all instances."""
     async with _client(ATTACKER) as attacker, _client(OWNER) as owner:
         places = site.urls * (GUESSES // len(site.urls))
         answers = await asyncio.gather(*[_log_in(attacker, url, ROOT) for url in places])
@@ -121,7 +122,7 @@ def _status(what: str, answer: httpx.Response, wanted: int) -> Figure:
 
 
 async def _answers(site: Site, chance: random.Random) -> list[Figure]:
-    """Compare the answers to log-ins with an existing and an unknown name."""
+    """Compare the answers to log-ins with an existing and an unknown account name."""
     async with _client(CURIOUS) as curious, _client(TIMER) as timer:
         known, unknown = [_comparable(await _log_in(curious, site.urls[0], name)) for name in (KNOWN[0], "Nobody")]
         apart, pairs = await _apart(site, timer, chance)
@@ -142,7 +143,7 @@ async def _answers(site: Site, chance: random.Random) -> list[Figure]:
 
 
 def _comparable(answer: httpx.Response) -> tuple[int, list[str], dict[str, Any]]:
-    """Return the parts of an answer that do not differ from request to request."""
+    """Return the parts of an answer that must be equal for known and unknown names."""
     body = {name: value for name, value in answer.json().items() if name != "RequestId"}
     return answer.status_code, sorted(answer.headers), body
 
@@ -176,7 +177,7 @@ def _measure_slowdown(site: Site) -> tuple[float, float, float]:
     idle = _p99(site)
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    one = list(site.urls[:1])  # one instance only: the others would need cores of their own
+    one = list(site.urls[:1])  # guess at one instance only: the others would need cores of their own
     guesser = context.Process(target=_keep_guessing, args=(one, stop), daemon=True)
     before = site.count_hashed()
     guesser.start()
@@ -205,7 +206,7 @@ def _p99(site: Site) -> float:
 
 
 def _keep_guessing(urls: list[str], stop: Any) -> None:  # noqa: ANN401 - an event of whichever context
-    """Guess in a separate process, so that it does not delay the measuring process."""
+    """Guess passwords in a separate process, so that it does not delay the measuring process."""
     asyncio.run(_guess_on(urls, stop))
 
 
@@ -232,7 +233,7 @@ async def _clients(addresses: Sequence[str]) -> AsyncGenerator[list[httpx.AsyncC
 
 
 async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
-    """Guess at one account, and from one address at many, over many time windows, each skipped by deleting guesses."""
+    """Guess over many time windows, at one account and from one address at many; old guesses are deleted."""
     chance = random.Random(run.seed)
     at_one, from_one, owner_in, windows = 0, 0, 0, 0
     until = time.monotonic() + seconds
@@ -256,7 +257,7 @@ async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
 
 
 async def _at_one(site: Site, chance: random.Random) -> int:
-    """Guess from ten addresses, together above the account's limit; return how many guesses are hashed."""
+    """Guess at one account from ten addresses, above the account's limit; return how many guesses are hashed."""
     before = site.count_hashed()
     addresses = [f"127.{chance.randrange(1, 255)}.{chance.randrange(256)}.{place + 1}" for place in range(10)]
     async with _clients(addresses) as clients:

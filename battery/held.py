@@ -19,7 +19,7 @@ def writes(database: str) -> Generator[None]:
 
 @contextmanager
 def _of_a_file(database: str) -> Generator[None]:
-    """Lock a SQLite file; at most for five seconds, since a writer gives up after that."""
+    """Lock an SQLite file for writing; at most for five seconds, since a writer gives up after that."""
     with closing(sqlite3.connect(database.removeprefix(SQLITE_URL), isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         yield

@@ -10,7 +10,7 @@ from battery.spoilt import APPLIED, BROKEN, ECHOED, Spoilt
 from server import Server
 
 TESTS = Path(__file__).parent.parent / "tests"
-sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus belongs to the tests
+sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus of hostile requests is in the folder tests
 
 import good_requests  # noqa: E402 - needs the path that is set above
 import state  # noqa: E402 - needs the path that is set above
@@ -22,13 +22,13 @@ from sockets import Connection, SocketServer  # noqa: E402 - needs the path that
 import world as worlds  # noqa: E402 - needs the path that is set above
 
 LEAST = 2_000
-FEW = 20  # with a seeded fault, every twentieth request is enough
+FEW = 20  # with a seeded fault only every twentieth request is sent, which is enough
 LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
-UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # a 429 would hide other faults
+UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # rate limits are switched off: a 429 would hide other faults
 
 
 class Heard(Connection):
-    """A connection that records every answer."""
+    """A connection to the server that records every answer."""
 
     def __init__(self, server: SocketServer) -> None:
         super().__init__(server)
@@ -75,7 +75,7 @@ def _send_corpus(run: Run, server: SocketServer, look: worlds.World) -> list[Fig
 
 
 def _share(run: Run, cases: list[Hostile]) -> list[Hostile]:
-    """Select half of the corpus per engine for the short form; `make test` runs all of it on both, in process."""
+    """Select half of the hostile requests per engine for the short form; `make test` sends all in process."""
     if run.fault:
         return cases[::FEW]
     return cases if run.seconds else cases[ENGINES.index(run.engine) :: len(ENGINES)]

@@ -13,17 +13,17 @@ from battery.cases import POSTGRES, Case, Figure, Run, Timed
 from battery.realm import Realm
 from battery.served import AS_IT_IS, UNQUEUED, Served
 
-GIVES = 40  # concurrent gives to the locked player
-HELD_SECONDS = 4.0  # of the lock; shorter than the lock timeout of a change
-LEAST = 20  # other requests that must be answered meanwhile
+GIVES = 40  # number of concurrent gives to the locked player
+HELD_SECONDS = 4.0  # seconds for which the player's row is locked; shorter than the lock timeout of a change
+LEAST = 20  # least number of requests for other players that must be answered meanwhile
 SLOWEST_SECONDS = 1.0
 OK = 200
 
 
 @dataclass
 class LockResult:
-    given: list[int] = field(default_factory=list[int])  # statuses of the locked player's gives
-    others: list[int] = field(default_factory=list[int])  # statuses of other requests during the lock
+    given: list[int] = field(default_factory=list[int])  # HTTP statuses of the gives to the locked player
+    others: list[int] = field(default_factory=list[int])  # HTTP statuses of other requests during the lock
     slowest: float = 0.0
 
 
@@ -55,7 +55,7 @@ async def _ask_beside_lock(url: str, world: Realm) -> LockResult:
     seen, limits = LockResult(), httpx.Limits(max_connections=None)
     db = await driver.connect(world.database)
     async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=60, limits=limits) as client:
-        await client.get(f"/api/v1/players/{world.players[0]}")  # warms up the connection
+        await client.get(f"/api/v1/players/{world.players[0]}")  # this request warms up the connection
         await db.execute(f"BEGIN; SELECT FROM players WHERE id = '{world.players[0]}' FOR UPDATE")
         gives = [asyncio.create_task(_give(client, world.players[0])) for _ in range(GIVES)]
         asking = asyncio.create_task(_ask_for_others(client, world.players[1], seen))
@@ -68,7 +68,7 @@ async def _ask_beside_lock(url: str, world: Realm) -> LockResult:
 
 
 async def _ask_for_others(client: httpx.AsyncClient, player: str, seen: LockResult) -> None:
-    await asyncio.sleep(0.5)  # by then the gives to the locked player are waiting
+    await asyncio.sleep(0.5)  # after half a second the gives to the locked player are waiting
     while True:
         for ask in (_read, _check_readiness, _give):
             asked = time.monotonic()

@@ -17,11 +17,11 @@ from run_cluster import Instance
 WITHOUT_KEYS = "without_keys"
 SHOWS_IN = {WITHOUT_KEYS: CUT_ANSWER, ASSUMED_COMMIT: RESET}
 FAULT_SECONDS = 1.0
-SEEDED_SECONDS = 5.0  # of the network failure that shows a seeded fault; enough on a busy machine
+SEEDED_SECONDS = 5.0  # seconds of the network failure that shows a seeded fault; enough on a busy machine
 HEALED_BAR = 2.0
-WELL_SECONDS = 2.3  # between two failures; longer than the bar for recovery, so that a slow recovery shows
-LOOK_SECONDS = 1.0  # after a failure; later requests may be hit by the next one
-HASTY = 1.0  # timeout in seconds of a client whose answers may never come
+WELL_SECONDS = 2.3  # seconds between two failures; longer than the bar for recovery, so that a slow recovery shows
+LOOK_SECONDS = 1.0  # seconds after a failure in which requests are judged; later ones may be hit by the next failure
+HASTY = 1.0  # seconds: timeout of a client whose answers may never come
 
 
 class Outage(NamedTuple):
@@ -29,7 +29,7 @@ class Outage(NamedTuple):
 
     mode: str
     healed: float
-    until: float  # when the next failure or the end came
+    until: float  # time of the next failure or of the end of the test
 
 
 def to_clients(run: Run) -> list[Figure]:
@@ -64,7 +64,7 @@ def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Outage]:
                 wire.spoil(mode)
                 time.sleep(SEEDED_SECONDS if run.fault else FAULT_SECONDS)
                 wire.heal()
-                if run.fault:  # recovery times show no fault
+                if run.fault:  # recovery is not measured with a seeded fault, because recovery times do not show it
                     return []
                 healed = time.monotonic()
                 time.sleep(WELL_SECONDS)
@@ -87,7 +87,7 @@ def _healing(givers: Givers, mode: str, spells: list[Outage]) -> Figure:
 
 
 def recovery_seconds(answers: Sequence[GiveAnswer], spell: Outage) -> float:
-    """Return the seconds until requests succeed, none is refused, and none still waits from before."""
+    """Return the seconds after a failure until requests succeed, none is refused, and no old one still waits."""
     later = [each for each in answers if each.asked >= spell.healed]
     served = min((each.came for each in later if each.good), default=inf)
     ours = [each for each in later if each.asked < spell.healed + LOOK_SECONDS or each.came < spell.until]

@@ -23,9 +23,9 @@ NO_QUEUE_CAP = "no-queue-cap"
 PEAK_SECONDS, STORM_SECONDS, WINDOW_SECONDS, BACK_SECONDS = 3, 4, 2, 5
 CLIENTS, TIMES = 8, 10
 MANY = 10**6
-UNGUARDED = {"guesses_per_address": MANY}  # no limit on guesses here: only overload may reject
+UNGUARDED = {"guesses_per_address": MANY}  # no limit on password guesses here: only overload may reject
 LOOK_SECONDS, LIVE_SECONDS, REFUSED_SECONDS = 0.1, 1.0, 0.25
-GOODPUT, BACK = 0.5, 0.9  # shares of the peak: during overload, and after it
+GOODPUT, BACK = 0.5, 0.9  # required shares of the peak rate: during overload, and after it
 WRONG_PEAK = 1.15  # a later rate above this share of the peak shows that the peak was measured too low
 PROXY_PLACES = 8  # connections that HAProxy opens per backend; both backends are our one instance
 
@@ -59,7 +59,8 @@ def run(run: Run) -> list[Figure]:
     with Server(run.database, **UNGUARDED, **more) as server:
         peak = _peak(server.url, run.seed)
         found = figures("direct", _weather(run, server.url, peak))
-        fronted = run.engine == SQLITE or run.seconds  # HAProxy behaves the same on both engines
+        # the long form tests HAProxy on both engines, the short form only on SQLite: it behaves the same
+        fronted = run.engine == SQLITE or run.seconds
         if not run.fault and fronted and all(each.met or isinstance(each, Timed) for each in found):
             with Proxy(run.folder, [server.port] * 2, places=PROXY_PLACES) as proxy:
                 found += figures("behind HAProxy", _weather(run, proxy.url, peak))
@@ -67,7 +68,7 @@ def run(run: Run) -> list[Figure]:
 
 
 def _peak(url: str, seed: int) -> float:
-    """Measure the peak like the recovery, so that both leave out the same share of unfinished requests."""
+    """Measure the peak rate like the recovery, so that both leave out the same share of unfinished requests."""
     return _best(storm.ask(url, seed, PEAK_SECONDS, "clients", CLIENTS))
 
 
@@ -84,14 +85,14 @@ def _weather(run: Run, url: str, peak: float) -> OverloadResult:
 
 
 def _fresh_peak(run: Run) -> float:
-    """Measure the peak of a new server: if it is slower too, the machine has become slow."""
+    """Measure the peak rate of a new server: if that is lower too, the machine has become slow."""
     with Server(run.database, **UNGUARDED) as server:
         return _peak(server.url, run.seed + 3)
 
 
 @contextmanager
 def watch_liveness(url: str) -> Generator[list[float]]:
-    """Measure how long /health/live takes, again and again; a timeout counts with its length."""
+    """Measure the latency of /health/live repeatedly; a timeout counts with its length."""
     looks, over = list[float](), Event()
 
     def look() -> None:

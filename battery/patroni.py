@@ -25,14 +25,14 @@ from server import free_port
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "patroni.yml"
 ENVIRONMENT = Path(sys.prefix)
-# from PyPI: Debian 12's package (3.0.2) never chooses a synchronous standby with PostgreSQL 18
+# Patroni from PyPI: Debian 12's package (3.0.2) never chooses a synchronous standby with PostgreSQL 18
 PATRONI = ENVIRONMENT / "patroni" / "bin" / "patroni"
 # Etcd 3.4 starts on ARM only with ETCD_UNSUPPORTED_ARCH set
 ARM = {"aarch64": "arm64", "arm64": "arm64", "armv7l": "arm"}
 START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
 FROZEN_SECONDS = 1.5
-LOST_GIVES = 10  # acknowledged gives that a primary with a disconnected standby loses (the fault)
-# differences from deploy/patroni.yml: loopback, without certificates
+LOST_GIVES = 10  # acknowledged gives that a primary with a disconnected standby loses (the seeded fault)
+# Differences of the test from deploy/patroni.yml: loopback addresses, no certificates
 HERE = {
     "hostssl": "host",
     "10.0.0.0/24 scram-sha-256": "127.0.0.1/32 trust",
@@ -50,7 +50,7 @@ HERE = {
 
 
 class Machine:
-    """One machine: Patroni and its PostgreSQL."""
+    """One machine of the cluster: Patroni and its PostgreSQL."""
 
     def __init__(self, name: str, folder: Path, etcd: int, *, synchronous: bool) -> None:
         where, self._user = programs()
@@ -126,7 +126,7 @@ class Machine:
 
 
 class PatroniPair:
-    """Two machines and one etcd, which is not part of the test."""
+    """Two machines with Patroni and one etcd; etcd never fails in this test."""
 
     def __init__(self, *, synchronous: bool) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gk-patroni-"))
@@ -238,7 +238,7 @@ def _death(pair: PatroniPair, givers: Givers, *, asynchronous: bool) -> float:
     began, old = time.monotonic(), pair.primary
     old.freeze_sender()
     if asynchronous:
-        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())  # these gives exist on this machine only
+        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())  # these gives exist only on the machine that will die
     else:
         time.sleep(FROZEN_SECONDS)
     old.kill()

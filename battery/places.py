@@ -21,7 +21,7 @@ NO_ADMISSION = "no-admission"
 PLACES, GIVES = 16, 100
 BEYOND = GIVES - PLACES
 EVERY_SECONDS = 0.01
-HELD_SECONDS = 4  # longest lock; ends when all excess requests are answered
+HELD_SECONDS = 4  # seconds: longest lock of the database; it ends when all excess requests are answered
 OK = 200
 
 
@@ -51,7 +51,7 @@ async def _crowd(url: str, world: Realm, answers: list[StormAnswer]) -> None:
             took, retry_after = time.monotonic() - asked, "Retry-After" in answer.headers
             answers.append(StormAnswer(asked, took, answer.status_code, retry_after))
 
-        await client.get("/health/live")  # warms up the client
+        await client.get("/health/live")  # this request warms up the client
         await asyncio.gather(*[give(number) for number in range(GIVES)])
 
 

@@ -37,7 +37,7 @@ class Realm:
         return {"Authorization": f"Bearer {self.token}"}
 
     def short_token(self, life_ms: int) -> str:
-        """Issue a token with this lifetime."""
+        """Issue a token with this lifetime in milliseconds."""
 
         async def issue(keeper: Keeper) -> str:
             access, new = f"{tokens.ACCESS_PREFIX}{lookup.new_guid()}", lookup.new_guid()
@@ -52,7 +52,7 @@ class Realm:
         return at_work(self.database, issue)
 
     def short_code(self, life_ms: int) -> str:
-        """Store a reset code for Root with this lifetime, and return it."""
+        """Store a reset code for Root with this lifetime in milliseconds, and return it."""
         code = lookup.new_guid()
 
         async def save(tx: Writing) -> None:
@@ -67,7 +67,7 @@ def prepare(database: str, players: int) -> Realm:
 
 
 def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Run work on the database beside the running servers."""
+    """Run a function on the database beside the running servers."""
 
     async def migrate_and_work(keeper: Keeper) -> T:
         await migrate(keeper.store)

@@ -42,18 +42,18 @@ AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
 UNRAISED_COMMIT, UNQUEUED = "unraised-commit", "unqueued"
 FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
-RETENTION_SECONDS = 0.2  # between two runs of the retention job, instead of ten
+RETENTION_SECONDS = 0.2  # seconds between two runs of the retention job, instead of ten
 LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
 CRASH_HEADER = b"battery-crash"
 HOUR = 3600.0
-EARLY_SECONDS = 0.03  # from the early answer to the COMMIT that it should have waited for
+EARLY_SECONDS = 0.03  # seconds from the early answer (seeded fault) to the COMMIT that it should have waited for
 Work = Callable[[Writing], Coroutine[Any, Any, Any]]
 
 
 class Served(Server):
-    """A server with the seeded fault `way`; otherwise like `gamekeeper serve`."""
+    """A Gamekeeper server with the seeded fault `way`; otherwise like `gamekeeper serve`."""
 
-    stderr = subprocess.DEVNULL  # faults cause many log lines
+    stderr = subprocess.DEVNULL  # no log: seeded faults cause many log lines
 
     def __init__(self, way: str, database: str, port: int | None = None, **settings: object) -> None:
         super().__init__(database, port, **settings)
@@ -64,7 +64,7 @@ class Served(Server):
 
 
 class Crashing:
-    """Enables the fail point that a request names."""
+    """ASGI middleware that enables the fail point named in a request header."""
 
     def __init__(self, app: Asgi) -> None:
         self._app = app
@@ -82,7 +82,7 @@ def build(settings: Settings, way: str) -> Asgi:
     """Build the application in the worker, without background jobs, which could reach the fail point first."""
     presence.EXPIRE_SECONDS = lists.MAINTAIN_SECONDS = HOUR
     WAYS[way]()
-    return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # any ASGI application works here
+    return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # the server accepts any ASGI application
 
 
 def _nothing() -> None:
@@ -121,7 +121,7 @@ def _tell(told: asyncio.Future[Any], result: object) -> None:
 async def _linger() -> None:
     if threading.current_thread() is threading.main_thread():
         await asyncio.sleep(EARLY_SECONDS)
-    else:  # SQLite's writer thread, which has no event loop
+    else:  # this is SQLite's writer thread, which has no event loop
         time.sleep(EARLY_SECONDS)  # noqa: ASYNC251 - see above
 
 

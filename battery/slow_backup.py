@@ -26,7 +26,7 @@ _execute = _driver.execute
 async def slow_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[CopiedRow]]:
     loop = asyncio.get_running_loop()
     end = loop.time() + PAUSE_SECONDS
-    while loop.time() < end:  # busy-waits, because only the store may be awaited here
+    while loop.time() < end:  # busy-wait, because only the store may be awaited here
         pass
     async for rows in _rows(tx, table, columns):
         yield rows

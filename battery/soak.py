@@ -24,7 +24,7 @@ PLAYERS = 40
 BLOCKS, REQUESTS = 6, 500
 SEEDED_BLOCKS = 4
 CLIENTS = 12
-CONNECTIONS = 4  # to PostgreSQL; fewer than clients, so that all are opened early
+CONNECTIONS = 4  # connections to PostgreSQL; fewer than clients, so that all are opened early
 MOST_MIB, MOST_MIB_PER_HOUR = 2.0, 1.0
 SETTLED_SECONDS = 0.5
 WRONG = "0" * 64
@@ -62,7 +62,7 @@ class Visitor:
 
 
 async def _churn(visitor: Visitor) -> httpx.Response:
-    """Log in, use the token, refresh it, use the new one, and revoke it."""
+    """Log in, use the token, refresh it, use the new token, and revoke it."""
     fields = {"grant_type": "password", "username": realm.ROOT, "password": realm.PASSWORD}
     pair = (await visitor.post("/api/oauth/token", fields)).json()
     await visitor.get("/api/v1/players/online/count", headers=_bearer(pair))
@@ -73,7 +73,7 @@ async def _churn(visitor: Visitor) -> httpx.Response:
 
 
 async def _hang_up(visitor: Visitor) -> None:
-    """Disconnect in the middle of a request or right after it."""
+    """Disconnect from the server in the middle of a request or right after it."""
     url = visitor.client.base_url
     request = f"POST {visitor.player}/items/give HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {visitor.world.token}\r\n"
     body = f'{{"itemid": "{realm.ITEM}", "quantity": 1}}'
@@ -148,7 +148,7 @@ async def _block(url: str, world: Realm, chance: random.Random) -> int:
 
 
 def _measure_worker(parent: int) -> ProcessSize:
-    """Measure the worker: the server's largest child; the other one is the resource tracker."""
+    """Measure the worker process: the server's largest child; the other child is the resource tracker."""
     children = (PROC / str(parent) / "task" / str(parent) / "children").read_text(encoding="ascii").split()
     return max((_measure_process(PROC / each) for each in children), key=lambda each: each.mib)
 
@@ -179,7 +179,7 @@ def _key(visitor: Visitor) -> dict[str, str]:
 
 
 def _figures(run: Run, held: list[ProcessSize], failed: int, open_to_database: int) -> list[Figure]:
-    """Compare the sizes; in the long form the first half is warm-up, in which SQLite's page cache fills."""
+    """Compare process sizes; in the long form the first half is warm-up, in which SQLite's page cache fills."""
     first, last = held[1 if run.seconds is None else len(held) // 2], held[-1]
     grown, hours = last.mib - first.mib, (last.at - first.at) / 3600
     most = max(MOST_MIB, MOST_MIB_PER_HOUR * hours)

@@ -34,7 +34,7 @@ class Spoilt(Server):
 
 
 class Spoiling:
-    """Buffers each answer, corrupts it and sends it."""
+    """ASGI middleware that buffers each answer, corrupts it and sends it."""
 
     def __init__(self, app: Asgi, way: str) -> None:
         self._app = app
@@ -60,7 +60,7 @@ class Spoiling:
         await send({"type": "http.response.body", "body": body})
 
     async def _apply_something(self, scope: Scope) -> None:
-        """Apply an unrequested change in the caller's name."""
+        """Seeded fault: apply an unrequested change in the caller's name."""
         path, body = "/api/link/v1/servers/unwanted", b'{"Lease": 3600}'
         kept = [(name, value) for name, value in scope["headers"] if name == b"authorization"]
         sent = [*kept, (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
@@ -87,7 +87,7 @@ def _answer_500(scope: Scope, answer: Answer) -> Answer:
 
 
 def _echo_headers(scope: Scope, answer: Answer) -> Answer:
-    """Repeat the request's headers in refusals, like a debugging page."""
+    """Seeded fault: repeat the request's headers in refusals, like a debugging page."""
     if answer[0] != BAD:
         return answer
     sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
@@ -99,7 +99,7 @@ def _reshape(_: Scope, answer: Answer) -> Answer:
 
 
 def _hide_operation(scope: Scope, answer: Answer) -> Answer:
-    """Drop one operation from the OpenAPI document."""
+    """Seeded fault: drop one operation from the OpenAPI document."""
     if scope["path"] != "/api/openapi.json":
         return answer
     document = json.loads(answer[1])
@@ -121,7 +121,7 @@ WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
 
 
 def build(settings: Settings, way: str) -> Asgi:
-    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # any ASGI application works here
+    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # the server accepts any ASGI application
 
 
 if __name__ == "__main__":

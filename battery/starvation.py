@@ -17,12 +17,12 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from server import Server, free_port
 
-ANSWERS = 2_000  # requests; a pipe buffers the access log lines of about 500
+ANSWERS = 2_000  # number of requests whose access log lines exceed the pipe's buffer, which holds about 500
 PATIENCE_SECONDS = 5
 SECONDS, CLIENTS, EXPORTS = 4, 8, 4
-NO_HEALTH_PORT = "no-health-port"  # fault: health probes use the API's port
+NO_HEALTH_PORT = "no-health-port"  # seeded fault: health probes use the API's port instead of the separate health port
 KEPT_OPEN, HELD, PROBES = 50, 300, 3
-SHARE = 0.8  # of the rate without long reads, which must be kept beside them
+SHARE = 0.8  # share of the request rate without long reads that must be kept beside long reads
 CHANGES = 10_000
 EXPORT = f"/api/keeper/v1/changes?format=csv&limit={CHANGES}"
 COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, after, request_id)

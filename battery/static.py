@@ -18,7 +18,8 @@ from mutate import BAR, QUIET, TESTS
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path("src") / "gamekeeper" / "game"
 PROGRAMS = Path(sys.executable).parent
-SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"  # in its own environment, because it needs an older click
+# path of semgrep, which is in its own environment, because it needs an older click
+SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"
 RULES = ROOT / ".semgrep"
 SOURCES = ("src", "clients")
 SCANNED = (
@@ -33,7 +34,7 @@ SCANNED = (
     "Makefile",
     "pyproject.toml",
 )
-# bandit rules that ruff's S105 to S107 cover already, where each exception has its reason on its line
+# bandit rules to skip: ruff's S105 to S107 cover them, where each exception has its reason on its line
 SCAN = ("--all-files", "--disable-plugin", "KeywordDetector", "--exclude-files", r"(__pycache__|/data/|\.lock$)")
 COVERED = 95.0
 MUTANTS_A_SECOND = 0.25
@@ -49,10 +50,10 @@ FEW_TESTS = "few-tests"
 
 
 def analyse(run: Run) -> list[Figure]:
-    """Run all tools; with a fault, run only its tool on a folder with one bad snippet."""
+    """Run all static analysis tools; with a seeded fault, run only its tool on a folder with one bad snippet."""
     if run.fault:
         return [_findings(*TOOLS[run.fault], _with_snippet(run))]
-    with ThreadPoolExecutor(2) as both:  # a core each
+    with ThreadPoolExecutor(2) as both:  # two threads, one per core
         return list(both.map(_findings_here, TOOLS.values()))
 
 
@@ -83,7 +84,7 @@ def _with_snippet(run: Run) -> Path:
 
 
 def _ruff(folder: Path) -> int:
-    """Count ruff's findings; in a snippet only those of the security rules."""
+    """Count ruff's findings in a folder; in a snippet only those of the security rules."""
     said = _run_tool(PROGRAMS / "ruff", "check", "--no-cache", "--output-format=json", ".", folder=folder)
     codes = [str(each["code"]) for each in json.loads(said)]
     return len(codes if folder == ROOT else [each for each in codes if re.match(r"S\d", each)])
@@ -109,7 +110,7 @@ def _bandit(folder: Path) -> int:
 
 
 def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
-    """Return rule, file and line of semgrep's findings; semgrep may not use the network."""
+    """Run semgrep without network access; return rule, file and line of its findings."""
     quiet = ("--metrics=off", "--disable-version-check", "--no-git-ignore", "--json")
     said = _run_tool(
         SEMGREP, "scan", *quiet, "--config", str(RULES / "gamekeeper.yml"), folder.name, folder=folder.parent
@@ -119,7 +120,7 @@ def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
 
 
 def _rules_that_fire(run: Run) -> Figure:
-    """Check that each rule finds its own example and nothing else."""
+    """Check that each of our semgrep rules finds its own example and nothing else."""
     place = run.folder / "examples" / PACKAGE
     place.mkdir(parents=True)
     wanted: set[tuple[str, str, int]] = set()
@@ -135,7 +136,7 @@ def _rules_that_fire(run: Run) -> Figure:
 
 
 def _secrets(folder: Path) -> int:
-    """Count secrets that are not in the baseline, which lists reviewed examples and test passwords."""
+    """Count secrets in the code that are not in the baseline, which lists reviewed examples and test passwords."""
     known = json.loads((ROOT / ".secrets.baseline").read_text(encoding="utf-8"))["results"]
     seen = {(name, each["hashed_secret"]) for name, found in known.items() for each in found}
     there = [each for each in SCANNED if (folder / each).exists()]
@@ -162,10 +163,10 @@ def _run_tool(*command: str | Path, folder: Path) -> str:
 
 
 def measure_coverage(run: Run) -> list[Figure]:
-    """Measure branch coverage of the four modules by their own tests, on SQLite: these rules are the same on both."""
+    """Measure branch coverage of the four critical modules by their own tests, on SQLite only."""
     tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
     data = f"--data-file={run.folder / 'coverage'}"
-    with ThreadPoolExecutor(2) as both:  # a core each
+    with ThreadPoolExecutor(2) as both:  # two threads, one per core
         halves = [half for half in (tests[::2], tests[1::2]) if half]
         said = "".join(both.map(partial(_covering, data), halves))
     failed = len(re.findall(r"^(?:FAILED|ERROR) ", said, re.MULTILINE))

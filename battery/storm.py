@@ -14,14 +14,14 @@ import time
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-CHECKED, BUSY, NONE = 400, 503, 0  # statuses: password checked; rejected; no answer
+CHECKED, BUSY, NONE = 400, 503, 0  # statuses of a log-in: password checked; rejected for overload; no answer
 PATIENCE_SECONDS = 8.0
 PAUSE_SECONDS = 0.05
 HEAD_END = b"\r\n\r\n"
 
 
 class StormAnswer(NamedTuple):
-    sent: float  # time on the monotonic clock, which all processes share
+    sent: float  # time of sending on the monotonic clock, which all processes share
     seconds: float
     status: int
     retry_after: bool
@@ -85,7 +85,7 @@ class _Storm:
         self.answers.append(StormAnswer(sent, time.monotonic() - sent, status, retry_after))
 
     async def _exchange(self, number: int) -> bytes:
-        """Log in over a new connection, whose setup is part of the load."""
+        """Log in over a new connection, because connecting is part of the load."""
         name = f"storm{self._seed}x{number}x{time.monotonic_ns()}"
         body = f'{{"grant_type": "password", "username": "{name}", "password": "{"0" * 64}"}}'
         head = f"POST /api/oauth/token HTTP/1.1\r\nHost: {self._host}\r\nConnection: close\r\n"

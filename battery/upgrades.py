@@ -31,7 +31,7 @@ from gamekeeper.store.statements import Statement
 from server import Server, free_port
 
 TESTS = Path(__file__).parent.parent / "tests"
-sys.path += [str(TESTS), str(TESTS / "contract")]  # the test data belongs to the tests
+sys.path += [str(TESTS), str(TESTS / "contract")]  # the test data is in the folder tests
 
 import good_requests  # noqa: E402 - needs the path that is set above
 import state  # noqa: E402 - needs the path that is set above
@@ -41,7 +41,8 @@ import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 
 LOSSY, IN_PIECES = "lossy-migration", "migration-in-pieces"
-OWN = {"migrations", "lists", "list_changes"}  # tables that migrations and triggers write
+# tables that migrations and triggers write themselves, so their rows are not compared
+OWN = {"migrations", "lists", "list_changes"}
 COLUMNS = {
     SQLITE: "SELECT name FROM pragma_table_info('{}') ORDER BY name",
     POSTGRES: "SELECT column_name FROM information_schema.columns WHERE table_name = '{}' ORDER BY column_name",
@@ -55,8 +56,8 @@ NEXT = [
     ),
 ]
 LOSS = "DELETE FROM slots WHERE slot = 0;\n"
-SERVED_SECONDS = 1.0  # of load before and after the migration
-Rows = dict[str, list[dict[str, object]]]  # table: its rows
+SERVED_SECONDS = 1.0  # seconds of load before and after the migration
+Rows = dict[str, list[dict[str, object]]]  # rows by table name
 
 
 def upgrades(run: Run) -> list[Figure]:
@@ -66,18 +67,18 @@ def upgrades(run: Run) -> list[Figure]:
         return _kill_half_way(run, run.another(), rows)
     if run.fault == LOSSY:
         return _from_every_schema(run, rows)
-    with ThreadPoolExecutor(1) as beside:  # uses the second core
+    with ThreadPoolExecutor(1) as beside:  # run the killed migrations in a thread on the second core
         killed = beside.submit(_kill_half_way, run, run.another(), rows)
         figures = _from_every_schema(run, rows)
         return [*figures, *killed.result(), *_from_frozen(run), *_side_by_side(run, tokens["Root"])]
 
 
-# --- rows ----------------------------------------------------------------------------------------------------------
+# --- filling and comparing rows ------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _open_world(url: str) -> Generator[worlds.World]:
-    """Open the database without migrating it."""
+    """Open a database as a test world without migrating it."""
     loop = asyncio.new_event_loop()
     world = worlds.World(url, {}, loop)
     try:
@@ -88,7 +89,7 @@ def _open_world(url: str) -> Generator[worlds.World]:
 
 
 def _fill_tables(url: str, tokens: Mapping[str, str]) -> Rows:
-    """Fill every table of the current schema, and return the rows."""
+    """Fill every table of the current schema with test data, and return the rows."""
     with _open_world(url) as world:
         world.tokens = tokens
         good_requests.furnish(world)
@@ -113,12 +114,12 @@ def _values(world: worlds.World, table: str, names: list[str]) -> list[dict[str,
 
 
 def _at_schema(url: str, number: int, rows: Rows) -> Rows:
-    """Make a database with the first `number` migrations, insert the rows that fit, and return what it holds."""
+    """Make a database with the first `number` migrations; insert the rows that fit; return all its rows."""
     with _open_world(url) as world:
         world.run(migrate(world.keeper.store, NEXT[:number]))
         columns = {table: names for table in rows if (names := _columns(world, table))}
         for table, names in columns.items():
-            if not _values(world, table, names):  # skip tables that a migration has filled
+            if not _values(world, table, names):  # fill only empty tables: a migration has already filled the others
                 for each in rows[table]:
                     _insert(world, table, {name: value for name, value in each.items() if name in names})
         return {table: _values(world, table, names) for table, names in columns.items()}
@@ -131,7 +132,7 @@ def _insert(world: worlds.World, table: str, row: dict[str, object]) -> None:
 
 
 def _count_harmed(url: str, before: Rows) -> int:
-    """Count rows that are missing or changed in their original columns."""
+    """Count rows that the migration has lost or changed in their original columns."""
     with _open_world(url) as world:
         return sum(
             len(_checksums(rows) - _checksums(_values(world, table, list(rows[0]))))
@@ -144,7 +145,7 @@ def _checksums(rows: list[dict[str, object]]) -> set[str]:
     return {hashlib.sha256(repr(sorted(row.items())).encode()).hexdigest() for row in rows}
 
 
-# --- from every schema ---------------------------------------------------------------------------------------------
+# --- migrations from every earlier schema --------------------------------------------------------------------------
 
 
 def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
@@ -164,7 +165,7 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
     return [Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0)]
 
 
-# --- from the frozen databases -------------------------------------------------------------------------------------
+# --- migrations of the frozen databases ----------------------------------------------------------------------------
 
 
 def _from_frozen(run: Run) -> list[Figure]:
@@ -217,7 +218,7 @@ def _run_migration(run: Run, url: str, crash_at: int | None = None) -> subproces
 
 
 async def _migrate_in_pieces(store: Store) -> None:
-    """Seeded fault: run each statement in its own transaction."""
+    """Seeded fault: run each statement of a migration in its own transaction."""
     applied = {row[0] for row in await store.all(SQL.applied_migrations)}
     for migration in NEXT:
         if migration.number not in applied:
@@ -233,7 +234,7 @@ def _one(statement: Statement, *values: Value) -> Callable[[Writing], Coroutine[
     return execute
 
 
-# --- side by side --------------------------------------------------------------------------------------------------
+# --- an older program beside a migration ---------------------------------------------------------------------------
 
 
 def _side_by_side(run: Run, token: str) -> list[Figure]:
@@ -261,7 +262,7 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
 
 
 def _keep_asking(url: str, token: str, answers: list[int], over: threading.Event) -> None:
-    """Send reads and gives in turn until `over` is set."""
+    """Send reads and gives in turn until the event `over` is set."""
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}) as client:
         while not over.is_set():
             answers.append(client.get("/api/v1/players/Ann").status_code)

@@ -11,7 +11,7 @@ from benchmarks.rounds import Bench
 
 Scenario = Callable[[Bench, Collection[str]], Results]
 
-# the parts that a scenario measures, and its function, which gets the selected parts
+# Scenarios: the parts that each one measures, and its function, which gets the selected parts
 SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T1", "T2", "T3", "T4", LAYERS), lookups.run),
     (("T5", "T6"), lists.run),
@@ -22,11 +22,12 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T11",), memory.run),
     ((console.PART,), console.run),
 )
-VERSIONS = "versions"  # comparison with another checkout; runs only on request and is not in the documents
+# name of the scenario that compares with another checkout; it runs only on request and is not in the documents
+VERSIONS = "versions"
 ALL = [part for parts, _ in SCENARIOS for part in parts]
 QUICK = ["T1", "T2", "T3", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
-SECONDS = 1  # length of one measurement: more rounds are more precise than longer ones
+SECONDS = 1  # seconds: length of one measurement; more rounds are more precise than longer measurements
 ROUNDS, QUICK_ROUNDS = 5, 3
 
 

@@ -20,7 +20,7 @@ AS_IT_COMES, NORMAL, ALONE = "as-it-comes", "normal", "alone"
 
 
 class AddKeys:
-    """Adds a unique Idempotency-Key to each request, because wrk repeats the requests of a fixed list."""
+    """ASGI middleware that adds a unique Idempotency-Key to each request, because wrk repeats fixed requests."""
 
     def __init__(self, app: Asgi) -> None:
         self._app = app
@@ -40,7 +40,7 @@ def build(settings: Settings, way: str) -> Asgi:
         setattr(sqlite, "_connect", partial(_connect_normally, sqlite._connect))  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
     if way == ALONE:
         sqlite.MAX_BATCH = 1
-    return cast("Asgi", AddKeys(serve.build_app(settings)))  # any ASGI application works here
+    return cast("Asgi", AddKeys(serve.build_app(settings)))  # the server accepts any ASGI application
 
 
 def _connect_normally(connect: Callable[[Path], sqlite3.Connection], path: Path) -> sqlite3.Connection:

@@ -20,7 +20,7 @@ PART = "T12"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 WHO = f"/api/v1/players/{numbered_name(0)}"
 KEPT = "/api/keeper/v1"
-# each page, and the API requests that a program would need to show the same
+# Each console page, and the API requests that a program would need to show the same data
 PAGES = {
     "/console": (
         *("/api/v1/players/online/count", "/api/v1/info/stats", "/health/ready", f"{KEPT}/changes?limit=10"),
@@ -33,7 +33,7 @@ PAGES = {
     "/console/changes": (f"{KEPT}/changes?limit=50",),
     "/console/changes?kind=player_created": (f"{KEPT}/changes?limit=50&kind=player_created",),
 }
-GIFTS = 50  # makes the newest changes ordinary ones; created players are the longest changes
+GIFTS = 50  # number of gifts, so that the newest changes are ordinary ones; changes that create players are the longest
 LIMIT, GOAL = 2.0, 1.3
 
 
@@ -74,7 +74,7 @@ def _sign_in(server: Server) -> str:
 
 
 def _give(server: Server, bearer: Mapping[str, str]) -> None:
-    """Give a stackable item GIFTS times."""
+    """Give a stackable item to a player GIFTS times."""
     _, listed = _send(server, "GET", "/api/v1/gameobjects/item?pageSize=100", "", bearer)
     stackable = next(each["Id"] for each in json.loads(listed)["Values"] if each["Stackable"])
     body = json.dumps({"itemid": stackable, "quantity": 1})

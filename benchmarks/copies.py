@@ -19,9 +19,9 @@ ENDINGS = ("", "-wal", "-shm")
 
 @contextmanager
 def open_copy(world: BenchWorld, name: str) -> Generator[BenchWorld]:
-    """Copy the database for the duration of the block; no client may be connected to the original."""
+    """Copy a benchmark database for the duration of the block; no client may be connected to the original."""
     copy = replace(world, url=_url(world, name))
-    _drop(copy, name)  # an aborted run may have left a copy
+    _drop(copy, name)  # delete the copy that an aborted run may have left
     _make(world, copy, name)
     try:
         yield copy

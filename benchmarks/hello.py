@@ -1,4 +1,4 @@
-"""The floor: the product's own server, started as `gamekeeper serve` starts it, with nothing behind it."""
+"""The baseline of the benchmark: the server of `gamekeeper serve` with an application that only says hello."""
 
 import sys
 from collections.abc import Awaitable, Callable
@@ -32,8 +32,8 @@ async def _live(receive: Callable[[], Awaitable[Message]], send: Callable[[Messa
 
 
 def build(settings: Settings) -> Asgi:
-    del settings  # there is nothing to set
-    return cast("Asgi", hello)  # the server asks no more of it than to be ASGI
+    del settings  # the hello application has no settings
+    return cast("Asgi", hello)  # the server accepts any ASGI application
 
 
 if __name__ == "__main__":

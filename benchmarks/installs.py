@@ -1,4 +1,4 @@
-"""The peers, installed beside the data on first use and again when what they need changed."""
+"""Install the peers that the benchmark compares with, on first use and again when their requirements change."""
 
 import shutil
 import subprocess
@@ -13,14 +13,14 @@ NODE_PROGRAMS = ("node", "npm")
 
 
 def fastapi_orm() -> Path:
-    """The Python of a virtual environment with all that this peer needs."""
+    """Return the Python of a virtual environment with the FastAPI peer's requirements; install them if needed."""
     wanted, venv = PEERS / "fastapi_orm" / "requirements.txt", DATA / "peers-venv"
     python, installed = venv / "bin" / "python", venv / wanted.name
     if not _same(wanted, installed):
         print("Installing the FastAPI peer …", flush=True)
         _run([sys.executable, "-m", "venv", "--clear", str(venv)], DATA)
         _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(wanted)], DATA)
-        shutil.copyfile(wanted, installed)  # last: it says that all of it is there
+        shutil.copyfile(wanted, installed)  # copied last: this file marks a complete installation
     return python
 
 
@@ -29,7 +29,7 @@ def has_node() -> bool:
 
 
 def fastify() -> Path:
-    """A folder with the peer and all that it needs."""
+    """Return a folder with the fastify peer and its packages; install them if needed."""
     source, folder = PEERS / "fastify", DATA / "fastify"
     shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
     installed = folder / "node_modules" / "package.json"

@@ -11,7 +11,7 @@ from benchmarks.load import TIMEOUT_SECONDS
 from benchmarks.results import Sample
 from benchmarks.servers import Server
 
-SECONDS = 1  # length of one measurement; a slower request is sent once
+SECONDS = 1  # seconds: length of one measurement; a request that takes longer is sent once
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class TimedRequests:
     scenario: str
     candidate: str
     server: Server
-    paths: Sequence[str]  # requested in turn; their times are added
+    paths: Sequence[str]  # paths that are requested in turn; their times are added
     headers: Mapping[str, str]
     players: int
 
@@ -35,7 +35,7 @@ def measure(asked: TimedRequests, number: int) -> Sample:
 
 
 def _ask(asked: TimedRequests) -> list[float]:
-    """Request all paths repeatedly, and return the total milliseconds of each pass."""
+    """Request all paths repeatedly, and return the total milliseconds of each pass over them."""
     connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
     took: list[float] = []
     try:

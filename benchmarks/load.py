@@ -10,7 +10,7 @@ import msgspec
 from benchmarks import machine
 
 SCRIPT = Path(__file__).with_name("requests.lua")
-TIMEOUT_SECONDS = 60  # of one request; long, because a slow answer must be measured, not dropped
+TIMEOUT_SECONDS = 60  # seconds: timeout of one request; long, because a slow answer must be measured, not dropped
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Outcome(msgspec.Struct, frozen=True):
     seconds: float
     p50_ms: float
     p99_ms: float
-    bad: int  # answers with a status other than 2xx and 3xx
-    other: int  # answers with another status than the expected one
-    broken: int  # requests without an answer
+    bad: int  # number of answers with a status other than 2xx and 3xx
+    other: int  # number of answers with another status than the expected one
+    broken: int  # number of requests without an answer
 
     @property
     def per_second(self) -> float:

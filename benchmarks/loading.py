@@ -30,12 +30,12 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     f"PRAGMA cache_size = -{BULK_LOAD_CACHE_KIB}",
 )
-# Triggers that fill the lists and the search index
+# Triggers that fill the ordered lists and the search index
 LISTING = ("players_listed", "users_listed", "players_by_part_added", "users_by_part_added")
 INDEXES = ("players_by_rank", "players_by_user")
 
 Rows = list[tuple[Any, ...]]
-Batch = dict[str, Rows]  # table: its rows; tables in an order that foreign keys allow
+Batch = dict[str, Rows]  # rows by table name; tables in an order that foreign keys allow
 
 
 def run(bench: Bench, _: Collection[str]) -> Results:
@@ -45,7 +45,7 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         shutil.copyfile(empty, full)
         load(full)
         batches = read_batches(empty, full)
-        gc.freeze()  # otherwise each garbage collection would scan the rows
+        gc.freeze()  # without this, each garbage collection would scan the rows
         samples = [
             _measure(number, name, work, empty)
             for number in range(bench.rounds)
@@ -87,7 +87,7 @@ def load(path: Path) -> None:
 
 
 def insert(path: Path, batches: Sequence[Batch]) -> None:
-    """Insert the rows without what our loader avoids too: list changes, and index updates row by row."""
+    """Insert rows without work that our loader avoids too: list changes, and index updates row by row."""
     db = sqlite3.connect(path, isolation_level=None)
     made = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE name IN (?, ?)", INDEXES)]
     drops = [f"DROP TRIGGER {each}" for each in LISTING] + [f"DROP INDEX {each}" for each in INDEXES]
@@ -104,7 +104,7 @@ def insert(path: Path, batches: Sequence[Batch]) -> None:
 
 
 def read_batches(empty: Path, full: Path) -> list[Batch]:
-    """Return the rows that the loader inserted, in its order and batch size."""
+    """Return the rows that Gamekeeper's loader inserted, in its order and batch size."""
     db = sqlite3.connect(full)
     db.execute("ATTACH ? AS empty", [str(empty)])
     users, players = (_new(db, table) for table in ("users", "players"))

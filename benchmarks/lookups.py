@@ -20,12 +20,12 @@ HELLO, LIVE = "hello JSON", "Gamekeeper, /health/live"
 ON_SQLITE, ON_POSTGRES = "Gamekeeper on SQLite", "Gamekeeper on PostgreSQL"
 ORM_ON_SQLITE, ORM_ON_POSTGRES = "FastAPI + ORM on SQLite", "FastAPI + ORM on PostgreSQL"
 FASTIFY = "fastify + better-sqlite3"
-MANY, FEW = 32, 8  # connections; fewer for slow peers, whose queue would only add waiting time
+MANY, FEW = 32, 8  # numbers of connections; fewer for slow peers, whose queue would only add waiting time
 
 
 @dataclass(frozen=True)
 class Contender:
-    engine: str  # of the world that it serves; "hello" uses only its paths and tokens
+    engine: str  # database engine of the contender's world; "hello" uses only the world's paths and tokens
     program: Callable[[BenchWorld], Program]
     connections: int = MANY
     requests: Callable[[BenchWorld], Path] = BenchWorld.lookups
@@ -68,7 +68,7 @@ ABOUT_PEERS = "T3: the FastAPI peer writes no access log; Gamekeeper writes a li
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
-    """Measure all contenders of one world in the same rounds."""
+    """Measure look-ups by all contenders of one world in the same rounds."""
     found = Results()
     wanted = [each for each in COMPARISONS if each.bar in parts]
     if "T4" in parts and not installs.has_node():
@@ -156,7 +156,7 @@ def _verdict(compared: Comparison, samples: Sequence[Sample]) -> Verdict:
 
 
 def _layers(samples: Sequence[Sample]) -> list[tuple[str, float]]:
-    """Return the time that each layer adds to the one below; both engines are on top of the app."""
+    """Return the time that each layer adds to the layer below; both engines are on top of the app."""
     hello, live, sqlite, postgres = (median(rounds.of(samples, name, "cpu_us").values()) for name in IN_LAYERS)
     return [
         ("granian, event loop, kernel (hello JSON)", hello),

@@ -17,12 +17,12 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Stop(Exception):
-    """The benchmark must stop; the message says what to do."""
+    """Raised to stop the benchmark; the message says what to do."""
 
 
 class Process(NamedTuple):
     parent: int
-    ticks: int  # CPU time of the process and of its ended children
+    ticks: int  # CPU time of the process and of its ended children, in clock ticks
 
 
 class Cores(NamedTuple):
@@ -51,7 +51,7 @@ def parse_resident(text: str) -> int:
 
 
 def descendants(processes: dict[int, Process], roots: Iterable[int]) -> set[int]:
-    """Return the existing roots and all their descendants."""
+    """Return the existing root processes and all their descendants."""
     found: set[int] = set()
     waiting = [each for each in roots if each in processes]
     while waiting:
@@ -61,7 +61,7 @@ def descendants(processes: dict[int, Process], roots: Iterable[int]) -> set[int]
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """Return user and system time of whole process trees."""
+    """Return user and system CPU time of whole process trees, in seconds."""
     processes = _processes()
     return sum(processes[pid].ticks for pid in descendants(processes, roots)) / TICKS
 
@@ -72,7 +72,7 @@ def memory_mib(roots: Iterable[int]) -> float:
 
 
 def pin(root: int, allowed: Iterable[int]) -> None:
-    """Pin a process tree to cores; processes that it starts later inherit this."""
+    """Pin a process tree to CPU cores; processes that it starts later inherit this."""
     on = set(allowed)
     for pid in descendants(_processes(), [root]):
         for thread in (PROC / str(pid) / "task").iterdir():

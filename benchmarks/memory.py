@@ -46,7 +46,7 @@ def parse(text: str) -> dict[str, float]:
 
 
 def _loads(world: BenchWorld) -> Iterable[Load]:
-    """Return the loads; writes go to the world itself, since copying a big one would take too long."""
+    """Return the loads to apply; writes go to the world itself, since copying a big world would take too long."""
     yield Load(world.lookups(), world.tokens)
     for name in LISTS:
         yield Load(BenchPage(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)

@@ -28,7 +28,7 @@ MANY_PAGES = 20_000
 
 @dataclass(frozen=True)
 class BenchPage:
-    of: str  # name of the list, one of LISTS
+    of: str  # name of the page's list, one of LISTS
     place: str
     size: int
 
@@ -43,7 +43,7 @@ class BenchPage:
         return f"GET {LISTS[self.of]}?page={number}&pageSize={self.size}"
 
     def numbers(self, players: int, dice: Random) -> list[int]:
-        """Choose page numbers; the last page is the last full one, because a shorter one would be cheaper."""
+        """Choose page numbers of a list; the last page is the last full one, because a shorter one would be cheaper."""
         last = players // self.size - 1
         if self.place == RANDOM:
             return [dice.randint(0, last) for _ in range(MANY_PAGES)]

@@ -9,7 +9,7 @@ from statistics import median
 from benchmarks.results import Sample
 
 PAGES = "pages "  # prefix of scenarios that are plotted by number of players
-# A palette for colour-blind readers too
+# Colours of the plots, for colour-blind readers too
 COLOURS = ("#0072b2", "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#7f7f7f")
 INK, SOFT, GRID = "#222", "#666", "#ddd"
 PANEL_WIDTH, PANEL_HEIGHT, PANEL_GAP = 250, 300, 30
@@ -19,11 +19,11 @@ LEGEND_TOP, LEGEND_STEP = 58, 22
 NARROWEST = 34  # width in pixels of a bar segment that has room for its number
 ENGINES = ("SQLite", "PostgreSQL")
 
-Line = dict[int, float]  # number of players: milliseconds
+Line = dict[int, float]  # milliseconds by number of players
 
 
 def pages(samples: Iterable[Sample]) -> str:
-    """Draw a panel for each page and a line for each candidate, with logarithmic axes."""
+    """Draw a panel for each list page and a line for each candidate, with logarithmic axes."""
     lines = _lines(samples)
     candidates = list(dict.fromkeys(candidate for panel in lines.values() for candidate in panel))
     points = [point for panel in lines.values() for line in panel.values() for point in line.items()]
@@ -40,7 +40,7 @@ def pages(samples: Iterable[Sample]) -> str:
 
 
 def layers(found: Sequence[tuple[str, float]]) -> str:
-    """Draw a stacked bar for each engine; a layer without an engine belongs to both."""
+    """Draw a stacked bar of layers for each engine; a layer without an engine belongs to both."""
     bars = {engine: _of_engine(found, engine) for engine in ENGINES}
     names = list(dict.fromkeys(name for bar in bars.values() for name in bar))
     colours = dict(zip(names, cycle(COLOURS), strict=False))
@@ -54,7 +54,7 @@ def layers(found: Sequence[tuple[str, float]]) -> str:
 
 
 def _lines(samples: Iterable[Sample]) -> dict[str, dict[str, Line]]:
-    """Return the median over the rounds, by page and candidate."""
+    """Return the median latency over the rounds, by page and candidate."""
     rounds: dict[tuple[str, str, int], list[float]] = {}
     for each in samples:
         if each.scenario.startswith(PAGES):
@@ -67,7 +67,7 @@ def _lines(samples: Iterable[Sample]) -> dict[str, dict[str, Line]]:
 
 
 def _of_engine(found: Sequence[tuple[str, float]], engine: str) -> dict[str, float]:
-    """Return the layers of an engine; a negative one is noise and counts as zero."""
+    """Return the layers of an engine with their times; a negative time is noise and counts as zero."""
     others = tuple(f", {each}" for each in ENGINES if each != engine)
     return {name.removesuffix(f", {engine}"): max(us, 0.0) for name, us in found if not name.endswith(others)}
 
@@ -92,7 +92,7 @@ class _Scale:
 
 
 class _Frame:
-    """One panel of the plot of pages."""
+    """One panel of the plot of list pages."""
 
     def __init__(self, left: float, across: _Scale, up: _Scale) -> None:
         self._left, self._across, self._up = left, across, up
@@ -161,7 +161,7 @@ def _count(number: int) -> str:
     return str(number)
 
 
-# --- SVG -----------------------------------------------------------------------------------------------------------
+# --- SVG elements --------------------------------------------------------------------------------------------------
 
 
 def _svg(width: float, height: float, parts: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ FIGURES = ("", "candidate", "players", "CPU µs per request", "requests per seco
 
 
 def table(results: Results) -> str:
-    """Format the bars and their results, and name those missed or not measured."""
+    """Format the bars and the measured results as a table, and name bars that are missed or not measured."""
     rows = [HEAD, *(_row(each) for each in _sort(results.verdicts))]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -73,7 +73,7 @@ def _sort(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
-    """Return medians over the rounds, in the order of measurement."""
+    """Return the figures as medians over the rounds, in the order of measurement."""
     groups: dict[tuple[str, str, int], list[Sample]] = {}
     for each in samples:
         groups.setdefault((each.scenario, each.candidate, each.players), []).append(each)
@@ -90,7 +90,7 @@ def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
 
 
 def _pictures(results: Results) -> dict[str, str]:
-    """Draw the plots for which there are results."""
+    """Draw the plots of the document for which there are results."""
     found: dict[str, str] = {}
     if any(each.scenario.startswith(plots.PAGES) for each in results.samples):
         found[PAGES] = plots.pages(results.samples)
@@ -109,6 +109,6 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _number(value: float) -> str:
-    """Format with at least three digits, so that a bar missed by little does not look met."""
+    """Format a number with at least three digits, so that a bar missed by little does not look met."""
     digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0  # noqa: PLR2004 - powers of ten
     return f"{value:,.{digits}f}"

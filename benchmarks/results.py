@@ -8,12 +8,12 @@ from statistics import median
 
 import msgspec
 
-LAYERS = "layers"  # the part that measures how many microseconds each layer adds to a request
+LAYERS = "layers"  # name of the part that measures how many microseconds each layer adds to a request
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The measurement of one candidate in one round."""
+    """The measurement of one benchmark candidate in one round."""
 
     scenario: str
     candidate: str
@@ -45,7 +45,7 @@ class Results:
     machine: dict[str, str] = field(default_factory=dict[str, str])
     samples: list[Sample] = field(default_factory=list[Sample])
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
-    notes: list[str] = field(default_factory=list[str])  # each begins with its part: "T9: …"
+    notes: list[str] = field(default_factory=list[str])  # notes for the document; each begins with its part: "T9: …"
     layers: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
 
     def without(self, parts: Collection[str]) -> "Results":
@@ -66,7 +66,7 @@ class Results:
 
 
 def _part(text: str) -> str:
-    """Return the part of a run that a text belongs to: its first word, as in "T9", "pages first" or "T9: …"."""
+    """Return the benchmark part that a text belongs to: its first word, as in "T9", "pages first" or "T9: …"."""
     return re.split("[ :]", text, maxsplit=1)[0]
 
 
@@ -80,5 +80,5 @@ def save(path: Path, results: Results) -> None:
 
 
 def ratio(above: dict[int, float], below: dict[int, float]) -> float:
-    """Return the median of the ratios within each round, so that a slow round does not matter."""
+    """Return the median of the ratios of two candidates within each round, so that a slow round does not matter."""
     return median(above[each] / below[each] for each in sorted(above.keys() & below.keys()))

@@ -15,20 +15,20 @@ from benchmarks.worlds import Worlds
 T = TypeVar("T")
 WARM_UP_SECONDS = 1
 QUIET_SECONDS = 0.1
-QUIET_SHARE = 0.15  # of a core, below which a server counts as idle: timers may run, but no queue
+QUIET_SHARE = 0.15  # share of a core below which a server counts as idle: timers may run, but no queue
 PATIENCE_SECONDS = 60
-BESIDE_SECONDS = 1  # by which the background load begins earlier and ends later
+BESIDE_SECONDS = 1  # seconds by which the background load begins earlier and ends later than the measurement
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Options that all scenarios share."""
+    """Options that all benchmark scenarios share."""
 
     worlds: Worlds
     sizes: tuple[int, ...]  # numbers of players of the worlds for look-ups
     players: int  # number of players of the big world
     rounds: int
-    seconds: int  # length of one measurement
+    seconds: int  # seconds: length of one measurement
     before: Path | None = None  # a checkout of another version, with its .venv
 
 
@@ -37,7 +37,7 @@ class Candidate:
     name: str
     server: Server
     load: Load
-    beside: Load | None = None  # background load on the same server, not counted
+    beside: Load | None = None  # background load on the same server, whose answers are not counted
 
 
 def measure_interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[Candidate]) -> list[Sample]:
@@ -55,12 +55,12 @@ def measure_interleaved(bench: Bench, scenario: str, players: int, candidates: S
 
 
 def order(candidates: Sequence[T], number: int) -> Sequence[T]:
-    """Reverse the order in every other round, so that no candidate is always last."""
+    """Reverse the order of the candidates in every other round, so that none is always last."""
     return candidates[:: -1 if number % 2 else 1]
 
 
 def of(samples: Sequence[Sample], candidate: str, figure: str) -> dict[int, float]:
-    """Return a candidate's figure by round."""
+    """Return a candidate's measured figure by round."""
     return {each.round: getattr(each, figure) for each in samples if each.candidate == candidate}
 
 

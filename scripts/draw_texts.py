@@ -24,7 +24,7 @@ CODE = ("src", "clients", "tests", "battery", "scripts", "benchmarks")
 CATALOGUE = ROOT / "src/gamekeeper/console/locale/console.pot"
 COMMANDS = ROOT / "src/gamekeeper/cli"
 REFUSALS = (ROOT / "src/gamekeeper/game/refusals.py", ROOT / "src/gamekeeper/http/errors.py")
-PRAGMAS = ("# noqa", "# pyright:", "# type:", "#!")  # comments for tools, not for people
+PRAGMAS = ("# noqa", "# pyright:", "# type:", "#!")  # prefixes of comments for tools, not for people
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 COMMENTS_DRAWN, SCREEN_TEXTS_DRAWN = 100, 60
 
@@ -51,7 +51,7 @@ def read_docstrings(file: Path, kinds: tuple[type[ast.AST], ...] = DOCUMENTED) -
 
 
 def read_comments(file: Path) -> Iterator[Text]:
-    """Yield comments; lines that hold nothing but a comment and follow each other are one comment."""
+    """Yield the comments of a Python file; consecutive lines with only a comment are one comment."""
     block: list[str] = []
     first = last = 0
     with file.open("rb") as source:

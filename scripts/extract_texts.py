@@ -26,7 +26,7 @@ def extract(folder: Path = CONSOLE) -> Catalog:
 
 
 def format_catalogue(catalogue: Catalog) -> bytes:
-    """Write the catalogue without dates and line numbers, which would change with every edit."""
+    """Format the text catalogue without dates and line numbers, which would change with every edit."""
     file = io.BytesIO()
     write_po(file, catalogue, width=120, sort_by_file=True, omit_header=True, include_lineno=False)
     return file.getvalue()

@@ -37,11 +37,11 @@ from server import Server
 ITEM = "c0ffee00-0000-4000-8000-000000000001"
 PLAYERS = 8
 LATE_WRITERS = 2
-LATE_SECONDS = (0.002, 0.015)  # range of delays between taking a change number and its COMMIT
+LATE_SECONDS = (0.002, 0.015)  # seconds: range of delays between taking a change number and its COMMIT
 FORGETS = 0.02
 LIMIT = 500
 NAIVE_SECONDS = 0.01
-QUIET_SECONDS = 10.0  # without a new change after the last write; then the follower stops
+QUIET_SECONDS = 10.0  # seconds without a new change after the last write; then the follower stops
 LEDGER_ROW = """
 INSERT INTO ledger (at, kind, over_link, player_id, request_id)
 VALUES (CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint), 'held_open', FALSE, $1, 'follow')
@@ -58,10 +58,11 @@ class FeedRun:
     players: list[str]
     seed: int
     left: int
-    wanted: list[int] = field(default_factory=list[int])  # all change numbers, known when the writers are done
+    # all change numbers in the audit log, known when the writers are done
+    wanted: list[int] = field(default_factory=list[int])
     told: list[int] = field(default_factory=list[int])
     twice: int = 0
-    lags: list[float] = field(default_factory=list[float])  # seconds from commit to delivery
+    lags: list[float] = field(default_factory=list[float])  # seconds from each change's commit to its delivery
     heard_at: float = 0.0
 
     @property
@@ -71,7 +72,7 @@ class FeedRun:
         return self.told[-1:] < self.wanted[-1:] and time.monotonic() - self.heard_at < QUIET_SECONDS
 
     def hear(self, seq: int, at: float) -> None:
-        """Record a delivered change, and ignore one that was delivered before."""
+        """Record a change that the feed delivered, and ignore one that was delivered before."""
         if self.told and seq <= self.told[-1]:
             self.twice += 1
             return
@@ -111,7 +112,7 @@ async def prepare(database: str) -> tuple[str, list[str]]:
     return token, ids
 
 
-# --- writers -------------------------------------------------------------------------------------------------------
+# --- writers of changes --------------------------------------------------------------------------------------------
 
 
 async def give(run: FeedRun, number: int) -> None:
@@ -135,7 +136,7 @@ async def commit_late(run: FeedRun, number: int) -> None:
     await db.close()
 
 
-# --- followers -----------------------------------------------------------------------------------------------------
+# --- followers of the feed -----------------------------------------------------------------------------------------
 
 
 async def follow_feed(run: FeedRun) -> None:
@@ -163,7 +164,7 @@ async def follow_naively(run: FeedRun) -> None:
     await db.close()
 
 
-# --- both ----------------------------------------------------------------------------------------------------------
+# --- writers and followers together --------------------------------------------------------------------------------
 
 
 async def write(run: FeedRun, writers: int) -> None:

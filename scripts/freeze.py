@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the test data belongs to the tests
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the test data is in the folder tests
 
 from good_requests import Example, furnish  # noqa: E402 - needs the path that is set above
 
@@ -77,7 +77,7 @@ def _write_requests(folder: Path, engine: str, url: str) -> None:
 
 
 def _fill(url: str) -> list[StoredRequest]:
-    """Fill every table, and return the requests that were sent with an Idempotency-Key."""
+    """Fill every table of the frozen database, and return the requests that had an Idempotency-Key."""
     tokens = asyncio.run(worlds.prepare(url))
     with worlds.open_world(url, tokens) as world:
         furnish(world)
@@ -93,7 +93,7 @@ def _fill(url: str) -> list[StoredRequest]:
 
 
 def _ask(world: worlds.World, kept: list[StoredRequest], example: Example, path: str, body: object) -> worlds.Answer:
-    """Send the request, with an Idempotency-Key if the operation accepts one, and record it."""
+    """Send a request, with an Idempotency-Key if the operation accepts one, and record its answer."""
     route = example.route
     if route.access is not WRITE or everything.name_of(example) == everything.LOG_IN:
         return everything.send(world, example, path, body)
@@ -105,7 +105,7 @@ def _ask(world: worlds.World, kept: list[StoredRequest], example: Example, path:
 
 
 def _replay(world: worlds.World, kept: StoredRequest) -> str:
-    """Repeat the request and return the replayed answer, which for an erasure differs from the first."""
+    """Repeat a request and return the replayed answer, which for an erasure differs from the first."""
     answer = world.call(kept["method"], kept["path"], body=kept["body"], headers={"Idempotency-Key": kept["key"]})
     if answer.headers.get("idempotent-replay") != "true":
         raise SystemExit(f"{kept['operation']} is not replayed: {answer.status} {answer.raw.decode()}")
@@ -131,7 +131,7 @@ def _require_all(world: worlds.World, kept: list[StoredRequest]) -> None:
     without = wanted - {each["operation"] for each in kept}
     kinds = set(KINDS) - {each.kind for each in world.ledger()}
     found = errors(world)
-    if len(without) > 1 or kinds or found:  # one operation, the log-in, accepts no key
+    if len(without) > 1 or kinds or found:  # one operation without a key is allowed: the log-in accepts none
         raise SystemExit(f"writes without a key: {without}; kinds of changes that are missing: {kinds}; {found}")
 
 

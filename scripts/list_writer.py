@@ -19,7 +19,7 @@ from gamekeeper.game.passwords import hash_for_wire
 from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"
-SHARED = 100  # players that all writers change; players that a writer creates are its own
+SHARED = 100  # number of players that all writers change; players that a writer creates are its own
 OWN = 0.8  # share of a writer's changes that affect its own players
 PAUSE = 0.02
 REFUSED, BUSY = (404, 409), 503
@@ -53,10 +53,10 @@ def shared_player_id(number: int) -> str:
 
 @dataclass(frozen=True)
 class WriterJob:
-    """The work of one writer in one round."""
+    """The work of one writer process in one round."""
 
     number: int
-    url: str | None  # of the writer's server; None: it runs the application in its own process
+    url: str | None  # URL of the writer's server; None: it runs the application in its own process
     database: str
     token: str
     user_id: str
@@ -120,14 +120,14 @@ class ListWriter:
         return shared_player_id(self._chance.randrange(SHARED))
 
     def _rank(self) -> dict[str, int]:
-        """Return a random level and exp with many ties, so that ids decide the order."""
+        """Return a random level and exp for a player, with many ties, so that ids decide the order."""
         return {"Level": self._chance.randint(1, 4), "Exp": self._chance.randint(0, 20)}
 
     def _new_name(self) -> str:
         return "".join(self._chance.choices("abAB", k=6)) + str(self._chance.randrange(10**6))
 
     async def _send(self, method: str, path: str, body: object = None) -> bool:
-        """Retry until the request is answered; all these operations may be applied twice."""
+        """Retry a request until it is answered; all these operations may be applied twice."""
         while True:
             try:
                 answer = await self._client.request(method, path, json=body)

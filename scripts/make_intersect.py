@@ -26,16 +26,17 @@ Row = Sequence[Any]
 
 @dataclass(frozen=True)
 class Era:
-    """Differences between the database schemas of the eras."""
+    """Differences between the database schemas of Intersect's eras."""
 
     name: str
-    owner: str = "Player"  # word in the names of tables and columns
+    owner: str = "Player"  # word for the player in the names of tables and columns of this era
     account: str = "UserId"
     text_guids: bool = False
     stats: str = "ItemProperties"
-    dated: bool = True  # whether RegistrationDate, CreationDate and PlayTimeSeconds exist
-    typed: str = "Type"  # column with a variable's type; empty: no such column, and switches have their own table
-    stacks: bool = True  # whether the column MaxInventoryStack exists
+    dated: bool = True  # whether this era has the columns RegistrationDate, CreationDate and PlayTimeSeconds
+    # name of the column with a variable's type; empty: this era has none, and keeps switches in their own table
+    typed: str = "Type"
+    stacks: bool = True  # whether this era has the column MaxInventoryStack
     migration: str = "20221119214350_ItemProperties"
 
     @property
@@ -85,11 +86,11 @@ def hash_password(plain: str, salt: str) -> str:
     return hashlib.sha256((sent + salt).encode()).hexdigest().upper()
 
 
-# --- the tables ----------------------------------------------------------------------------------------------------
+# --- the tables of each era ----------------------------------------------------------------------------------------
 
 
 def player_tables(era: Era) -> dict[str, str]:
-    """Return the tables with their columns, in SQLite's syntax."""
+    """Return the tables of the player database with their columns, in SQLite's syntax."""
     g, owner = era.guid_type, f"{era.owner}Id"
     key = f"Id {g} NOT NULL PRIMARY KEY"
     slot = f"Slot INTEGER NOT NULL, BagId {g}, ItemId {g} NOT NULL, Quantity INTEGER NOT NULL, {era.stats} TEXT"
@@ -145,7 +146,7 @@ def game_tables(era: Era) -> dict[str, str]:
     return tables
 
 
-# --- the rows ------------------------------------------------------------------------------------------------------
+# --- rows of the tables --------------------------------------------------------------------------------------------
 
 COIN, SWORD, HELMET, SACK, HERB = (guid("item", number) for number in range(5))
 STRIKE, HEAL = (guid("spell", number) for number in range(2))
@@ -209,7 +210,7 @@ def characters(era: Era, count: int) -> Iterator[Row]:
 
 
 def slots(era: Era, kind: str, players: range, size: int, filled: int) -> Iterator[Row]:
-    """Yield all slots as rows: the first ones are filled, the first item of the inventory is a sword."""
+    """Yield all item slots of a player as rows: the first ones are filled, the first inventory item is a sword."""
     usual, sword = era.buffs(NO_BUFFS), era.buffs([3, 0, -1, 0, 0])
     coin, blade, herb, nothing = (era.guid(each) for each in (COIN, SWORD, HERB, ZERO))
     for number in players:
@@ -250,7 +251,7 @@ def switches(era: Era, players: range) -> Iterator[Row]:
         yield era.guid(guid("done", number)), era.guid(guid("player", number)), era.guid(DONE), int(number % 2 == 0)
 
 
-# --- writing -------------------------------------------------------------------------------------------------------
+# --- writing the database files ------------------------------------------------------------------------------------
 
 Execute = Callable[[str, Sequence[Row]], object]
 

@@ -47,7 +47,7 @@ def import_(players: Path, game: Path, target: Path) -> None:
 
 
 def run_timed(work: Callable[[], None]) -> None:
-    """Run the work in the child process, and print seconds and peak memory as the last line for the parent."""
+    """Run the measured work in a child process; print seconds and peak memory as its last line for the parent."""
     started = time.monotonic()
     work()
     seconds = time.monotonic() - started

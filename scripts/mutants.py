@@ -31,11 +31,12 @@ class Mutant(NamedTuple):
     tree: ast.Module
 
 
-Edit = tuple[str, Callable[[], None]]  # description of a change, and the function that applies it to the node
+# description of a mutation, and the function that applies it to the syntax tree node
+Edit = tuple[str, Callable[[], None]]
 
 
 def mutants(tree: ast.Module) -> Iterator[Mutant]:
-    """Yield syntax trees with one change each; types and docstrings stay as they are."""
+    """Yield mutated syntax trees of a module with one change each; types and docstrings stay as they are."""
     for number, node in enumerate(_nodes(tree)):
         for which, (what, _) in enumerate(_edits(node)):
             changed = copy.deepcopy(tree)
@@ -45,7 +46,7 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes in a fixed order, without those that have no effect at run time."""
+    """Yield the syntax tree nodes in a fixed order, without those that have no effect at run time."""
     for name, value in ast.iter_fields(tree):
         if name in {"annotation", "returns", "decorator_list"}:
             continue
@@ -57,7 +58,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _has_no_effect(node: ast.AST) -> bool:
-    """Return whether the node is an import, a docstring or a type alias."""
+    """Return whether the syntax tree node is an import, a docstring or a type alias."""
     if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call):
         return ast.unparse(node.value.func) == "TypeVar"
     return isinstance(node, ast.Import | ast.ImportFrom) or _is_docstring(node)
@@ -91,7 +92,7 @@ def _edits(node: ast.AST) -> list[Edit]:
 
 def _of_operator(node: ast.AST, operator: ast.AST) -> list[Edit]:
     if isinstance(node, ast.UnaryOp) and isinstance(operator, ast.Not):
-        return []  # the enclosing condition is negated by another mutant
+        return []  # no mutant for `not`: another mutant negates the enclosing condition
     other = SWAPPED.get(type(operator))
     what = f"{type(operator).__name__} becomes {other.__name__}" if other else ""
     return [(what, lambda: setattr(node, "op", other()))] if other else []

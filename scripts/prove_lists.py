@@ -57,9 +57,9 @@ SMALL = (
     (lists, "MAINTAIN_SECONDS", 0.05),
 )
 WRITERS = 3
-ROUND = 40  # operations per writer between two comparisons
-READ_SECONDS = 0.05  # between two pages that a reader requests
-LOST_EXP = 987_654_321  # unique value that identifies the change to be lost
+ROUND = 40  # number of operations of each writer between two comparisons
+READ_SECONDS = 0.05  # seconds between two pages that a reader requests
+LOST_EXP = 987_654_321  # unique exp value that identifies the list change to be lost
 
 
 class List(NamedTuple):
@@ -67,7 +67,7 @@ class List(NamedTuple):
     query: dict[str, str]
     key: Callable[[Any], Any]
     descending: bool
-    in_order: str  # the ORDER BY clause
+    in_order: str  # the ORDER BY clause of the list
 
 
 def _rank(record: Any) -> tuple[int, int, str]:  # noqa: ANN401 - a record out of JSON
@@ -95,10 +95,10 @@ LISTS = (
 
 
 class Mismatch(Exception):
-    """A page differs from the expected one."""
+    """Raised when a page of a list differs from the expected one."""
 
 
-# --- servers -------------------------------------------------------------------------------------------------------
+# --- servers with small buckets ------------------------------------------------------------------------------------
 
 
 def small_app(loaded: Settings) -> Asgi:
@@ -132,11 +132,11 @@ async def prepare(keeper: Keeper) -> tuple[str, str]:
     return user.id, (await tokens.issue_for_service(keeper, user, 24, read_only=False)).access
 
 
-# --- pages ---------------------------------------------------------------------------------------------------------
+# --- reading and comparing pages -----------------------------------------------------------------------------------
 
 
 async def page(client: httpx.AsyncClient, of: List, number: int, size: int) -> list[Any]:
-    """Read a page and check it: in order, without duplicates, as long as its Total says."""
+    """Read a page of a list and check it: in order, without duplicates, as long as its Total says."""
     answer = await client.get(of.path, params={**of.query, "page": str(number), "pageSize": str(size)})
     answer.raise_for_status()
     told = answer.json()
@@ -151,7 +151,7 @@ async def page(client: httpx.AsyncClient, of: List, number: int, size: int) -> l
 
 
 async def compare(keeper: Keeper, clients: Sequence[httpx.AsyncClient], size: int) -> int:
-    """Compare every page of every list while there are no writes; return the number of pages."""
+    """Compare every page of every list with the database while there are no writes; return the number of pages."""
     compared = 0
     for of in LISTS:
         statement = Statement("prove", {"": f"{of.in_order} LIMIT $1 OFFSET $2"})
@@ -168,7 +168,7 @@ async def compare(keeper: Keeper, clients: Sequence[httpx.AsyncClient], size: in
     return compared
 
 
-# --- rounds --------------------------------------------------------------------------------------------------------
+# --- rounds of writing and comparing -------------------------------------------------------------------------------
 
 
 @dataclass
@@ -215,7 +215,7 @@ async def one_round(run: ListProof, pool: ProcessPoolExecutor) -> None:
 async def read_on(run: ListProof, client: httpx.AsyncClient) -> None:
     while True:
         of, size = run.chance.choice(LISTS), run.chance.randint(1, 100)
-        with contextlib.suppress(httpx.TransportError):  # the reader's server was killed
+        with contextlib.suppress(httpx.TransportError):  # ignored: the reader's server was killed
             await page(client, of, run.chance.randrange(400 // size + 1), size)
             run.read += 1
         await asyncio.sleep(READ_SECONDS)

@@ -21,15 +21,15 @@ from pair import Pair
 from server import Server, free_port, wait_until_ready
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "haproxy.cfg"
-INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # addresses in deploy/haproxy.cfg
+INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # addresses of the instances in deploy/haproxy.cfg
 ADMIN_SOCKET = "/run/haproxy/admin.sock"
-PLACES = "maxconn 128"  # HAProxy's connection limit per instance
+PLACES = "maxconn 128"  # HAProxy's connection limit per instance in deploy/haproxy.cfg
 SECOND_TRY = re.compile("retries 3|option redispatch 1|retry-on .*")
 START_SECONDS = 10
 
 
 class Instance(Server):
-    stderr = subprocess.DEVNULL  # an unreachable database causes many log lines
+    stderr = subprocess.DEVNULL  # no log: an unreachable database causes many log lines
 
 
 class Proxy:
@@ -81,7 +81,7 @@ class Database(Protocol):
 
 
 class Cluster:
-    """Two instances on one database, behind HAProxy."""
+    """Two Gamekeeper instances on one database, behind HAProxy."""
 
     def __init__(self, database: Database, *, second_try: bool = True) -> None:
         self._database = database
@@ -103,14 +103,14 @@ class Cluster:
         self.close()
 
     def roll(self) -> None:
-        """Restart the instances one after the other, like a rolling upgrade."""
+        """Restart the Gamekeeper instances one after the other, like a rolling upgrade."""
         for instance in self.instances:
             instance.stop()
             instance.start()
-            time.sleep(1)  # HAProxy's health checks, every 200 ms, must notice the restart
+            time.sleep(1)  # wait a second: HAProxy's health checks, every 200 ms, must notice the restart
 
     def close(self) -> None:
-        """Stop everything, even if one step fails."""
+        """Stop HAProxy, instances and database, even if one step fails."""
         with ExitStack() as stack:
             stack.callback(self._database.close)
             for instance in self.instances:

@@ -45,17 +45,19 @@ PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
 COMPARED = {
     route.number or route.handler.__name__: route for route in ROUTES if route.path.startswith((PREFIX, KEEPER))
 }
-FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")  # the largest accepted page number, and one above it
+# queries: the largest accepted page number, and one above it
+FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")
 
 
 class Ask(NamedTuple):
-    operation: int | str  # the spec's number, or the handler's name for our own operations
-    path: str  # without the prefix /api/v1/, or with another prefix
+    # the operation's number in the spec, or the handler's name for operations that the spec does not have
+    operation: int | str
+    path: str  # path of the request without the prefix /api/v1/, or with another prefix
     body: Any = None
 
 
 def asks() -> Iterator[Ask]:
-    """Yield requests in an order that suits their data; operations that no list has are called by their example."""
+    """Yield requests in an order that suits their data; operations not listed here are called by their example."""
     asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails()]
     last = list(_keeping())
     known = {each.operation for each in (*asked, *last)}
@@ -212,7 +214,7 @@ def _keeping() -> Iterator[Ask]:
 
 
 async def fill_database(database: str) -> str:
-    """Fill the database with the demo world, and return a token."""
+    """Fill the database with the demo world, and return a token for its API."""
 
     async def fill(keeper: Keeper) -> str:
         await migrate(keeper.store)
@@ -234,7 +236,7 @@ def answers(database: str) -> list[tuple[Ask, int, object]]:
 
 
 def mask_volatile(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
-    """Replace values that may differ: request ids, random codes and times."""
+    """Replace values in an answer that may differ between engines: request ids, random codes and times."""
     if isinstance(value, dict):
         known = cast("dict[str, Any]", value)
         return {key: "…" if key in VOLATILE and known[key] is not None else mask_volatile(known[key]) for key in known}

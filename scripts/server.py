@@ -14,9 +14,9 @@ from typing import Self
 
 import httpx
 
-READY_SECONDS = 120  # timeout of starting and stopping, long enough for a busy machine
+READY_SECONDS = 120  # seconds: timeout of starting and stopping the server, long enough for a busy machine
 KEPT_MOST = 100
-_kept: deque[int] = deque()  # sockets that reserve ports
+_kept: deque[int] = deque()  # file descriptors of the sockets that reserve ports
 
 
 def free_port() -> int:
@@ -25,7 +25,7 @@ def free_port() -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        if sys.platform == "linux":  # on other systems a reserved port could not be used
+        if sys.platform == "linux":  # only on Linux: on other systems the server could not listen on a reserved port
             _kept.append(probe.detach())
             if len(_kept) > KEPT_MOST:
                 os.close(_kept.popleft())
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 class Server:
-    stderr: int | None = None  # target of the server's log; None: our own standard error
+    stderr: int | None = None  # target of the server's log; None: this program's standard error
 
     def __init__(self, database: str, port: int | None = None, **settings: object) -> None:
         self.database = database
@@ -51,7 +51,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Return the id of the parent process of the workers."""
+        """Return the process id of the parent process of the server's workers."""
         if self._process is None:
             raise RuntimeError("the server is not running")
         return self._process.pid
@@ -68,7 +68,7 @@ class Server:
             raise
 
     def stop(self) -> int:
-        """Send SIGTERM and return the exit code."""
+        """Stop the server with SIGTERM and return its exit code."""
         if self._process is None:
             return 0
         self._process.terminate()
@@ -81,9 +81,9 @@ class Server:
         return code
 
     def kill(self) -> None:
-        """Kill the whole process group with SIGKILL."""
+        """Kill the server's whole process group with SIGKILL."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):  # the group has ended already
+            with contextlib.suppress(ProcessLookupError):  # ignored: the process group has ended already
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
@@ -92,7 +92,7 @@ class Server:
         await asyncio.to_thread(self.start)
 
     def _command(self) -> list[str]:
-        """Return the command to start; subclasses run another program."""
+        """Return the command that starts the server; subclasses run another program."""
         return [sys.executable, "-m", "gamekeeper", "serve", "--database", self.database, "--port", str(self.port)]
 
     def _wait_until_ready(self) -> None:
@@ -100,12 +100,12 @@ class Server:
             wait_until_ready(self.url, self._process, self._ready_seconds())
 
     def _ready_seconds(self) -> float:
-        """Return the start timeout; subclasses may need longer."""
+        """Return the server's start timeout in seconds; subclasses may need longer."""
         return READY_SECONDS
 
 
 def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """Wait until the address, which may be a proxy's, reports readiness."""
+    """Wait until the server at this address, which may be a proxy's, reports readiness."""
     deadline = time.monotonic() + seconds
     # Certificates are not verified on loopback: loading the trust store takes longer than the request.
     with httpx.Client(verify=False, headers={"Connection": "close"}) as client:  # noqa: S501 - see above

@@ -64,7 +64,7 @@ def find_unaccounted(told: Any) -> list[str]:
     return told["do_not_add_up"]
 
 
-# --- another source ------------------------------------------------------------------------------------------------
+# --- changes of an import's source ---------------------------------------------------------------------------------
 
 
 def change(path: Path, *statements: str) -> None:

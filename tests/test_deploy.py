@@ -44,7 +44,7 @@ def needs(program: str) -> str:
     return found
 
 
-# --- HAProxy -------------------------------------------------------------------------------------------------------
+# --- configuration of HAProxy --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_session_cookie_behind_haproxy_is_secure(tmp_path: Path, sqlite_database
     ]
 
 
-# --- systemd -------------------------------------------------------------------------------------------------------
+# --- units of systemd ----------------------------------------------------------------------------------------------
 
 
 def check_with_systemd(folder: Path, units: dict[str, str]) -> str:
@@ -241,7 +241,7 @@ def test_data_folder_is_readable_by_the_service_only(unit: Path) -> None:
     assert ("\nStateDirectory=gamekeeper\n" in text, "\nStateDirectoryMode=0700\n" in text) == (True, True)
 
 
-# --- Docker: nothing is built, since there is no engine here; the named files must exist ---------------------------
+# --- Docker: no image is built, since Docker is not installed; the named files must exist --------------------------
 
 
 def missing_in_image(dockerfile: str, ignore: str) -> list[str]:
@@ -277,7 +277,7 @@ def test_image_health_check_uses_the_configured_port(stuck: ThreadingHTTPServer)
     assert done.returncode != 0
 
 
-# --- all of them ---------------------------------------------------------------------------------------------------
+# --- all files of deploy/ ------------------------------------------------------------------------------------------
 
 
 def unknown_settings(texts: dict[str, str]) -> list[str]:

@@ -81,7 +81,7 @@ def listening() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-# --- copied data ---------------------------------------------------------------------------------------------------
+# --- data copied by a move -----------------------------------------------------------------------------------------
 
 
 def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
@@ -114,7 +114,7 @@ def test_move_there_and_back(world: World, target: str, opened: Callable[[str], 
     assert {table: str(each) for table, each in one.items()} == {table: str(each) for table, each in two.items()}
 
 
-# --- no lost changes --------------------------------------------------------------------------------------------
+# --- a move loses no changes ------------------------------------------------------------------------------------
 
 
 def test_source_is_closed_after_move(world: World, empty_database: str, opened: Callable[[str], World]) -> None:
@@ -243,7 +243,7 @@ def test_move_interrupted_before_closing_leaves_source_open(
 def test_late_interrupt_does_not_stop_the_move(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
-    """After an interrupt in the last step, source and target of the move are never both closed."""
+    """An interrupt in the last step does not stop the move, so that source and target are never both closed."""
     interrupt, guard = Interrupt(), closing.create_write_guards
 
     async def interrupted(tx: Any) -> None:

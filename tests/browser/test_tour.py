@@ -117,7 +117,7 @@ def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: De
     assert me.page.get_by_role("spinbutton", name="Level").input_value() == level
     demo.sign_out(me.cookie)
     me.expected = {401}
-    offer(me, ITEM, 7)  # the suggestions are unavailable, so the form sends the typed item name
+    offer(me, ITEM, 7)  # without a session the item's name cannot be looked up, so the form sends the typed text
     me.sees(UNSENT)
 
 

@@ -25,7 +25,7 @@ def names(command: CommandLine) -> list[str]:
     return [each["name"] for each in command.json("users", "list")]
 
 
-# --- delete --------------------------------------------------------------------------------------------------------
+# --- command `users delete` ----------------------------------------------------------------------------------------
 
 
 def test_delete(command: CommandLine, world: World) -> None:
@@ -96,7 +96,7 @@ def test_delete_asks_for_confirmation_on_a_terminal(command: CommandLine) -> Non
         assert ("Ann" in names(command)) == bool(code)
 
 
-# --- export --------------------------------------------------------------------------------------------------------
+# --- command `users export` ----------------------------------------------------------------------------------------
 
 
 def export(command: CommandLine, path: Path, name: str = "ann", *more: str) -> Any:

@@ -71,7 +71,7 @@ def connect(request: pytest.FixtureRequest, script: ScriptedServer) -> Generator
         each.close()
 
 
-# --- log in --------------------------------------------------------------------------------------------------------
+# --- log-ins of the client -----------------------------------------------------------------------------------------
 
 
 def test_denied_log_in_is_raised(connect: Connect, script: ScriptedServer) -> None:
@@ -141,7 +141,7 @@ def test_name_that_is_too_long_for_an_address_is_a_value_error(connect: Connect,
     assert script.requests == []
 
 
-# --- follow changes ------------------------------------------------------------------------------------------------
+# --- following the change feed -------------------------------------------------------------------------------------
 
 
 def test_follow_changes_starts_when_log_in_succeeds(connect: Connect, script: ScriptedServer) -> None:
@@ -268,7 +268,7 @@ def test_invalid_json_raises_not_understood_or_status_error(
         driver.call("get_info")
 
 
-# --- pauses --------------------------------------------------------------------------------------------------------
+# --- pauses between retries ----------------------------------------------------------------------------------------
 
 
 def test_follow_changes_pauses_although_retry_after_is_zero(connect: Connect, script: ScriptedServer) -> None:

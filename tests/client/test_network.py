@@ -203,7 +203,7 @@ def test_server_information_is_read(root: Driver) -> None:
     assert root.call("get_openapi")["openapi"].startswith("3.1")
 
 
-# --- log in --------------------------------------------------------------------------------------------------------
+# --- log-ins of the client -----------------------------------------------------------------------------------------
 
 
 def test_many_calls_use_one_log_in(logged_in: Driver, proxy: FaultProxy) -> None:
@@ -295,7 +295,7 @@ def test_tasks_log_in_once(proxy: FaultProxy) -> None:
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (1, 7)
 
 
-# --- the change feed -----------------------------------------------------------------------------------------------
+# --- the change feed through the client ----------------------------------------------------------------------------
 
 
 def test_follow_changes_continues_from_its_cursor(root: Driver, proxy: FaultProxy) -> None:

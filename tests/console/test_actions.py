@@ -138,7 +138,7 @@ def test_log_in_operation_is_rejected(world: World, root: Keeper) -> None:
     assert world.sql("SELECT COUNT(*) FROM tokens") == before
 
 
-# --- Unknown outcome -------------------------------------------------------------------------------------------------
+# --- Actions with an unknown outcome ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_script_gets_retry_after_for_unknown_outcome(
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "outcome_unknown", "1")
 
 
-# --- The done page ---------------------------------------------------------------------------------------------------
+# --- The page after an action (/console/done) ------------------------------------------------------------------------
 
 
 def test_done_page_hides_changes_of_other_accounts(world: World, root: Keeper) -> None:

@@ -57,7 +57,7 @@ def find_first_change(world: World) -> int:
     return next(each.seq for each in rows if each.request_id == rows[-1].request_id)
 
 
-# --- Completeness ----------------------------------------------------------------------------------------------------
+# --- Every operation of a form has a dialog --------------------------------------------------------------------------
 
 
 def expand(node: nodes.Node) -> list[str]:
@@ -116,7 +116,7 @@ def test_every_kind_of_change_has_a_title() -> None:
     assert kinds.name_kind("pet_adopted") == "Pet adopted"  # a kind of change from a newer version, unknown here
 
 
-# --- Titles and buttons ----------------------------------------------------------------------------------------------
+# --- Titles and buttons of dialogs -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_failed_confirmation_keeps_title_and_button(
     assert (again.status, read_button(again)) == (500, f"Give 5 {SIGN} Gold Coin to Ann")
 
 
-# --- Undo ------------------------------------------------------------------------------------------------------------
+# --- Dialogs of an undo ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def find_name(act: str) -> str:
     return next(name for name in ("Anna", "Ann", "Mona") if re.search(rf"\b{name}\b", act))
 
 
-# --- Names in previews -----------------------------------------------------------------------------------------------
+# --- Names in previews of dialogs ------------------------------------------------------------------------------------
 
 
 def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:

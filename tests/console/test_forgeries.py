@@ -110,7 +110,7 @@ def list_forms(root: Keeper, route: Route) -> list[Any]:
     return [each for each in Page(html).forms if each.attributes.get("method") == "post"]
 
 
-# --- Errors before the handler are pages too -------------------------------------------------------------------------
+# --- Errors raised before the handler are shown as pages too ---------------------------------------------------------
 
 
 def require_refusal(answer: Answer, status: int, told: str, back: str = "/console") -> None:

@@ -40,7 +40,7 @@ def wait_for_end(checkup: DoctorRun, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-# --- Checks --------------------------------------------------------------------------------------------------------
+# --- checks on the health page -------------------------------------------------------------------------------------
 
 
 def test_healthy_server_shows_no_problem(asking: World) -> None:
@@ -107,7 +107,7 @@ def test_duration_has_its_two_largest_units(seconds: int, said: str) -> None:
     assert health.format_duration(seconds) == said
 
 
-# --- The doctor ----------------------------------------------------------------------------------------------------
+# --- the doctor on the health page ---------------------------------------------------------------------------------
 
 
 def test_doctor_runs_on_request(world: World, root: Keeper) -> None:

@@ -62,7 +62,7 @@ def read_figures(keeper: Keeper) -> dict[str, str]:
     return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
 
 
-# --- The page ------------------------------------------------------------------------------------------------------
+# --- The page of the overview --------------------------------------------------------------------------------------
 
 
 def test_page_shows_totals(world: World, root: Keeper) -> None:
@@ -146,7 +146,7 @@ def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> No
     assert 'data-chart="online" points="57,32.0 58,0.0 59,16.0"' in root.page("/console").html
 
 
-# --- The stream ----------------------------------------------------------------------------------------------------
+# --- The event stream of the overview ------------------------------------------------------------------------------
 
 
 def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch]) -> None:

@@ -34,7 +34,7 @@ def read_generated(page: Page, name: str) -> str:
     return next(each["value"] for tag, each in page.tags if tag == "input" and each.get("name") == f"generated.{name}")
 
 
-# --- Other accounts --------------------------------------------------------------------------------------------------
+# --- passwords of other accounts -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper
     assert is_password_valid(world, "Newbie", NEW)
 
 
-# --- Own account -----------------------------------------------------------------------------------------------------
+# --- the password of one's own account -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["Root", "Clerk", "Shop", "Server"])

@@ -315,7 +315,7 @@ def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
     assert not any(said in shown for said in ("signed out", "session has expired"))
 
 
-# --- Roles -----------------------------------------------------------------------------------------------------------
+# --- Changed roles during a session ----------------------------------------------------------------------------------
 
 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
@@ -330,7 +330,7 @@ def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     assert "Accounts" not in list_titles(shop)
 
 
-# --- Credentials -----------------------------------------------------------------------------------------------------
+# --- Which credentials open a page -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tls", [False, True])

@@ -24,7 +24,7 @@ def read_catalogue() -> Catalog:
         return read_po(file)
 
 
-# --- templates -----------------------------------------------------------------------------------------------------
+# --- texts of templates --------------------------------------------------------------------------------------------
 
 
 def test_texts_of_templates_are_in_the_catalogue() -> None:
@@ -74,7 +74,7 @@ def test_translated_template_is_accepted(source: str) -> None:
     assert check_template(source) == []
 
 
-# --- Python files --------------------------------------------------------------------------------------------------
+# --- texts of Python files -----------------------------------------------------------------------------------------
 
 
 def test_texts_of_python_files_are_in_the_catalogue() -> None:
@@ -116,7 +116,7 @@ def test_translated_python_is_accepted(source: str) -> None:
     assert check_python(source) == []
 
 
-# --- scripts -------------------------------------------------------------------------------------------------------
+# --- texts of scripts ----------------------------------------------------------------------------------------------
 
 
 def test_texts_of_scripts_are_in_the_catalogue() -> None:
@@ -152,7 +152,7 @@ def test_translated_script_is_accepted(source: str) -> None:
     assert check_script(source) == []
 
 
-# --- the catalogue -------------------------------------------------------------------------------------------------
+# --- the text catalogue --------------------------------------------------------------------------------------------
 
 
 def test_catalogue_holds_exactly_the_texts_in_use() -> None:

@@ -41,7 +41,7 @@ def is_text(literal: str) -> bool:
     return bool(WORDS.search(literal) or CAPITALISED.fullmatch(literal.rstrip(".:…")))
 
 
-# --- templates -----------------------------------------------------------------------------------------------------
+# --- checks of templates -------------------------------------------------------------------------------------------
 
 SHOWN_ATTRIBUTES = {"alt", "aria-description", "aria-label", "label", "placeholder", "title"}
 UNTRANSLATED_ELEMENTS = {"code", "kbd", "script", "style"}
@@ -146,7 +146,7 @@ def _check_literals(node: nodes.Node) -> Iterator[Fault]:
             yield from _check_literals(each)
 
 
-# --- Python files --------------------------------------------------------------------------------------------------
+# --- checks of Python files ----------------------------------------------------------------------------------------
 
 LOGGERS = {"log", "logger", "logging"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -186,7 +186,7 @@ def _name_logger(call: ast.Call) -> str:
     return cast("ast.Name", cast("ast.Attribute", call.func).value).id if is_method else ""
 
 
-# --- scripts -------------------------------------------------------------------------------------------------------
+# --- checks of scripts ---------------------------------------------------------------------------------------------
 
 # Strings in calls of these are selectors and media queries, or messages of exceptions for developers.
 NOT_SHOWN = {"closest", "matches", "matchMedia", "querySelector", "querySelectorAll", "Error"}
@@ -213,7 +213,7 @@ def check_script(source: str) -> list[Fault]:
     return faults
 
 
-# --- the catalogue -------------------------------------------------------------------------------------------------
+# --- checks of the text catalogue ----------------------------------------------------------------------------------
 
 
 def compare_catalogues(stored: Catalog, fresh: Catalog) -> list[str]:

@@ -143,7 +143,7 @@ def test_extra_permission_fields_in_a_write_change_nothing(twins: tuple[World, W
 
 
 def test_every_write_with_a_body_is_tested_with_extra_fields() -> None:
-    elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # operations whose dry runs are tested in odd.py
+    elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # operations whose extra fields odd.py tests
     bodied = {good_requests.handler_of(each.route) for each in odd.bodied if each.route.access is WRITE}
     assert {good_requests.handler_of(each.route) for each in WRITES} == bodied - elsewhere
 

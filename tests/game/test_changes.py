@@ -85,7 +85,7 @@ def test_replay_writes_a_row_so_that_it_waits_for_the_standby(world: World, monk
 
 
 def test_retry_during_the_first_request_is_refused_for_now(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL raises this after five seconds. SQLite has one writer, so two requests never run at once."""
+    """PostgreSQL raises ClaimTaken after five seconds. SQLite has one writer, so requests never run at once."""
     write = world.keeper.store.write
     asked: list[int | None] = []
 

@@ -139,7 +139,7 @@ def test_broken_hash_matches_no_password(checking: Passwords, runs: list[str], s
 
 
 def test_right_wrong_and_unknown_passwords_take_the_same_argon2_runs(checking: Passwords, runs: list[str]) -> None:
-    """A right password with a wrapped hash takes a second run once; only its owner can notice that."""
+    """A right password with a wrapped hash takes a second argon2 run once; only the owner can notice that."""
     under_argon2 = wrapped(checking, IMPORTED)
     for sent, stored, wanted in (
         (WRONG, None, ["verify"]),

@@ -194,7 +194,7 @@ def test_excluded_change_moves_the_cursor_without_ending_the_wait(world: World) 
     after = now(world)
 
     async def meanwhile() -> Any:
-        """Report and give while both poll: the second poll gets the report, the first waits on and gets the gift."""
+        """Report and give during two polls: the poll with own=true gets the report, the other waits for the gift."""
         await until_they_wait(world.keeper.feed)
         await world.send("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 9}, by="Server")
         seen = await world.send("GET", f"{CHANGES}?after={after}&wait=60&own=true", by="Server")

@@ -127,7 +127,7 @@ def test_search_tolerates_a_typing_error(world: World) -> None:
 def test_exact_match_of_a_long_name_hides_partial_matches(world: World) -> None:
     people_called(world, "Balthus", "Balthusar", "Xbalthus", "Balthu")
     assert find(world, "BALTHUS") == [("player", "Balthus", "exact"), ("player", "Balthusar", "prefix")]
-    # a name that contains the search text is shown beside the shorter name that resembles it
+    # an exact match of a short name does not hide partial matches
     assert ("player", "Xbalthus", "part") in find(world, "Balthu")
     assert ("player", "Xbalthus", "part") in find(world, "althus")
 

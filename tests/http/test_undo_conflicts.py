@@ -90,7 +90,7 @@ def test_undo_is_refused_when_another_player_has_the_bag(world: World) -> None:
     put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
     conflict(world, seq, "a bag of this change belongs to a player")
     world.call("DELETE", "/api/v1/players/Bob")
-    # with force the undo succeeds, because Bob was deleted; restoring Bob would then duplicate the bag
+    # after Bob's deletion the undo needs force, because restoring Bob would then duplicate the bag
     assert undone(world, seq, "?force=true").status == 200
     assert errors(world) == []
 

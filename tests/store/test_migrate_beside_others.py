@@ -139,7 +139,8 @@ def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
             other = asyncio.create_task(indexes.create_missing(store))
             await until(lambda: looking.fetchrow(INDEX), other)
             before = await looking.fetchrow(INDEX)
-            async with asyncio.timeout(30):  # seconds; dropping the index would wait for the end of the build
+            # The index must not be dropped: that would wait for the end of its build
+            async with asyncio.timeout(30):
                 await indexes.drop_invalid(store, "players_by_rank")
             ours = asyncio.create_task(indexes.create_missing(store))
             await asyncio.sleep(3 * indexes.POLL_SECONDS)

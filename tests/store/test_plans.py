@@ -457,7 +457,7 @@ def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
     named = {what.split()[1] for *_, what in plan if what.startswith(("CO-ROUTINE ", "MATERIALIZE "))}
     short = SHORT | named  # allowed scans include named subqueries, which have plan lines of their own
     scans = [what for *_, what in plan if what.startswith("SCAN ") and what.split()[1] not in short]
-    # an index search is allowed, because it stops at its LIMIT
+    # full-text searches are allowed, because they stop at their LIMIT
     scans = [what for what in scans if not re.search(r" VIRTUAL TABLE INDEX 0:M\d$", what)]
     ranges = {parent for _, parent, _, what in plan if what in scans or re.search(r"[<>]\(?\?", what)}
     sorts = [what for _, parent, _, what in plan if what.startswith("USE TEMP B-TREE") and parent in ranges]

@@ -21,7 +21,7 @@ BELIEVED_SECONDS = 4.0
 LARGEST_PAGE = 100
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}", re.IGNORECASE)
 
-# As many connections as FastAPI has threads: a request that waits for one would block a thread.
+# Connection pool of as many connections as FastAPI has threads: waiting for one would block a thread.
 engine = create_engine(os.environ["PEER_DATABASE"], pool_size=40, max_overflow=0)
 sessions = sessionmaker(engine, expire_on_commit=False)
 app = FastAPI()
@@ -29,7 +29,7 @@ app = FastAPI()
 Guid = String(36).with_variant(UUID(as_uuid=False), "postgresql")
 
 
-# --- models --------------------------------------------------------------------------------------------------------
+# --- database models -----------------------------------------------------------------------------------------------
 
 
 class Base(DeclarativeBase):
@@ -83,7 +83,7 @@ class Player(Base):
     presence: Mapped[Presence | None] = relationship(lazy="joined")
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
+# --- shapes of the answers -----------------------------------------------------------------------------------------
 
 
 class PlayerRecord(BaseModel):
