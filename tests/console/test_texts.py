@@ -12,11 +12,10 @@ import extract_texts
 from extract_texts import CATALOGUE, CONSOLE
 
 # Files with texts that are not in the catalogue yet: the title of a bag, and the words for the state of health.
-UNCONVERTED = {"grids.py", "monitor.py"}
 
 
 def read_files(pattern: str) -> dict[str, str]:
-    return {path.name: path.read_text("utf-8") for path in CONSOLE.glob(pattern) if path.name not in UNCONVERTED}
+    return {path.name: path.read_text("utf-8") for path in CONSOLE.glob(pattern)}
 
 
 def read_catalogue() -> Catalog:

@@ -21,6 +21,9 @@ ALLOWED = {
     "small danger",  # CSS classes
     "Enter",  # name of a key in keyboard events
     "Escape",  # name of a key in keyboard events
+    "Good",  # state of health, which style sheets select by
+    "Strained",  # state of health
+    "Down",  # state of health
     "Ascending",  # value of a query parameter of the API
     "Descending",  # value of a query parameter of the API
     'attachment; filename="changes.',  # HTTP header

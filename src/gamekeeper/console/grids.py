@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import differences
 from gamekeeper.console.differences import PLACES, Names
+from gamekeeper.console.texts import gettext
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.http import wire
@@ -57,7 +58,7 @@ def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterab
         _make_grid(PLACES[BANK], BANK, room.bank_slots, slots, names),
     ]
     for bag, size in sorted(held.bags.items()):
-        title = _bag_title(*bags[bag], names) if bag in bags else f"Bag {bag[:8]}"
+        title = _bag_title(*bags[bag], names) if bag in bags else gettext("Bag %(id)s", id=bag[:8])
         found.append(_make_grid(title, bag, size, slots, names))
     return found
 
