@@ -11,8 +11,6 @@ from text_checks import check_python, check_script, check_template
 import extract_texts
 from extract_texts import CATALOGUE, CONSOLE
 
-# Files with texts that are not in the catalogue yet: the title of a bag, and the words for the state of health.
-
 
 def read_files(pattern: str) -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in CONSOLE.glob(pattern)}
