@@ -1,17 +1,17 @@
-"""A small game server on Gamekeeper's link: a place to start your own from. It needs nothing but httpx.
+"""A small example game server on Gamekeeper's link, as a start for your own. It needs only httpx.
 
     GAMEKEEPER_TOKEN=gka_… python examples/game_server.py --state realm1.json --loot ITEM
 
-It says who is online, hands out loot, and hears of everything that others do to the same characters. Kill it, or
-Gamekeeper, at any moment: nothing gets lost and nothing happens twice. Four habits make that so:
+It reports the online players, hands out loot, and follows the changes that others make to the same players. It and
+Gamekeeper may be killed at any time: no change is lost or applied twice. Four rules ensure that:
 
-1. Everything we must not forget is in one file that is replaced in one step: the inventories, how far we have read the
-   feed (the cursor), and the report that is on its way.
-2. A report is written down before it is sent, with its Idempotency-Key. It is sent until it is answered, and nothing
-   else is done before: after a crash it is simply sent again.
-3. A report says with AppliedSeq what we knew of the character. If there is news that we have not heard, Gamekeeper
-   refuses it and tells us; we apply the news and plan the loot anew.
-4. A change is applied once: each character remembers the number of its last one. Our own reports are not in the feed.
+1. One state file, which is replaced atomically, holds everything that must survive a crash: the inventories, the
+   cursor in the change feed, and the report that is being sent.
+2. A report is saved with its Idempotency-Key before it is sent. It is sent until it is answered, before anything else
+   is done; after a crash it is sent again.
+3. A report says in AppliedSeq which change of the player was applied last. If there are newer changes, Gamekeeper
+   refuses the report and returns them; we apply them and plan the loot again.
+4. A change is applied once: each player stores the number of its last change. Our own reports are not in the feed.
 """
 
 import argparse
@@ -29,7 +29,8 @@ import httpx
 
 LINK, PLAYERS, USERS = "/api/link/v1", "/api/v1/players", "/api/v1/users"
 THROWN_OUT = ("user_kicked", "user_banned")
-PLACES = {"Items": "inventory", "Bank": "bank"}  # in a change: in the list of a player's items
+# Name of a place in a change: its name in the answer with a player's items
+PLACES = {"Items": "inventory", "Bank": "bank"}
 LEASE_SECONDS = 6
 POLL_SECONDS = 1
 PAUSE_SECONDS = 0.2
@@ -38,7 +39,7 @@ Json = dict[str, Any]
 
 
 class Gamekeeper:
-    """Asks until there is an answer: what was lost on the way is sent again, under the same key."""
+    """HTTP client of Gamekeeper that retries each request, with the same Idempotency-Key, until it is answered."""
 
     def __init__(self, url: str, token: str) -> None:
         self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30)
@@ -60,7 +61,7 @@ class Gamekeeper:
                     return answer
                 pause = float(answer.headers.get("Retry-After", pause))
             except httpx.TransportError:
-                pass  # it may have happened or not: under the same key, asking again tells
+                pass  # the request may have been applied or not; a retry with the same key is safe
             time.sleep(pause)
 
 
@@ -88,25 +89,25 @@ class Game:
             pass
         self._keeper.write("DELETE", f"{LINK}/servers/{self._server}")
 
-    # --- the file ----------------------------------------------------------------------------------------------------
+    # --- the state file ----------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """All or nothing: a crash leaves the old file or the new one. And on the disk, before anything is sent."""
+        """Write the state file atomically and sync it to disk: a crash leaves the old file or the new one."""
         new = self._file.with_suffix(".new")
         with new.open("w", encoding="utf-8") as written:
             json.dump(self.state, written)
             written.flush()
             os.fsync(written.fileno())
         new.replace(self._file)
-        if os.name == "posix":  # elsewhere a directory cannot be flushed
+        if os.name == "posix":  # other systems cannot sync a directory to disk
             folder = os.open(self._file.parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
 
-    # --- the whole world, at the first start or after a restored backup ----------------------------------------------
+    # --- read all players, at the first start or after a restored backup ---------------------------------------------
 
     def read_the_world(self) -> None:
-        """First where the feed is, then the characters: what happens in between is told again, and does no harm."""
+        """Read the feed's cursor, then all players; changes made in between come again in the feed and do no harm."""
         now = self._keeper.get(f"{LINK}/changes", after="now").raise_for_status().json()
         self.state = {
             "epoch": now["Epoch"],
@@ -125,14 +126,14 @@ class Game:
 
     def read_player(self, player_id: str, applied: int) -> None:
         answer = self._keeper.get(f"{PLAYERS}/{player_id}/items")
-        if answer.is_success:  # else it was deleted, and the feed will say so
+        if answer.is_success:  # otherwise the player was deleted, and the feed will contain that change
             player: Json = {"applied": applied, "out": False}
             for place, listed in PLACES.items():
                 player[place] = {}
                 put(player[place], answer.json()[listed])
             self.state["players"][player_id] = player
 
-    # --- who is online -----------------------------------------------------------------------------------------------
+    # --- report online players ---------------------------------------------------------------------------------------
 
     def heartbeat(self) -> None:
         if time.monotonic() < self._next_beat:
@@ -140,7 +141,7 @@ class Game:
         here = f"{LINK}/servers/{self._server}"
         state = self._keeper.write("PUT", here, {"Lease": LEASE_SECONDS}).json()
         inside = self.inside()
-        if state["Online"] < len(inside):  # we just started, or our lease had run out
+        if state["Online"] < len(inside):  # this server has just started, or its lease had expired
             self._keeper.write("POST", f"{here}/joined", {"Players": inside})
             self.turn_away_the_banned(inside)
         self._next_beat = time.monotonic() + LEASE_SECONDS / 3
@@ -149,38 +150,38 @@ class Game:
         return sorted(player_id for player_id, player in self.state["players"].items() if not player["out"])
 
     def turn_away_the_banned(self, came: list[str]) -> None:
-        """Once they have joined, not before: of a ban from then on the feed tells us."""
+        """Remove banned players, after they have joined: from then on the feed reports each new ban."""
         for player_id in came:
             record = self._keeper.get(f"{PLAYERS}/{player_id}")
-            if record.is_success:  # else it was deleted, and the feed will say so
+            if record.is_success:  # otherwise the player was deleted, and the feed will contain that change
                 account = self._keeper.get(f"{USERS}/{record.json()['UserId']}").raise_for_status()
                 if account.json()["IsBanned"]:
                     self.leave(player_id)
 
     def leave(self, player_id: str) -> None:
-        """Here nobody comes back; in your game, those who log in do."""
+        """Report that a player left. In this example it never comes back; in your game it may log in again."""
         self.state["players"][player_id]["out"] = True
         self._keeper.write("POST", f"{LINK}/servers/{self._server}/left", {"Players": [player_id]})
 
-    # --- what others did ---------------------------------------------------------------------------------------------
+    # --- apply the changes of others ---------------------------------------------------------------------------------
 
     def follow(self, wait: int) -> bool:
-        """Whether there was anything new."""
+        """Read and apply changes from the feed; return whether there were new ones."""
         cursor, epoch = self.state["cursor"], self.state["epoch"]
         answer = self._keeper.get(f"{LINK}/changes", after=cursor, epoch=epoch, wait=wait, limit=500)
-        if answer.status_code == CONFLICT:  # a restored database: our cursor means nothing there
+        if answer.status_code == CONFLICT:  # the database was restored from a backup, so our cursor is invalid
             self.read_the_world()
             return True
         told = answer.raise_for_status().json()
         for change in told["Changes"]:
             self.apply(change)
-        self.state["cursor"] = told["Next"]  # not the last Seq: what is not for us is passed over too
+        self.state["cursor"] = told["Next"]  # not the last Seq: Next also skips changes that are not for this server
         if told["Next"] > cursor:
             self.save()
         return told["Next"] > cursor
 
     def apply(self, change: Json) -> None:
-        """A change has its slots as they are now: setting them is all there is to do. Some tell us to act."""
+        """Apply a change: set its slots to their new content, and remove a banned or kicked player."""
         players, player_id = self.state["players"], change["PlayerId"]
         if change["After"] is None:
             players.pop(player_id, None)
@@ -196,12 +197,12 @@ class Game:
         if change["Kind"] in THROWN_OUT:
             self.leave(player_id)
 
-    # --- what we do --------------------------------------------------------------------------------------------------
+    # --- send reports ------------------------------------------------------------------------------------------------
 
     def find_loot(self) -> None:
         if inside := self.inside():
             lucky = self._chance.choice(inside)
-            self.plan(lucky, self._chance.choice([-1, 1, 2, 5]))  # a coin is spent, or some are found
+            self.plan(lucky, self._chance.choice([-1, 1, 2, 5]))  # the player spends one item or finds some
 
     def plan(self, player_id: str, quantity: int) -> None:
         player = self.state["players"][player_id]
@@ -227,7 +228,7 @@ class Game:
                 for change in answer.json()["Changes"]:
                     self.apply(change)
                 if player_id in self.state["players"]:
-                    self.plan(player_id, report["quantity"])  # another request: another key
+                    self.plan(player_id, report["quantity"])  # a new report, so it gets a new Idempotency-Key
             else:
                 print(f"refused: {answer.text}", file=sys.stderr)
             self.save()
