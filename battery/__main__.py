@@ -52,7 +52,7 @@ TERMINATED = 128 + signal.SIGTERM
 class Verdicts:
     verdicts: list[str] = field(default_factory=list[str])
     figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
-    left_out: bool = False  # whether a test that could have run was skipped
+    left_out: bool = False  # whether a battery test that could have run was skipped
 
     def good(self, *, everything: bool) -> bool:
         return not {FAILED, MISSED} & {*self.verdicts} and not (everything and self.left_out)
@@ -60,7 +60,7 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Repeatable:
-    """Options that hold for all tests of one call."""
+    """Options that hold for all battery tests of one command."""
 
     seed: int
     seconds: int | None  # seconds: duration of the long forms of the tests; None: short forms

@@ -102,7 +102,8 @@ class _Clock:
         given = {
             "LD_PRELOAD": self._library,
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",  # a real machine's monotonic clock cannot jump
+            # the monotonic clock is not faked, because a real machine's cannot jump
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_NO_CACHE": "1",
         }
         os.environ.update(given)

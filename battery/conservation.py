@@ -45,7 +45,7 @@ class Points:
     token: str
     player: str
     with_keys: bool
-    early: bool  # seeded fault: the server answers before the COMMIT
+    early: bool  # whether the fault is seeded: the server answers before the COMMIT
     crashes: int = 0
     wanted: int = STOCK
     surprises: list[str] = field(default_factory=list[str])

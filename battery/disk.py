@@ -42,7 +42,7 @@ class Trouble(NamedTuple):
     database: str
     begin: Callable[[], None]
     end: Callable[[], None]
-    reads: bool  # whether reads still succeed during the failure
+    reads: bool  # whether reads still succeed during the disk failure
 
 
 @dataclass
@@ -107,7 +107,7 @@ def _once(run: Run, seed: int) -> list[Figure]:
     """Run all disk failures once; with the seeded fault only the full disk."""
     folder = run.folder / str(seed)
     folder.mkdir()
-    run.folder.chmod(0o711)  # PostgreSQL's user must be able to enter the folder
+    run.folder.chmod(0o711)  # PostgreSQL's user must be able to enter the working folder
     with _full_sqlite(folder) if run.engine == SQLITE else _full_postgres(folder) as trouble:
         figures = _measure_failure(run, seed, trouble)
     if run.fault:

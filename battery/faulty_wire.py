@@ -132,7 +132,7 @@ class FaultyWire:
                     await writer.drain()
                 raise ConnectionResetError
             await self._write(writer, data)
-        raise ConnectionResetError  # one side has closed, so close the other
+        raise ConnectionResetError  # one side has closed the connection, so the proxy closes the other
 
     async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
         if self._mode == LATE:

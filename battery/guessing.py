@@ -51,7 +51,8 @@ class Site:
 def guessing(run: Run) -> list[Figure]:
     with _site(run) as site:
         figures = list[Figure]()
-        if run.fault != NO_DUMMY_HASH:  # each fault is visible in one of these two measurements only
+        # each seeded fault is visible in only one of the two measurements, burst and answers
+        if run.fault != NO_DUMMY_HASH:
             figures += asyncio.run(_burst(site))
         if run.fault != COUNTED_AFTER:
             figures += asyncio.run(_answers(site, random.Random(run.seed)))
@@ -238,7 +239,7 @@ async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
     at_one, from_one, owner_in, windows = 0, 0, 0, 0
     until = time.monotonic() + seconds
     async with _client(OWNER) as owner:
-        await _log_in(owner, site.urls[0], ROOT, PASSWORD)  # makes the owner's address a known one
+        await _log_in(owner, site.urls[0], ROOT, PASSWORD)  # this log-in makes the owner's address a known caller
         while time.monotonic() < until:
             windows += 1
             at_one = max(at_one, await _at_one(site, chance))

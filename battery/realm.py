@@ -30,7 +30,7 @@ class Realm:
     database: str
     user_id: str
     token: str
-    players: list[str]  # ids of the players
+    players: list[str]  # ids of the account's players
 
     @property
     def headers(self) -> dict[str, str]:
@@ -80,7 +80,7 @@ async def forget_guesses(keeper: Keeper) -> None:
     """Delete all recorded password guesses, as if their five minutes were over."""
 
     async def forget(tx: Writing) -> None:
-        guesses.delete_old(tx, -1000, 10**6)  # a negative age matches all rows
+        guesses.delete_old(tx, -1000, 10**6)  # delete all guesses: a negative age matches all rows
 
     await keeper.store.write(forget)
 

@@ -33,7 +33,7 @@ Ask = Callable[["Visitor"], Any]
 
 
 class ProcessSize(NamedTuple):
-    """Memory, open files and threads of the idle worker."""
+    """Memory, open files and threads of the idle worker process."""
 
     at: float
     mib: float

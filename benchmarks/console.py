@@ -38,7 +38,7 @@ LIMIT, GOAL = 2.0, 1.3
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
-    del parts  # this scenario has one part only
+    del parts  # the argument is unused: this scenario has one part only
     found = Results(notes=[f"{PART}: one request at a time; a page against the sum of its operations."])
     for engine in ENGINES:
         print(f"Console on {NAMES[engine]}, {bench.players:,} players", flush=True)

@@ -18,7 +18,7 @@ class Load:
     requests: Path  # file with one request per line: "GET /path" or "POST /path {json}"
     tokens: Path
     connections: int = 32
-    expected: int = 0  # required status of every answer; 0: any 2xx
+    expected: int = 0  # required HTTP status of every answer; 0: any 2xx
 
 
 class Outcome(msgspec.Struct, frozen=True):

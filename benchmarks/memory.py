@@ -1,4 +1,4 @@
-"""Memory of a worker after look-ups, lists and writes in a big world."""
+"""Measure the memory of a worker process after look-ups, lists and writes in a big world."""
 
 import re
 from collections.abc import Collection, Iterable

@@ -8,7 +8,7 @@ from statistics import median
 
 from benchmarks.results import Sample
 
-PAGES = "pages "  # prefix of scenarios that are plotted by number of players
+PAGES = "pages "  # prefix of the names of scenarios that are plotted by number of players
 # Colours of the plots, for colour-blind readers too
 COLOURS = ("#0072b2", "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#7f7f7f")
 INK, SOFT, GRID = "#222", "#666", "#ddd"

@@ -1,4 +1,4 @@
-"""Results of a run, and the file that stores them between runs."""
+"""Results of a benchmark run, and the file that stores them between runs."""
 
 import re
 from collections.abc import Collection

@@ -25,11 +25,11 @@ class Bench:
     """Options that all benchmark scenarios share."""
 
     worlds: Worlds
-    sizes: tuple[int, ...]  # numbers of players of the worlds for look-ups
-    players: int  # number of players of the big world
+    sizes: tuple[int, ...]  # numbers of players in the worlds for look-ups
+    players: int  # number of players in the big world
     rounds: int
     seconds: int  # seconds: length of one measurement
-    before: Path | None = None  # a checkout of another version, with its .venv
+    before: Path | None = None  # folder of a checkout of another version, with its .venv
 
 
 @dataclass(frozen=True)

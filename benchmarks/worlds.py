@@ -171,7 +171,8 @@ def _make(made: BenchWorld) -> None:
     if made.engine == POSTGRES:
         _ask(made.url, "VACUUM (ANALYZE)")  # vacuum now, so that no automatic vacuum disturbs a measurement
         _ask(made.url, "CHECKPOINT")
-    made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")  # written last: the file marks a complete world
+    # the token file is written last, because it marks a complete world
+    made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")
 
 
 async def _fill(keeper: Keeper, players: int) -> list[str]:
@@ -186,7 +187,7 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
 
 
 class _Progress:
-    """Prints progress, since five million players take long."""
+    """Prints the progress of loading, since five million players take long."""
 
     def __init__(self) -> None:
         self._done = 0

@@ -100,7 +100,7 @@ def _program_of(world: BenchWorld, name: str) -> Program:
 
 
 VACUUM = "VACUUM (ANALYZE)"
-# autovacuum is off: it could run in one copy while the other is measured
+# autovacuum is off for both copies: it could run in one copy while the other is measured
 PREPARED = (
     "ALTER TABLE players SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
     "ALTER TABLE list_changes SET (autovacuum_enabled = off)",

@@ -45,7 +45,7 @@ NEWCOMER = "Newcomer"
 DUMP = ("--inserts", "--no-owner", "--no-privileges")
 # Lines of a dump to skip: psql commands, and a setting unknown to older servers
 NOT_SQL = ("\\", "SET transaction_timeout")
-StoredRequest = dict[str, Any]  # a request and its stored answer
+StoredRequest = dict[str, Any]  # a request with an Idempotency-Key, and its stored answer
 
 
 def freeze(folder: Path) -> None:
@@ -113,7 +113,7 @@ def _replay(world: worlds.World, kept: StoredRequest) -> str:
 
 
 async def _load(keeper: Keeper) -> None:
-    """Make the kinds of changes that no API operation makes."""
+    """Make the kinds of changes that no API operation makes, such as those of a bulk load."""
     user = User(LOADED, "Loaded", "loaded@example.test", "!", Powers(), 0, None, None)
     player = Player(people.guid(0x801), LOADED, "Loaded", level=7)
     trimmed = LedgerTrimmed(1, [1], {})

@@ -20,7 +20,7 @@ from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"
 SHARED = 100  # number of players that all writers change; players that a writer creates are its own
-OWN = 0.8  # share of a writer's changes that affect its own players
+OWN = 0.8  # share of a writer's changes that affect players that it created
 PAUSE = 0.02
 REFUSED, BUSY = (404, 409), 503
 PATIENCE = httpx.Timeout(READY_SECONDS)

@@ -169,12 +169,12 @@ class Pair:
             self.primary.wait_synchronous()
 
     def fail_over(self) -> None:
-        """Kill the primary and promote the standby."""
+        """Kill the PostgreSQL primary and promote the standby."""
         self.primary.kill()
         self._promote()
 
     def switch_over(self) -> None:
-        """Shut the primary down and promote the standby."""
+        """Shut the PostgreSQL primary down and promote the standby."""
         self.primary.stop()
         self._promote()
 

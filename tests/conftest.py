@@ -111,7 +111,7 @@ def known_tokens(databases: Sqlite | Postgres) -> Mapping[str, str]:
 
 @pytest.fixture
 def database(databases: Sqlite | Postgres) -> Generator[str]:
-    """Return the URL of a database with all test people."""
+    """Return the URL of a database with all test accounts and players."""
     url = databases.fresh()
     yield url
     databases.drop(url)

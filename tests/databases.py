@@ -29,7 +29,7 @@ def place() -> Path | None:
 
 
 class Sqlite:
-    """SQLite databases, copied from a template file."""
+    """Creates SQLite databases as copies of a template file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -102,7 +102,7 @@ class Postgres:
             self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 
     def replace(self, url: str) -> None:
-        """Replace the database by an empty one of the same name."""
+        """Replace the PostgreSQL database by an empty one of the same name."""
         name = urlsplit(url).path[1:]
         self._execute(f'DROP DATABASE "{name}" WITH (FORCE)')
         self._execute(f'CREATE DATABASE "{name}"')

@@ -21,7 +21,7 @@ TOLERANT_RAW = openapi.make_document(ROUTES, SETTINGS, tolerant=True)
 DOCUMENT: Any = json.loads(RAW)
 TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-IGNORED = "If-None-Match"  # a header whose malformed values are ignored
+IGNORED = "If-None-Match"  # request header whose malformed values the server ignores
 
 
 class Operation(NamedTuple):

@@ -35,7 +35,7 @@ class Program:
             self.loop.run_until_complete(answer)
 
     def fork(self, act: Callable[[], None]) -> None:
-        """Run `act` in a forked process, and exit if that process fails."""
+        """Run the function `act` in a forked process, and exit if that process fails."""
         if (child := os.fork()) == 0:
             try:
                 self.loop = self.loop and asyncio.new_event_loop()

@@ -63,5 +63,5 @@ def stack(slot: int, item_id: str, quantity: int = 1, **more: object) -> Mapping
 
 
 def newcomer(number: int, **fields: object) -> tuple[str, dict[str, object]]:
-    """Return id and body of a new player of Bob's."""
+    """Return id and request body of a new player for Bob's account."""
     return people.guid(0x1000 + number), {"Name": f"New{number}", "UserId": people.USER_IDS["Bob"], **fields}

@@ -52,7 +52,7 @@ def run(command: CommandLine, files: IntersectFiles, *more: str) -> Any:
 
 
 def read_report(files: IntersectFiles) -> list[dict[str, Any]]:
-    """Return the report's lines without its header line."""
+    """Return the lines of an import report without its header line."""
     return [json.loads(line) for line in files.report.read_text().splitlines()[1:]]
 
 

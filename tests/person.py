@@ -64,5 +64,5 @@ def erase(world: World, **more: Any) -> Any:
 
 
 def finish(world: World) -> None:
-    """Run the background job of the erasures to its end."""
+    """Run the background job of account erasures to its end."""
     world.run(erasure_jobs.run_all_jobs(world.keeper.store))

@@ -41,7 +41,7 @@ def running(url: str) -> Generator[str]:
     host = parts.hostname or parse_qs(parts.query)["host"][0]
     name, user = parts.path[1:], parts.username or "postgres"
     given = {"name": name, "host": host, "port": parts.port or 5432, "user": user, "listen": listen}
-    # PgBouncer refuses to run as root
+    # PgBouncer refuses to run as root, so another user is chosen
     owner = None if os.geteuid() else Path(host).owner() if host.startswith("/") else "nobody"
     with tempfile.TemporaryDirectory(prefix="gk-pgb-") as folder:
         file = Path(folder, "pgbouncer.ini")

@@ -10,7 +10,7 @@ from world import Answer, World
 
 
 def spelt(value: object) -> bytes:
-    """Encode JSON as the server does: compact, keys in this order."""
+    """Encode JSON as the server does: compact, with the keys in the given order."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 

@@ -8,7 +8,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from world import World
 
 NEW = people.guid(0x900)
-STRANGE = people.guid(0xABC)  # an id that the catalogue does not have
+STRANGE = people.guid(0xABC)  # an item, spell or variable id that the catalogue does not have
 FIELDS = {
     "Name": "Newt",
     "InBank": True,

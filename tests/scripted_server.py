@@ -31,7 +31,7 @@ class ScriptedServer:
         self._listener.close()
 
     def say(self, *answers: bytes | None) -> None:
-        """Replace the prepared answers."""
+        """Replace the answers that the scripted server will send."""
         self._answers = answers
 
     def _accept(self) -> None:

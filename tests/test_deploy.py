@@ -158,7 +158,7 @@ def count_open_connections(port: int, source: str) -> int:
     opened = list[socket.socket]()
     with ExitStack() as lines:
         for _ in range(CAP + EXTRA):
-            with suppress(ConnectionResetError):  # HAProxy rejected the connection
+            with suppress(ConnectionResetError):  # ignored: HAProxy rejected the connection
                 opened.append(socket.create_connection(("127.0.0.1", port), SECONDS, (source, 0)))
                 lines.enter_context(opened[-1])
         return sum(answers(line) for line in opened)
@@ -194,7 +194,7 @@ def test_session_cookie_behind_haproxy_is_secure(tmp_path: Path, sqlite_database
         httpx.Client(headers={"X-Forwarded-Proto": "http"}) as client,
     ):
         direct, through = [client.post(f"{each.url}/console/sign-in", data=typed) for each in (server, proxy)]
-        lost = client.get(f"{proxy.url}/metrics")  # HAProxy answers this path itself
+        lost = client.get(f"{proxy.url}/metrics")  # HAProxy answers the path /metrics itself
     sqlite_databases.drop(url)
     assert [each.status_code for each in (direct, through, lost)] == [303, 303, 404]
     assert "; Secure" not in direct.headers["set-cookie"]

@@ -79,7 +79,7 @@ def test_export_restores_every_table(world: World, folder: Path, target: str, op
     world.sql("UPDATE epoch SET trimmed = 3")
     before = contents(world, LEFT_OUT)
     export(world, folder)
-    give(world)  # a change after the export
+    give(world)  # this gift is a change after the export
     bring_back(folder, target)
     copy = opened(target)
     assert contents(copy, LEFT_OUT) == before

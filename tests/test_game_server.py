@@ -66,7 +66,7 @@ class Shop:
     token: str
     chance: random.Random
     open: bool = True
-    brought: dict[str, int] = field(default_factory=dict[str, int])  # acknowledged quantity by item
+    brought: dict[str, int] = field(default_factory=dict[str, int])  # acknowledged quantity of gives by item
     done: int = 0
 
     async def trade(self) -> None:
@@ -88,7 +88,7 @@ class Shop:
                 continue
             if answer.is_success:
                 self.brought[item] = self.brought.get(item, 0) + (quantity if verb == "give" else -quantity)
-            if answer.status_code in {200, 409}:  # 409: not enough items
+            if answer.status_code in {200, 409}:  # status 409: the player does not have enough items to take
                 return
 
 
@@ -133,7 +133,7 @@ async def online(client: httpx.AsyncClient, token: str) -> int:
     return answer.json()["onlineCount"]
 
 
-Inventories = dict[tuple[str, str, int], tuple[str, int]]  # player, place, slot: item, quantity
+Inventories = dict[tuple[str, str, int], tuple[str, int]]  # inventories: player, place and slot, with item and quantity
 
 
 def of_game(state: Any) -> Inventories:
@@ -189,7 +189,7 @@ def match(
 
 
 class Direct:
-    """Replaces the example's HTTP client by calls in process."""
+    """Replaces the HTTP client of the example game server by calls in process."""
 
     def __init__(self, world: World) -> None:
         self._world = world

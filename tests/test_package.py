@@ -128,7 +128,7 @@ def test_changelog_has_unreleased_changes_and_a_short_section_per_version() -> N
 
 @contextmanager
 def demo(command: Path, folder: Path) -> Generator[str]:
-    """Start `gamekeeper demo` as a process, and return its address."""
+    """Start `gamekeeper demo` as a process, and return the address of its API."""
     port = free_port()
     words = [command, "demo", "--port", str(port), "--data", folder / "data", "--password", "moss"]
     with (folder / "said").open("wb") as out, (folder / "wrong").open("wb") as wrong:

@@ -60,7 +60,7 @@ def test_old_change_is_deleted_and_totals_still_fit(make_world: Callable[..., Wo
     recent = world.ledger()[-1]
     tidy(world)
     rows = world.ledger()
-    assert [row.player_id for row in rows].count(BOB.id) == 1  # Bob's newest change is kept
+    assert [row.player_id for row in rows].count(BOB.id) == 1  # of Bob's changes only the newest is kept
     assert recent in rows
     assert (rows[-1].kind, rows[-1].request_id) == ("ledger_trimmed", "retention")
     assert errors(world) == []
@@ -98,7 +98,7 @@ def test_totals_fit_after_random_changes_and_trims(world: World, monkeypatch: py
             age(world)
         trim(world, dice.randint(1, 3))
         assert errors(world) == []
-    assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # records of trims are trimmed too
+    assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # records of earlier trims are trimmed too
 
 
 def test_doctor_finds_a_trim_without_its_totals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

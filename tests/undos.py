@@ -1,4 +1,4 @@
-"""Helpers of the tests of undo: change, undo, and read the state."""
+"""Helpers of the tests of undo: make a change, undo it, and read the state."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

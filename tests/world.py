@@ -75,7 +75,7 @@ class World:
         try:
             return self.loop.run_until_complete(work)
         finally:
-            log.flush()  # so that a test finds the complete log on standard error
+            log.flush()  # flush the log, so that a test finds it complete on standard error
 
     def call(self, method: str, path: str, **more: Any) -> Answer:
         """Send a request; after a write, require that the database columns of all players equal their documents."""

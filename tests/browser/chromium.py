@@ -1,4 +1,4 @@
-"""Find Chromium; without it the browser tests are skipped with a message."""
+"""Find the browser Chromium; without it the browser tests are skipped with a message."""
 
 import os
 import shutil

@@ -22,8 +22,9 @@ from visitor import Visitor
 import world as worlds
 from databases import Postgres, Sqlite
 
-PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # additional players for `make tour`
-ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")  # `make browser-postgresql` sets postgres
+PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # number of additional players for `make tour`
+# database engine of the demo server; `make browser-postgresql` sets postgres
+ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
 expect.set_options(timeout=30_000)  # milliseconds that a browser assertion waits; the same timeout in all tests
 

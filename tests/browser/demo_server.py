@@ -48,7 +48,7 @@ class DemoServer(Server):
         self.players = players
 
     def cookie(self, name: str) -> str:
-        """Sign in and return the cookie of a new session."""
+        """Sign in to the console and return the cookie of a new session."""
         form = {"name": name, "password": PASSWORD}
         return httpx.post(f"{self.url}/console/sign-in", data=form).cookies["gamekeeper"]
 
@@ -58,7 +58,7 @@ class DemoServer(Server):
             self.do(path, body, reason)
 
     def do(self, path: str, body: Mapping[str, object] | None, reason: str, method: str = "POST") -> None:
-        """Call the API outside the browser."""
+        """Send a request to the API outside the browser."""
         headers = {"Authorization": f"Bearer {self._token}", "X-Reason": reason}
         httpx.request(method, f"{self.url}/api/v1/{path}", json=body, headers=headers).raise_for_status()
 

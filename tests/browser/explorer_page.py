@@ -6,7 +6,7 @@ from visitor import Visitor
 
 
 def log_in(visitor: Visitor, name: str = KEEPER) -> None:
-    """Log in to the explorer at /api/docs."""
+    """Log in to the API explorer at /api/docs."""
     page = visitor.page
     page.get_by_role("button", name="Log in").click()
     page.get_by_label("Account name").fill(name)

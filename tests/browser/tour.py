@@ -99,7 +99,7 @@ def confirm(visitor: Visitor, reason: str) -> None:
 
 
 def read_quantities(visitor: Visitor, item: str) -> list[str]:
-    """Return the item's quantity in each inventory slot."""
+    """Return the item's quantity in each inventory slot that the player's page shows."""
     slots = visitor.page.locator("section", has=visitor.page.locator("#grid-inventory")).locator(".tile")
     return slots.filter(has_text=item).locator(".count").all_inner_texts()
 
@@ -188,7 +188,7 @@ def ranking(tour: Tour) -> None:
 
 
 def _count_players(tour: Tour) -> int:
-    """Return the number of players that the list states."""
+    """Return the number of players that the page of the list states."""
     found = PART.search(tour.page.locator("nav.pager").inner_text())
     assert found
     return int(found[3].replace(",", ""))

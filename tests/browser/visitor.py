@@ -35,7 +35,7 @@ class Visitor:
             **looks,
         )
         self._context.set_default_timeout(30_000)
-        self._context.on("request", self._watch)  # observes requests without delaying them
+        self._context.on("request", self._watch)  # the handler observes the browser's requests without delaying them
         if name:
             value = server.cookie(name)
             self._context.add_cookies([{"name": COOKIE, "value": value, "domain": "127.0.0.1", "path": "/console"}])

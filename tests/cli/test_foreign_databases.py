@@ -168,7 +168,7 @@ def test_database_with_other_encoding_is_refused(latin: CommandLine, command: Co
     assert "encoding is LATIN1" in command.refuses("move", "--to", latin.database)
     assert "error: schema: This database's encoding is LATIN1" in latin.says("doctor", code=1)
     assert made(latin.database) == []
-    command.says("users", "grant", "Ann", "users.query")  # the source of the failed move still works
+    command.says("users", "grant", "Ann", "users.query")  # the source database of the failed move still works
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -122,7 +122,7 @@ def test_ctrl_c_to_process_group_shuts_down(serves: SERVES, database: str) -> No
 
 @ON_SQLITE
 def test_two_signals_at_once_shut_down(serves: SERVES, database: str) -> None:
-    for _ in range(3):  # without the fix, a signal was lost in about half of the runs
+    for _ in range(3):  # repeated: with the old bug, a signal was lost in about half of the runs
         server = serves(database)
         server.process.terminate()
         assert server.stop(signal.SIGINT) == (0, "")
@@ -150,7 +150,7 @@ def test_sighup_shuts_down(serves: SERVES, database: str) -> None:
 
 @ON_SQLITE
 def test_sighup_under_nohup_is_ignored(serves: SERVES, database: str) -> None:
-    with at_hang_up(signal.SIG_IGN):  # the same as nohup
+    with at_hang_up(signal.SIG_IGN):  # ignore SIGHUP, as nohup does
         server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
     time.sleep(1)
@@ -300,7 +300,7 @@ def test_low_file_limit_is_warned_of_and_never_reached(serves: SERVES, database:
         while worker.num_fds() < before + fit:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        for _ in range(20):  # the number of open files stays constant while more clients wait
+        for _ in range(20):  # the server's number of open files stays constant while more clients wait
             assert worker.num_fds() < files
             time.sleep(0.05)
     assert httpx.get(f"{serving.url}/health/ready", timeout=SECONDS).status_code == 200

@@ -1,4 +1,4 @@
-"""HTTPS with a real certificate, and error messages for invalid ones."""
+"""HTTPS of the server with a real certificate, and error messages for invalid certificates."""
 
 import shutil
 import socket
@@ -72,7 +72,7 @@ def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext
         context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
         # allow weak ciphers in this client, so that the server must refuse the connection
         context.set_ciphers("ALL:@SECLEVEL=0")
-        with warnings.catch_warnings(action="ignore"):  # Python warns of old TLS versions
+        with warnings.catch_warnings(action="ignore"):  # ignored: Python warns of old TLS versions
             context.maximum_version = newest
     return context
 

@@ -22,7 +22,7 @@ class KeepAliveServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.ports: dict[str, int] = {}  # port of the caller, by player name in the path
+        self.ports: dict[str, int] = {}  # TCP port of the caller, by the player name in the path
         self.grants: list[str] = []
         self.expires_in = 3600
         self.refreshes = threading.Event()  # the server answers a token refresh only after this event is set
@@ -79,7 +79,8 @@ def run(case: str, kind: str, server: KeepAliveServer) -> None:
 def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveServer) -> None:
     run("use_before_and_after", kind, server)
     ports = server.ports
-    assert ports["before"] == ports["after"]  # the parent's connection stays usable
+    # both requests used one port: the parent's connection stays usable after the fork
+    assert ports["before"] == ports["after"]
     assert len({ports["before"], ports["child"], ports["grandchild"]}) == 3
     # one log-in only: the forked process uses the same access token while it is valid
     assert server.grants == ["password"]

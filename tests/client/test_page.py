@@ -13,7 +13,8 @@ TEXT = PAGE.read_text("utf-8")
 ROOT = PAGE.parents[1]
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # one engine is enough: the client does not depend on it
+# SQLite only: the client does not depend on the database engine
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_every_block_runs_and_prints_the_documented_text(demo_server: Server) -> None:
     found = parse_blocks(TEXT)
     assert len(found) > 10

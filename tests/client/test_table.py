@@ -41,7 +41,7 @@ def test_every_route_has_a_method() -> None:
 
 def test_operation_ids_are_names_of_methods() -> None:
     ids = {route.name for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
-    assert ids == OPERATIONS.keys() - {"refresh_token"}  # refresh_token uses the route of issue_token
+    assert ids == OPERATIONS.keys() - {"refresh_token"}  # the client method refresh_token uses the route of issue_token
 
 
 def test_published_operations_are_those_of_the_routes() -> None:

@@ -29,7 +29,7 @@ class Keeper:
 
     @property
     def csrf(self) -> str:
-        """Return the CSRF token of this session, read from a page."""
+        """Return the CSRF token of this session, read from a page of the console."""
         return next(
             attributes["content"]
             for tag, attributes in Page(self.get("/console/done/none").raw.decode()).tags

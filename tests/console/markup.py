@@ -38,7 +38,7 @@ class Page(HTMLParser):
         raise AssertionError(f"no form to {action} with {button!r} among {self.forms}")
 
     def confirmation(self) -> Form:
-        """Return the form that confirms a preview."""
+        """Return the page's form that confirms a preview."""
         return next(each for each in self.forms if "data-confirm" in each.attributes)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -1,4 +1,4 @@
-"""The list of all accounts."""
+"""The console's list of all accounts: filters, search, order and pages."""
 
 from collections.abc import Callable, Mapping
 

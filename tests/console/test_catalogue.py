@@ -1,4 +1,4 @@
-"""The pages of the catalogue, one per kind."""
+"""The console's pages of the game's catalogue, one per kind of entry."""
 
 import unicodedata
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""The pages of changes: filter, pages, undo and exports."""
+"""The console's pages of changes: filter, pages, undo and exports."""
 
 import asyncio
 import codecs

@@ -1,4 +1,4 @@
-"""The list of all players: its address holds search, order and page."""
+"""The console's list of all players: the page's address holds search, order and page."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The health page: quick checks, facts, and the doctor in the background."""
+"""The console's health page: quick checks, facts, and the doctor in the background."""
 
 import threading
 import time

@@ -47,7 +47,7 @@ def test_call_finds_the_operation_as_a_program_does(root: Keeper) -> None:
 
 
 def test_call_is_refused_without_the_role(world: World) -> None:
-    clerk = open_session(world, "Clerk")  # has users.query only
+    clerk = open_session(world, "Clerk")  # the account Clerk has users.query only
     path = f"/api/v1/users/{people.USER_IDS['Ann']}/manage/password/change"
     require_refusal(clerk.preview("POST", path, {"new": "x"}), 403, "users.manage")
 

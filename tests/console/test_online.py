@@ -1,4 +1,4 @@
-"""The list of online players, on all servers and on one."""
+"""The console's list of online players, on all game servers and on one."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ SOUTH = "FROM presence o JOIN players p ON p.id = o.player_id WHERE o.server = '
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A world with Ann and Zoe on one server and Bob on another."""
+    """A test world with Ann and Zoe online on one game server and Bob on another."""
     for server in ("north", "south"):
         assert game_server.heartbeat(world, server).status == 200
     game_server.join(world, people.ANN.id, people.ZOE.id, server="north")
@@ -35,7 +35,7 @@ def played(world: World) -> World:
 
 @pytest.fixture
 def crowded(played: World) -> World:
-    """A world with many more players on Bob's server."""
+    """A test world with many more online players on Bob's game server."""
     played.run(loader.load_players(played.keeper, MORE, lambda _: None))
     ids = [numbered_id("player", number) for number in range(MORE)]
     played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))

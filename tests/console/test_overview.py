@@ -26,7 +26,7 @@ NEWBIE = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"
 
 @pytest.fixture
 def lively(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
-    """A world whose overview is refreshed often."""
+    """A test world whose overview page is refreshed often."""
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 0.0)
     return make_world()

@@ -1,4 +1,4 @@
-"""The page of a player: its content and its actions."""
+"""The console's page of a player: its content and its actions."""
 
 from collections.abc import Callable
 from urllib.parse import quote
@@ -37,7 +37,7 @@ def list_paths(page: Page) -> set[str]:
 
 
 def submit(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> Answer:
-    """Send both steps of a form, with its values on the page."""
+    """Send both steps of an action's form, with the field values on the page."""
     fields = {**sent.fields, **{f"body.{name}": each for name, each in typed.items()}}
     shown = keeper.post("/console/act", fields, csrf=sent.fields["csrf"])
     assert shown.status == 200, shown.raw

@@ -1,4 +1,4 @@
-"""The pages of the ranking, from any rank and in both directions."""
+"""The console's pages of the ranking, from any rank and in both directions."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The search box and its suggestions."""
+"""The console's search box and its suggestions."""
 
 from collections.abc import Callable
 from typing import Any

@@ -201,7 +201,7 @@ def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> No
 
 
 def expire_sessions(world: World) -> None:
-    """Let all sessions expire by the idle timeout."""
+    """Let all console sessions expire by the idle timeout."""
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
     drop_cached_tokens(world)
 

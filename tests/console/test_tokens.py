@@ -1,4 +1,4 @@
-"""The page of active tokens: owner, kind, and pages without a total."""
+"""The console's page of active tokens: owner, kind, and pages without a total."""
 
 from collections.abc import Callable
 

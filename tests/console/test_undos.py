@@ -1,4 +1,4 @@
-"""Undo buttons are offered exactly where an undo would be accepted."""
+"""The console offers undo buttons exactly where an undo would be accepted."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

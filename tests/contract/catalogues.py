@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncpg
 
-Schema = Mapping[str, str]  # name of a schema object: its definition
+Schema = Mapping[str, str]  # definitions of a database's columns, indexes and other schema objects, by name
 POSTGRES = {
     "column": """
         SELECT table_name || '.' || column_name, concat_ws(' ', ordinal_position, data_type, is_nullable,

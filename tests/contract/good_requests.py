@@ -101,7 +101,7 @@ class Example(NamedTuple):
 
 
 def path_of(route: Route, keys: Mapping[str, str]) -> str:
-    """Return the route's path with its parameters filled in."""
+    """Return the route's path with its path parameters filled in."""
     usual = (USER_KEYS if route.path.startswith("/api/v1/users") else PLAYER_KEYS) | OTHER_KEYS | dict(keys)
     usual |= {"lookupKey": OTHERS.get(route.path.rpartition("/")[2], usual["lookupKey"])} | dict(keys)
     return re.sub(r"\[(\w+)\]", lambda found: usual[found[1]], route.path)

@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "gamekeeper"
 CLIENT = ROOT / "clients" / "python" / "src" / "gamekeeper_client"
-Sources = Mapping[str, str]  # path inside the package or project: source text
+Sources = Mapping[str, str]  # source texts by path inside the package or project
 
 
 def sources(folder: Path, pattern: str = "*.py") -> Sources:

@@ -50,7 +50,7 @@ bodied = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 
 class Odd(NamedTuple):
     case: Hostile  # the unusual request, which must get a 200
-    plain: Hostile | None  # the plain request with the same answer; None: answers are not compared
+    plain: Hostile | None  # the plain request that must get the same answer; None: answers are not compared
 
 
 def extra_fields_of(example: Example) -> dict[str, object]:

@@ -16,7 +16,8 @@ from gamekeeper.http import wire
 from undos import CHANGES, last, undone
 from world import World
 
-NEWEST = wire.players.PlayerDocument.__struct_fields__[24:]  # the last field of 0.1.0 and all added since
+# fields of a player's document: the last field of version 0.1.0 and all added since
+NEWEST = wire.players.PlayerDocument.__struct_fields__[24:]
 MISSING = ("InBank", "MaxVitals", "StatPoints", "Sprite", "Dead", *NEWEST)
 UNKNOWN = rb',"FromLater":{"Id":7,"Weight":1.50,"Tags":["\u00e9",null],"Stats":[{"Id":"a","Name":"b"}]},"Rank2":1e3'
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
@@ -76,7 +77,8 @@ def take_back(world: World, since: int) -> None:
 def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)  # pretends that MISSING was added after version 0.1.0
+    # act as if the field MISSING was added after version 0.1.0
+    monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)
     rewrite(world, VERSIONS[version])
     assert problems(world, unknown=version != "older") == []
     for write in WRITES:

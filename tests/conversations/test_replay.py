@@ -37,8 +37,9 @@ from world import SENT, Answer, World
 HERE = Path(__file__).parent
 FILES = [file for file in sorted(HERE.glob("*.toml")) if file.stem != "records"]
 RECORDS: Mapping[str, Mapping[str, str]] = tomllib.loads((HERE / "records.toml").read_text(encoding="utf-8"))
-OURS = ("/api/link/", "/api/keeper/")  # our own operations, which clients of the engine do not call
-ASIDE = {"Warning", "Code", "RequestId"}  # fields of ours, which clients of the engine do not read
+# path prefixes of our own operations, which clients of the game engine do not call
+OURS = ("/api/link/", "/api/keeper/")
+ASIDE = {"Warning", "Code", "RequestId"}  # fields of our own in answers, which clients of the game engine do not read
 PEOPLE = {"ann": people.ANN.id, "bob": people.BOB.id, "zoe": people.ZOE.id}
 THINGS = {"coin": people.COIN, "arrow": people.ARROW, "sword": people.SWORD, "pouch": people.POUCH}
 LORE = {"fireball": people.FIREBALL, "heal": people.HEAL, "kills": people.KILLS, "tutorial": people.TUTORIAL}
@@ -174,7 +175,7 @@ def test_client_finds_what_it_reads(world: World, file: Path) -> None:
 
 
 def list_called() -> set[tuple[str, str]]:
-    """Return the operations that a client calls successfully."""
+    """Return the API operations that a real client calls successfully."""
     every = [call for file in FILES for call in [*load(file)["call"], load(file).get("before")] if call]
     words = {**{word: "x" for call in every for word in call.get("keeps", {})}, **WORDS}
     sent = [fill_in(call["send"], words).split(" ", 1) for call in every if "status" not in call]

@@ -15,7 +15,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.players import RankKey
 from people import guid
 
-NAMES = st.text("abß", max_size=5)  # few letters, so that many names have the same prefix
+NAMES = st.text("abß", max_size=5)  # names of few letters, so that many have the same prefix
 RANKS = st.builds(RankKey, st.integers(1, 3), st.integers(0, 3), st.integers(0, 9).map(guid))
 KINDS = [("", NAMES), (RankKey(0, 0, ZERO_GUID), RANKS)]
 kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"])
@@ -23,7 +23,7 @@ kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"
 
 @pytest.fixture(scope="module", autouse=True)
 def small() -> Generator[None]:
-    """Make buckets and blocks small: a few dozen keys split them."""
+    """Make buckets and blocks of the index small: a few dozen keys split them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bucket_index, "BUCKET_ROWS", 4)
         patch.setattr(bucket_index, "SPLIT_ROWS", 8)

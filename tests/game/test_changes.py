@@ -1,4 +1,4 @@
-"""The write path alone: stored answers, dry runs and replays."""
+"""The write path without HTTP: stored answers, dry runs and replays."""
 
 import sqlite3
 from collections.abc import Callable, Coroutine

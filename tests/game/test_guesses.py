@@ -55,7 +55,7 @@ def validate(
 
 
 def caller_of(name: str, address: str = "127.0.0.1") -> str:
-    """Return the stored form of a caller with a token."""
+    """Return how the database stores a caller with a token."""
     return guesses.make_caller_guess("", people.USER_IDS[name], address).caller
 
 
@@ -167,7 +167,7 @@ def test_website_is_not_limited_by_guesses_of_its_players(make_world: Callable[.
     for user in people.USER_IDS:
         refused(validate(world, WRONG, user, by="Clerk"), 400, "wrong_password")
     assert validate(world, SENT, by="Clerk").status == 200
-    assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # the site can still get its own token
+    assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # the website can still log in for its own token
 
 
 # --- guesses by the visitors of a website -------------------------------------------------------------------------

@@ -243,7 +243,7 @@ def test_stack_limit_of_a_slot(item: CatalogueItem, most: int) -> None:
 
 @dataclass
 class Replay:
-    """The content of the tables, computed from the ledger alone."""
+    """The content of the tables of players, computed from the ledger alone."""
 
     slots: dict[tuple[str, str, int], tuple[object, ...]] = field(default_factory=dict[Any, Any])
     bags: dict[tuple[str, str], int] = field(default_factory=dict[Any, Any])
@@ -310,7 +310,7 @@ def as_stored(world: World) -> Replay:
 
 def same(replay: Replay, stored: Replay) -> None:
     for record in replay.records.values():
-        record.pop("LastOnline", None)  # presence sets it without a ledger row
+        record.pop("LastOnline", None)  # LastOnline is left out: presence sets it without a ledger row
     assert replay == stored
     assert {place for _, place, _ in stored.slots} <= {INVENTORY, BANK, *(bag for _, bag in stored.bags)}
     assert repr(sorted(replay.variables.items())) == repr(
@@ -407,7 +407,8 @@ class Newcomer:
 @settings(
     max_examples=30,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # each example creates a player
+    # ignored: examples are slow, because each creates a player
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(told=st.lists(steps, min_size=4, max_size=12))
 def test_replayed_ledger_equals_the_tables(world: World, told: list[Step]) -> None:

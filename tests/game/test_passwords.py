@@ -228,7 +228,7 @@ def test_full_queue_is_an_overload(checking: Passwords) -> None:
 
     outcomes = run(crowd())
     assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
-    assert isinstance(run(checking.hash_password(SENT)), str)  # afterwards the queue accepts passwords again
+    assert isinstance(run(checking.hash_password(SENT)), str)  # after the refusal the queue accepts passwords again
 
 
 def test_full_queue_refuses_cached_passwords_too(checking: Passwords, checks: Checks) -> None:

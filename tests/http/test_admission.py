@@ -25,7 +25,7 @@ async def unread() -> MutableMapping[str, Any]:
 
 
 async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> int:
-    """Send a POST whose body `receive` delivers, and return the status."""
+    """Send a POST whose body the function `receive` delivers, and return the status."""
     headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode())]
     scope = {"type": "http", "method": "POST", "raw_path": path.encode(), "query_string": b"", "headers": headers}
     sent: list[MutableMapping[str, Any]] = []

@@ -26,7 +26,7 @@ def content_type_header(content_type: str) -> dict[str, str]:
 
 
 def pad_body(size: int) -> bytes:
-    """Return a valid body of exactly `size` bytes."""
+    """Return a valid request body of exactly `size` bytes."""
     return OK[:-1] + b',"pad":"' + b"x" * (size - len(OK) - 9) + b'"}'
 
 

@@ -41,7 +41,7 @@ class RefusedCall:
     method: str
     path: str
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # headers that the answer must have
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # headers that the refusal must have
 
 
 FACES = [

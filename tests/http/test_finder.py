@@ -60,7 +60,8 @@ def test_deleted_player_is_found_by_id(world: World) -> None:
     for typed in (BOB.id, BOB.id.upper(), BOB.id.replace("-", "")):
         for by in ("Root", "Shop"):
             assert world.get(f"{SEARCH}?q={typed}", by=by).json["Found"] == [told]
-    assert find(world, "Bob") == [("user", "Bob", "exact")]  # the deleted player is found by id only
+    # the deleted player Bob is found by id only, so only the account is found
+    assert find(world, "Bob") == [("user", "Bob", "exact")]
     assert find(world, BOB.id[:-1]) == []
     deletion = world.ledger()[-1].seq
     assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200

@@ -26,7 +26,7 @@ COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, 
           WHERE a.kind = 'items_given' LIMIT """
 GIVE, COIN = "/api/v1/players/Ann/items/give", {"itemid": people.COIN.id, "quantity": 1}
 PIECES = 5
-COMPUTED = 0.02  # seconds of CPU time per piece of work
+COMPUTED = 0.02  # seconds of CPU time per piece of long work
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The complete headers of every kind of answer."""
+"""The complete HTTP headers of every kind of answer."""
 
 from collections.abc import Callable
 from typing import Any

@@ -97,7 +97,7 @@ def test_from_and_to_limit_the_time(world: World) -> None:
     assert numbers(world, "from=2096-10-02T07:06:42Z") == [third, second]
     assert numbers(world, "from=2096-10-02T07:06:42Z&to=2096-10-02T07:06:42Z") == [second]
     assert numbers(world, "to=2096-10-02T07:06:41.000Z&limit=1") == [first]
-    assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # a time without a zone is UTC
+    assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # a time without a zone in a query is UTC
 
 
 def test_to_filter_skips_later_changes_without_reading_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def test_csv_has_the_documented_columns(world: World) -> None:
     assert world.get(f"{CHANGES}?format=CSV&limit=2").headers["x-next"] == str(last(world) - 1)
 
 
-BEYOND = "9999-12-31T23:59:59-23:59"  # falls into the year 10000 in UTC
+BEYOND = "9999-12-31T23:59:59-23:59"  # time that falls into the year 10000 in UTC
 BAD = {
     **dict.fromkeys(("player", "user", "actor", "item"), ("Ann", "%00", "1")),
     **dict.fromkeys(("from", "to"), ("yesterday", "%00", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND)),

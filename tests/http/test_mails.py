@@ -134,7 +134,7 @@ def test_retry_delivers_a_failed_mail(make_world: Make) -> None:
         assert (only(world).state, sink.received) == ("failed", [])
         sink.handler.refusal = None
         send(world)
-        assert sink.received == []  # a permanent failure is not retried automatically
+        assert sink.received == []  # no mail arrives: a permanent failure is not retried automatically
         answer = retry(world, mail_id)
         assert (answer.status, answer.raw) == (200, spelt({"Message": "The mail is due now."}))
         # The last error of the mail is kept until the next attempt
@@ -241,7 +241,8 @@ def test_eight_concurrent_retries_with_one_key_retry_once(make_world: Callable[.
     refused(retry(first, people.NOBODY_ID, headers=key), 422, "idempotency_key_reused")
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer, so this race cannot happen
+# PostgreSQL only: SQLite has one writer, so this race cannot happen
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_sender_does_not_take_a_mail_during_its_retry(make_world: Callable[..., World]) -> None:
     """A mail that one sender holds must not become due for another sender, or it would arrive twice."""
     world, other = make_world(), make_world()

@@ -62,7 +62,7 @@ def last(world: World) -> int:
 
 
 def prepare(world: World, what: str, name: str = "Ann") -> None:
-    """Prepare the account so that the operation succeeds."""
+    """Prepare the account so that the moderation operation succeeds, such as a ban before an unban."""
     if what.startswith("un"):
         assert act(world, what.removeprefix("un"), name).status == 200
     if what == "kick":
@@ -270,7 +270,7 @@ def test_ban_expires_after_its_days_and_0_is_permanent(world: World) -> None:
         world.sql(f"UPDATE {what}s SET ends_at = ends_at - $1", 3 * DAY_MS)  # noqa: S608 - ours
         assert user(world)[flag] is False
         assert act(world, what, body={"duration": 999_999}).status == 200
-        # A date more than a thousand years from now
+        # The ban or mute ends more than a thousand years from now
         assert json.loads(world.ledger()[-1].after or "")["EndsAt"].startswith("4")
         assert user(world)[flag] is True
 

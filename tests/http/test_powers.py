@@ -125,12 +125,12 @@ def test_account_cannot_change_its_own_permissions(world: World) -> None:
     [
         ((), (), {"api": True}, True),
         ((), (), {"users.manage": True}, True),
-        ((), (), {"ban": True}, False),  # the caller lacks the permission to grant
+        ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
         ((), (), {"game.link": True}, False),
         ((), (), {"ban": False}, True),  # the account lacks the permission to revoke already: nothing changes
-        (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission to revoke
+        (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
         (("mute",), ("editor",), {"mute": True}, True),
-        (("mute",), ("kick",), {"mute": True}, False),  # the account has a permission that the caller lacks
+        (("mute",), ("kick",), {"mute": True}, False),  # refused: the account has a permission that the caller lacks
         (("ban",), ("game_link",), {"ban": True}, False),
         (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
         # caller and account have the same permissions
@@ -200,7 +200,7 @@ def takes_by_undo(world: World) -> None:
 
 def takes_by_command_line(world: World) -> None:
     assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Shop now has: nothing.\n"
-    world.call("DELETE", "/api/oauth/token/Ann")  # clears the server's token cache instead of waiting
+    world.call("DELETE", "/api/oauth/token/Ann")  # revoking Ann's tokens clears the server's token cache at once
 
 
 def takes_by_sql(world: World) -> None:

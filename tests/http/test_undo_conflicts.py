@@ -69,7 +69,8 @@ def test_undo_is_refused_when_the_slot_holds_another_item(world: World) -> None:
     seq = last(world) - 1
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
-    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})  # another sword than the one that was taken
+    # the player gets another sword than the one that was taken
+    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
 
 

@@ -26,7 +26,7 @@ def total(world: World, item: str, name: str = "Bob") -> int:
 
 
 def undo_of(world: World, seq: int) -> int:
-    """Undo the change and return the number of the undo."""
+    """Undo a change and return the number of the undo."""
     answer = undone(world, seq)
     assert answer.status == 200, answer.raw
     return last(world)

@@ -28,7 +28,7 @@ def now(world: World) -> int:
 
 
 def end_in(world: World, milliseconds: int) -> None:
-    """Let Root's token expire after this many milliseconds."""
+    """Let the token of the account Root expire after this many milliseconds."""
     ends = now(world) + milliseconds
     world.sql("UPDATE tokens SET access_expires = $1 WHERE access_hash = $2", ends, hash_token(world.tokens["Root"]))
 

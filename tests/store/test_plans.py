@@ -48,7 +48,7 @@ NEEDED = (
 POWERFUL = "SCAN users USING INDEX users_with_powers"
 # SQLite plan that is allowed: it does not grow with the number of players
 SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]
-# Tables and subqueries that may be scanned completely.
+# Tables and subqueries that a query plan may scan completely, because they are short.
 SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"}
 
 
@@ -123,7 +123,8 @@ def test_imported_passwords_are_found_without_scan(world: World, left: int) -> N
     text = legacy.SQL.imported.render(engine, WORDS[engine])
     for start in (ZERO_GUID, numbered_id("user", 7)):
         assert _growing(world, text, (start, 16)) == []
-        if engine == "sqlite":  # SQLite's plan does not show how many rows it skips
+        # SQLite's plan does not show how many rows it skips, so the name of the index is checked
+        if engine == "sqlite":
             assert "users_to_wrap" in str(world.sql(f"EXPLAIN QUERY PLAN {text}", start, 16))
 
 
@@ -382,7 +383,8 @@ def _crowd(world: World) -> None:
     world.call("PUT", "/api/link/v1/servers/s1", body={"Lease": 600})
     world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s1", ids)))
     if world.keeper.store.engine == "postgres":
-        world.sql("ANALYZE")  # PostgreSQL's autovacuum would do it later; SQLite never does
+        # update the planner's statistics: PostgreSQL's autovacuum would do it later, SQLite never does
+        world.sql("ANALYZE")
 
 
 def _punish_all(world: World, table: str, ends_at: int | None) -> None:

@@ -1,4 +1,4 @@
-"""PostgreSQL only: errors that need several connections."""
+"""Errors of the PostgreSQL store that need several connections."""
 
 import asyncio
 import contextlib
