@@ -108,12 +108,12 @@ async def read_page(tx: Reading, kind: str, limit: int, offset: int) -> list[Cat
 
 
 async def search(tx: Reading, kind: str, text: str, limit: int) -> list[CatalogueEntry]:
-    """Find entries whose name contains the text, ignoring the case of A to Z; best match first."""
+    """Find catalogue entries whose name contains the text, ignoring the case of A to Z; best match first."""
     return _to_entries(kind, await tx.all(KINDS[kind].called, pattern.lower_ascii(text), limit))
 
 
 async def lock_kind(tx: Reading, kind: str) -> None:
-    """Lock a kind of entries, so that no other transaction changes them until this one ends."""
+    """Lock a kind of catalogue entries, so that no other transaction changes them until this one ends."""
     await tx.one(SQL.hold, kind)
 
 

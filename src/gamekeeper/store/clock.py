@@ -35,7 +35,7 @@ class SteadyClock:
         self._told = 0.0
 
     def continue_from(self, milliseconds: int) -> None:
-        """Set the clock to this time if it is earlier: the system clock may have been set back between two runs."""
+        """Set SQLite's clock to this time if it is earlier: the system clock may have been set back before a start."""
         self._start = max(self._start, milliseconds / 1000 - _read_boot_clock())
 
     def julian_day(self, moment: str) -> float:
@@ -45,7 +45,7 @@ class SteadyClock:
         return EPOCH_JULIAN_DAY + (self._start + _read_boot_clock()) / DAY_SECONDS
 
     def measure_lead(self) -> float:
-        """Return how many seconds this clock is ahead of the system clock; negative if behind."""
+        """Return how many seconds Gamekeeper's clock is ahead of the system clock; negative if behind."""
         return self._start + _read_boot_clock() - time.time()
 
     def _report_difference(self, ahead: float) -> None:

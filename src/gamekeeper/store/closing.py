@@ -11,7 +11,7 @@ SQL = Statements("closing")
 
 
 async def block_writes(tx: Writing) -> None:
-    """Block writes of all other sessions until the transaction ends."""
+    """Block writes of all other database sessions until the transaction ends."""
     await _run(tx, await tx.returning(SQL.hold))
 
 
@@ -30,7 +30,7 @@ async def reopen(tx: Writing) -> bool:
 
 
 async def create_write_guards(tx: Writing) -> None:
-    """Create triggers that reject every write, because a running server does not read the mark."""
+    """Create triggers that reject every write to a closed database: a running server does not read the closed mark."""
     await _run(tx, await tx.returning(SQL.guard))
 
 

@@ -9,7 +9,7 @@ from gamekeeper.store.engine import Reading, Row, Transaction, Value, Writing
 from gamekeeper.store.statements import FOLDER, Statements
 
 SQL = Statements("copies")
-# Conversions for reading, so that values are the same on both engines, and for writing them back.
+# SQL conversions for reading and writing columns, so that copied values are the same on both engines.
 _OUT: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": bytes.decode, "truth": int}
 _IN: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": str.encode, "truth": bool}
 _PAGES = {"users": SQL.users, "players": SQL.players, "ledger": SQL.ledger}
@@ -21,7 +21,7 @@ _PARTS = {
     "known_spells": SQL.known_spells,
     "player_variables": SQL.player_variables,
 }
-# Views that are read instead of tables: a copy contains no data of erased persons, even if it is not blanked yet.
+# Views that are read instead of tables: a copy has no data of erased persons, even if it is not blanked yet.
 _MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys"}
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
@@ -30,12 +30,12 @@ CopiedRow = list[str | int | None]
 
 
 async def list_tables(tx: Reading) -> list[str]:
-    """List the tables, each after those that it refers to."""
+    """List the tables of the database, each after those that it refers to."""
     return [row[0] for row in await tx.all(SQL.tables)]
 
 
 async def read_columns(tx: Reading, table: str) -> dict[str, str]:
-    """Map each column to the form of its values on this engine: plain, bytes or truth."""
+    """Map each column of a table to the form of its values on this engine: plain, bytes or truth (boolean)."""
     return {row[0]: row[1] for row in await tx.all(SQL.columns, table)}
 
 
@@ -54,7 +54,7 @@ async def read_page(tx: Reading, table: str, columns: Mapping[str, str], after: 
 
 
 async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[CopiedRow]:
-    """Read the rows of this table that belong to the accounts or players between two ids."""
+    """Read the rows of a table that belong to the accounts or players between two ids."""
     return _normalize(await tx.all(_PARTS[table], first, last), columns)
 
 
@@ -67,7 +67,7 @@ def read_column_types(table: str) -> Mapping[str, str]:
 
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
-    """Insert rows whose values are in the order of `columns`."""
+    """Insert rows into a table; their values are in the order of `columns`."""
     tx.fill(table, list(columns), _convert_rows(rows, [_IN[form] for form in columns.values()]))
 
 
@@ -76,7 +76,7 @@ async def clear_epoch(tx: Writing) -> None:
 
 
 def renew_epoch(tx: Writing) -> None:
-    """Give the ledger a new epoch: a copy continues from an older state, and its followers must notice that."""
+    """Give the audit log a new epoch: a copy has an older state, and readers of the change feed must notice."""
     tx.defer(SQL.renew_epoch)
 
 

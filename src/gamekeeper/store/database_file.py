@@ -44,13 +44,13 @@ READ_ONLY = (
 )
 FLOCK_FORMAT = "hhqqi"  # struct flock of Linux: type, whence, start, length, process
 IN_USE = (0x40000002, 510)  # start and length of the bytes in the database file that a WAL connection keeps locked
-LOG_IN_USE = (128, 1)  # the same for the -shm file
-# Timeout and poll interval: a process that opens or closes the file takes both locks one after the other.
+LOG_IN_USE = (128, 1)  # start and length of the byte in the -shm file that a WAL connection keeps locked
+# Timeout and poll interval in seconds: a process that opens or closes the database file takes two locks in turn.
 SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05
 
-Identity = tuple[int, int]  # device and inode
+Identity = tuple[int, int]  # identity of a file: device and inode
 _guard = threading.Lock()
-_open_here: dict[Path, list[Identity]] = {}  # one entry per open store in this process
+_open_here: dict[Path, list[Identity]] = {}  # SQLite files that are open in this process, with one entry per open store
 
 
 class DatabaseFile:
@@ -58,7 +58,7 @@ class DatabaseFile:
 
     def __init__(self, path: Path) -> None:
         self._path, self._real, self._log = path, resolve(path), find_log(path)
-        self.moved = MOVED.format(file=path)  # error message if it is not in place
+        self.moved = MOVED.format(file=path)  # error message if the database file was moved or replaced
         with _guard:
             self._prepare()
             self._identity = _identify(self._real, follow=False)
@@ -67,7 +67,7 @@ class DatabaseFile:
                 _open_here.setdefault(self._real, []).append(self._identity)
 
     def remember_log(self) -> None:
-        """Remember which file the WAL is; call after the first read, which creates it."""
+        """Remember which file the WAL is; call this after the first read of the database, which creates the WAL."""
         self._log_identity = _identify(self._log)
 
     def release(self) -> None:
@@ -83,7 +83,7 @@ class DatabaseFile:
             raise DatabaseUnavailable(self.moved)
 
     def is_in_place(self) -> bool:
-        """Return whether the paths still lead to the opened file and WAL.
+        """Return whether the paths still lead to the opened database file and WAL.
 
         The file itself must not have been replaced by a symbolic link, which would lead to another WAL.
         """
@@ -93,7 +93,7 @@ class DatabaseFile:
         )
 
     def _prepare(self) -> None:
-        """Refuse files that SQLite would damage; create the file if it does not exist."""
+        """Refuse database files that SQLite would damage; create the file if it does not exist."""
         try:
             require_whole(self._path)
             here = _open_here.get(self._real)
@@ -102,7 +102,7 @@ class DatabaseFile:
             elif _identify(self._real, follow=False) not in here:
                 raise DatabaseUnavailable(self.moved)
             if not self._path.exists():
-                self._path.touch(mode=0o600)  # the file contains reset codes
+                self._path.touch(mode=0o600)  # only the owner may read the database file: it contains reset codes
             if not os.access(self._path, os.W_OK):
                 raise UnusableDatabase(READ_ONLY.format(file=self._path))
         except OSError as error:
@@ -110,7 +110,7 @@ class DatabaseFile:
 
 
 def resolve(path: Path) -> Path:
-    """Follow symbolic links, as SQLite does. Unlike `Path.resolve`, this accepts a loop of links."""
+    """Follow symbolic links to the database file, as SQLite does. Unlike `Path.resolve`, accept a loop of links."""
     return Path(os.path.realpath(path))
 
 
@@ -120,7 +120,7 @@ def find_log(path: Path) -> Path:
 
 
 def measure_size(file: Path) -> int:
-    """Return the size in bytes; 0 if the file does not exist or is not accessible."""
+    """Return the size of a database file in bytes; 0 if it does not exist or is not accessible."""
     try:
         return file.stat().st_size
     except OSError:
@@ -141,7 +141,7 @@ def require_whole(path: Path) -> None:
 
 
 def _require_one_log(file: Path, log: Path) -> None:
-    """Refuse the file if another process uses it with another WAL, or uses its WAL with another file.
+    """Refuse the database file if another process uses it with another WAL, or uses its WAL with another file.
 
     Do not call this while this process has the file open: closing a file releases all locks of the process on it.
     """
@@ -156,7 +156,7 @@ def _require_one_log(file: Path, log: Path) -> None:
 
 
 def _is_locked(file: Path, start: int, length: int) -> bool:
-    """Return whether another process has locked any of these bytes; always False on platforms other than Linux."""
+    """Return whether another process has locked any of these bytes of a file; always False except on Linux."""
     if sys.platform != "linux" or not file.is_file():
         return False
     import fcntl  # noqa: PLC0415 - Windows has none

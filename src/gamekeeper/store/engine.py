@@ -21,7 +21,7 @@ class DiskFull(DatabaseUnavailable):
 
 
 class UnusableDatabase(Exception):
-    """This database cannot be used as it is; the message says why, and what to do."""
+    """The database cannot be used as it is; the message says why, and what to do."""
 
 
 class AccessDenied(DatabaseUnavailable, UnusableDatabase):
@@ -41,14 +41,16 @@ class StoreStats:
     """Load of a store in this process, and the lead of its clock."""
 
     writer_queue: int | None = None  # writes that wait for SQLite's writer thread
-    batches: Sequence[int] = ()  # number of transactions so far by batch size: 1, 2, 3-4, 5-8, … writes
-    batched: int = 0  # number of writes so far
-    pool: Mapping[str, int] = field(default_factory=dict[str, int])  # connections: free, busy, waiting callers
+    # number of SQLite transactions so far, by how many writes they committed: 1, 2, 3-4, 5-8, …
+    batches: Sequence[int] = ()
+    batched: int = 0  # number of writes so far that SQLite's writer thread committed
+    # PostgreSQL connections by state: free, busy, and callers that wait for one
+    pool: Mapping[str, int] = field(default_factory=dict[str, int])
     clock_lead_ms: int = 0  # SQLite only: how far Gamekeeper's clock is ahead of the system clock
 
 
 class ClaimTaken(Exception):
-    """Another transaction has held the same claim for too long."""
+    """Another transaction has held the same claim (advisory lock) for too long."""
 
 
 class Reading(Protocol):
@@ -75,19 +77,19 @@ class Snapshot(Transaction, Protocol):
 
 class Writing(Transaction, Protocol):
     def defer(self, statement: Statement, *values: Value) -> None:
-        """Defer a statement: all deferred statements run in one round trip before the next read or the commit."""
+        """Defer an SQL statement: all deferred statements run in one round trip before the next read or the commit."""
         ...
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
-        """Like `defer`, for many rows: the statement is an INSERT of one row of parameters."""
+        """Insert many rows, deferred like `defer`: the statement is an INSERT of one row of parameters."""
         ...
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
-        """Like `load`, for a table given by name, such as one from a backup."""
+        """Insert many rows into a table given by name, such as one from a backup; deferred like `defer`."""
         ...
 
     async def flush(self) -> None:
-        """Run the deferred statements now, so that a violated constraint raises here."""
+        """Run the deferred SQL statements now, so that a violated constraint raises here."""
         ...
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]: ...
@@ -111,7 +113,7 @@ class Store(Reading, Protocol):
     async def close(self) -> None: ...
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        """Set a timeout for statements (PostgreSQL only); it never applies to COMMIT."""
+        """Set a timeout for SQL statements (PostgreSQL only); it never applies to COMMIT."""
         ...
 
     def collect_stats(self) -> StoreStats: ...
@@ -119,13 +121,13 @@ class Store(Reading, Protocol):
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T: ...
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        """Like `read`, for long work that also awaits other things, and so lets other requests run in between."""
+        """Read one snapshot like `read`, for long work that also awaits other things, so that other requests run."""
         ...
 
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
-        """Run the work in a transaction and commit; an exception from the work rolls it back.
+        """Run the work in a database transaction and commit; an exception from the work rolls it back.
 
         The work may be retried from the start, so it must have no other side effects. `claim` is an advisory lock:
         two transactions with the same claim never overlap. Transactions with the same `queue` change the same rows;
@@ -134,14 +136,14 @@ class Store(Reading, Protocol):
         ...
 
     async def execute_alone(self, statement: Statement) -> None:
-        """Run a statement without parameters and without timeout; on PostgreSQL outside a transaction.
+        """Run an SQL statement without parameters and without timeout; on PostgreSQL outside a transaction.
 
         Raises LockTimeout if it conflicts with another session.
         """
         ...
 
     async def check_integrity(self) -> list[str]:
-        """Run the database's own integrity check; return the problems it finds."""
+        """Run the database's own integrity check; return the problems that it finds."""
         ...
 
     async def find_cautions(self) -> list[str]:

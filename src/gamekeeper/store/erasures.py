@@ -13,14 +13,14 @@ SQL = Statements("erasures")
 
 
 class ErasureJob(NamedTuple):
-    id: str  # of an account or a player
+    id: str  # id of the erased account or player
     upto: int
     seq: int
     key: str
 
 
 def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
-    """Create one job per id, for all changes up to number `upto`. From now on the views mask these changes."""
+    """Create one erasure job per id, for all changes up to number `upto`. From now on the views mask these changes."""
     blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
     tx.defer(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
 
@@ -30,28 +30,28 @@ async def has_jobs(tx: Reading) -> bool:
 
 
 async def claim(tx: Reading) -> ErasureJob | None:
-    """Lock one job that no other transaction has locked, until this transaction ends; None if there is none."""
+    """Lock one erasure job that no other transaction has locked, until this transaction ends; None if there is none."""
     row = await tx.one(SQL.claim)
     return ErasureJob(*row) if row else None
 
 
 async def blank_changes(tx: Writing, job: ErasureJob, limit: int) -> list[int]:
-    """Blank the next changes of the job; return their numbers in order."""
+    """Blank the next audit log entries of an erasure job; return their numbers in order."""
     return sorted(row[0] for row in await tx.returning(SQL.blank_changes, job.id, job.seq, job.upto, limit))
 
 
 async def blank_keys_of_player(tx: Writing, job: ErasureJob, limit: int) -> int:
-    """Blank stored answers about the player; return how many."""
+    """Blank stored answers about an erased player; return how many."""
     return len(await tx.returning(SQL.blank_keys_of_player, job.id, limit))
 
 
 async def blank_keys_of_user(tx: Writing, job: ErasureJob, limit: int) -> int:
-    """Blank stored answers about the account; return how many."""
+    """Blank stored answers about an erased account; return how many."""
     return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
 
 
 async def read_own_keys(tx: Reading, job: ErasureJob, limit: int) -> Sequence[str]:
-    """Read the next Idempotency-Keys that the account itself sent, after the job's cursor."""
+    """Read the next Idempotency-Keys that the erased account itself sent, after the erasure job's cursor."""
     return [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
 
 
@@ -77,6 +77,6 @@ async def count_accounts(tx: Reading) -> int:
 
 
 async def count_left(tx: Reading, most: int) -> int:
-    """Count the changes that are still to be blanked, up to `most`."""
+    """Count the audit log entries that the erasure jobs still have to blank, up to `most`."""
     row = await tx.one(SQL.count_left, most)
     return row[0] if row else 0

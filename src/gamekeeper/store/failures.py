@@ -6,18 +6,19 @@ from gamekeeper.store.engine import AccessDenied, DatabaseUnavailable, DiskFull,
 
 SCHEMA_ADVICE = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
 OWNER_ADVICE = "Grant the privilege, or make the user that you connect as the owner of the database."
-# After these errors the transaction is rolled back and retried on the current rows.
+# PostgreSQL errors after which the transaction is rolled back and retried on the current rows.
 RETRYABLE = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
-    asyncpg.UniqueViolationError,  # another transaction inserted the same key first
-    asyncpg.ForeignKeyViolationError,  # another transaction deleted the row that this one refers to
+    asyncpg.UniqueViolationError,  # a unique violation: another transaction inserted the same key first
+    # a foreign key violation: another transaction deleted the row that this one refers to
+    asyncpg.ForeignKeyViolationError,
 )
-# After these errors the connection cannot be used any more.
+# Errors after which a PostgreSQL connection cannot be used any more.
 CONNECTION_ERRORS = (
     OSError,
     asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # asyncpg raises it for a connection that died while it was idle
+    asyncpg.InternalClientError,  # asyncpg raises InternalClientError for a connection that died while it was idle
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.IdleInTransactionSessionTimeoutError,
@@ -25,7 +26,7 @@ CONNECTION_ERRORS = (
     asyncpg.TooManyConnectionsError,
     asyncpg.InsufficientResourcesError,
 )
-# PostgreSQL raises these if our schema is not in the search_path, or if the user lacks USAGE on it.
+# Errors that PostgreSQL raises if our schema is not in the search_path, or if the user lacks USAGE on it.
 NOT_FOUND_ERRORS = (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
 TRANSLATABLE = (
     *CONNECTION_ERRORS,
@@ -37,11 +38,11 @@ TRANSLATABLE = (
 
 
 class StatementTimeout(DatabaseUnavailable):
-    """PostgreSQL cancelled the statement at its timeout; a retry would take as long."""
+    """PostgreSQL cancelled an SQL statement at its timeout; a retry would take as long."""
 
 
 def translate(error: BaseException) -> DatabaseUnavailable:
-    """Return the exception to raise instead of one of TRANSLATABLE."""
+    """Return the exception of `engine.py` to raise instead of an exception of asyncpg."""
     match error:
         case asyncpg.QueryCanceledError():
             return StatementTimeout("A statement took too long.")

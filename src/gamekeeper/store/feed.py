@@ -9,7 +9,7 @@ SQL = Statements("feed")
 
 
 class NoEpoch(DatabaseUnavailable, UnusableDatabase):
-    """The table `epoch` is empty, so followers cannot tell whether their cursor is still valid."""
+    """The table `epoch` is empty, so readers of the change feed cannot tell whether their cursor is still valid."""
 
     def __init__(self) -> None:
         super().__init__("The table epoch has lost its only row. Put the same row back, or restore a backup.")
@@ -28,12 +28,12 @@ class FeedRow(NamedTuple):
 
 class FeedState(NamedTuple):
     epoch: str
-    last: int  # highest number in the ledger; transactions with lower numbers may still be running
-    trimmed: int  # changes up to this number may have been deleted
+    last: int  # highest change number in the audit log; transactions with lower numbers may still be running
+    trimmed: int  # changes up to this number may have been trimmed from the audit log
 
 
 class Horizon(NamedTuple):
-    """When all transactions before `transaction` have ended, all change numbers up to `number` are final."""
+    """Once all transactions before `transaction` have ended, all change numbers up to `number` are final."""
 
     number: int
     transaction: int
@@ -47,7 +47,7 @@ async def read_state(tx: Reading) -> FeedState:
 
 
 async def take_horizon(store: Store, passed: int, decided: int) -> Horizon | None:
-    """Take a new horizon; None if there are no new change numbers since the horizon `passed`.
+    """Take a new horizon of the change feed; None if there are no new change numbers since the horizon `passed`.
 
     A transaction gets its id before it draws a change number. So read the last number first and take a transaction id
     of our own after it: only transactions with lower ids can hold such numbers. Both must run as separate statements
@@ -76,17 +76,17 @@ async def read_oldest_transaction(tx: Reading) -> int:
 
 
 async def read_last_written(tx: Reading, upto: int) -> int:
-    """Return the highest number in the ledger up to `upto`. Unlike drawn numbers, these never repeat after a crash."""
+    """Return the highest stored change number up to `upto`. Unlike drawn numbers, it never repeats after a crash."""
     return _to_number(await tx.one(SQL.last_written, upto))
 
 
 async def read_between(tx: Reading, after: int, upto: int, account_id: str, limit: int, *, own: bool) -> list[FeedRow]:
-    """Read changes of players in a range; without `own`, leave out those that this account itself reported."""
+    """Read changes of players in a range of numbers; without `own`, leave out those that this account reported."""
     return [FeedRow(*row) for row in await tx.all(SQL.between, after, upto, own, account_id, limit)]
 
 
 async def read_of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[FeedRow]:
-    """Read changes of one player, without those that this account itself reported."""
+    """Read changes of one player for the feed, without those that this account itself reported."""
     return [FeedRow(*row) for row in await tx.all(SQL.of_player, player_id, after, account_id, limit)]
 
 

@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("finder")
-LAST_CHARACTER = "\U0010ffff"  # the highest code point: the end of a prefix range
+LAST_CHARACTER = "\U0010ffff"  # the highest code point, which ends the range of names with a prefix
 
 
 class FoundPlayer(NamedTuple):
@@ -21,7 +21,7 @@ class FoundPlayer(NamedTuple):
 class FoundUser(NamedTuple):
     id: str
     name: str
-    fold: str  # of the name or of the email, whichever matched
+    fold: str  # folded name or email, whichever matched the search
     email: str
 
 
@@ -53,7 +53,7 @@ async def find_catalogue_entries(tx: Reading, pattern: str, most: int) -> list[F
 
 
 async def find_by_id(tx: Reading, wanted: str) -> list[FoundEntry]:
-    """Find what has this id; for a bag, return its owner."""
+    """Find the player, account or catalogue entry with an id; for a bag's id, return the bag's owner."""
     return [FoundEntry(*row) for row in await tx.all(SQL.by_id, wanted)]
 
 

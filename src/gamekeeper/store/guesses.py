@@ -11,21 +11,21 @@ SQL = Statements("guesses")
 class GuessWaits(NamedTuple):
     """Milliseconds until each rate limit allows another password attempt; 0: allowed now."""
 
-    of_caller: int  # limit per caller and account
-    of_account: int  # limit per account, all callers together
-    of_address: int  # limit per client address, all accounts together
+    of_caller: int  # milliseconds by the limit per caller and account
+    of_account: int  # milliseconds by the limit per account, all callers together
+    of_address: int  # milliseconds by the limit per client address, all accounts together
 
 
 async def read_waits(
     tx: Reading, account: str, caller: str, address: str | None, window_ms: int, most: tuple[int, int, int]
 ) -> GuessWaits:
-    """Read the waits; `most` are the three limits for attempts within the window."""
+    """Read how long the password rate limits require to wait; `most` are the three limits within the window."""
     row = await tx.one(SQL.waits, account, caller, address, window_ms, *most)
     return GuessWaits(*(int(number) for number in row)) if row else GuessWaits(0, 0, 0)
 
 
 async def lock_claim(tx: Reading, claim: int) -> None:
-    """Take another advisory lock until the transaction ends; not needed on SQLite, which has one writer."""
+    """Take another advisory lock until the transaction ends; SQLite needs none, because it has one writer."""
     await tx.one(SQL.hold, claim)
 
 

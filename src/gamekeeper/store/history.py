@@ -9,13 +9,13 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("history")
-NEVER = 2**63 - 1  # later than any time, larger than any change number
-PAGE_LETTERS = 4_000_000  # size limit of a page: characters of JSON in `before` and `after` of its changes
+NEVER = 2**63 - 1  # stands for "no limit": later than any time, larger than any change number
+PAGE_LETTERS = 4_000_000  # size limit of an audit log page: characters of JSON in `before` and `after` of its changes
 ALL, OF_PLAYER, OF_USER, BY_ACTOR = "all", "player", "user", "actor"
 
 
 class HistoryChange(NamedTuple):
-    """A change with the current names of its actor, player and account; before and after are JSON."""
+    """A change of the audit log with the current names of its actor, player and account; before and after are JSON."""
 
     seq: int
     at: int
@@ -30,24 +30,25 @@ class HistoryChange(NamedTuple):
     request_id: str
     reason: str | None
     undoes: int | None
-    actor: str | None  # name; empty if the caller may not see it
+    actor: str | None  # name of the account that made the change; empty if the caller may not see it
     player: str | None
     user: str | None
     later_changes_kept: bool  # no change after this one (or after the change at the end of its undo chain) was trimmed
     from_game: bool  # a game server reported the change at the end of the undo chain
-    first: int  # number of the change at the end of the undo chain; its own number if it is no undo
-    depth: int = 0  # length of the undo chain; 0 if it is no undo
-    barred: bool = False  # it cannot be undone, or another change would be undone twice: see `find_double_undos`
-    erased: bool = False  # its player or account was erased, and personal data is masked
+    first: int  # number of the change at the end of the undo chain; the change's own number if it is no undo
+    depth: int = 0  # length of the undo chain; 0 if the change is no undo
+    # the change cannot be undone, or another change would be undone twice: see `find_double_undos`
+    barred: bool = False
+    erased: bool = False  # the player or account of the change was erased, and personal data is masked
 
     @property
     def about_account(self) -> bool:
-        """Whether the change is about an account and not a player; the statement `page` has the same condition."""
+        """Whether the change is about an account and not a player; the SQL statement `page` has the same condition."""
         return self.kind.startswith("user") or (self.user_id is not None and self.player_id is None)
 
 
 class HistoryFilter(NamedTuple):
-    """Which changes to scan (`within` and the id `whose`), and which of them to return (the other fields)."""
+    """Which audit log entries to scan (`within` and the id `whose`), and which of them to return (the other fields)."""
 
     within: str = ALL
     whose: str | None = None
@@ -57,14 +58,14 @@ class HistoryFilter(NamedTuple):
     until: int = NEVER
     kind: str | None = None
     request_id: str | None = None
-    reason: str | None = None  # substring, case-insensitive
+    reason: str | None = None  # the reason must contain this text, in any case
     item_id: str | None = None
     user_id: str | None = None
     actor_id: str | None = None  # excludes changes that this account reported as a game server
 
     @property
     def is_selective(self) -> bool:
-        """Whether the filter can leave out some of the scanned changes."""
+        """Whether the filter can leave out some of the scanned audit log entries."""
         return self._replace(within=ALL, whose=None, me=None) != HistoryFilter()
 
 
@@ -98,7 +99,7 @@ class UndoOrigin(NamedTuple):
     """The change at the end of an undo chain: an undo, the change it undoes, the change that one undoes, and so on."""
 
     from_game: bool
-    depth: int  # number of undos in the chain
+    depth: int  # number of undos in the undo chain
     first: int
     later_changes_kept: bool
 
@@ -183,7 +184,7 @@ def find_double_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int
 
 
 async def find_origins(tx: Reading, numbers: Iterable[int]) -> dict[int, UndoOrigin]:
-    """Find the end of each undo chain. A change that was trimmed is treated as reported by a game server."""
+    """Find the first change of each undo chain. A change that was trimmed counts as reported by a game server."""
     found: dict[int, UndoOrigin] = {}
     for seq, undoes, over_link, followed in await tx.all(SQL.origins, _to_table(numbers)):
         if undoes is None:
@@ -199,7 +200,7 @@ async def read_back(tx: Reading, player_id: str, before: int, since: int, limit:
 
 
 async def read_right_before(tx: Reading, player_id: str, before: int, window: int) -> list[HistoryStep]:
-    """Read the same changes as `read_back`, out of the `window` changes of the player before number `before`."""
+    """Read the same changes of a player as `read_back`, out of the `window` changes before number `before`."""
     return [_to_step(row) for row in await tx.all(SQL.right_before, player_id, before, window)]
 
 
@@ -228,7 +229,7 @@ async def has_any_until(tx: Reading, player_id: str, seq: int) -> bool:
 
 
 async def count_since(tx: Reading, player_id: str, seq: int, most: int) -> tuple[int, int]:
-    """Count the player's changes after a number, up to `most`; and how many of them `read_back` would return."""
+    """Count a player's changes after a number, up to `most`; and how many of them `read_back` would return."""
     row = await tx.one(SQL.since, player_id, seq, most)
     return (row[0], row[1]) if row else (0, 0)
 
@@ -276,7 +277,7 @@ async def _mark_erased(told: list[HistoryChange], tx: Reading) -> list[HistoryCh
 
 
 async def _add_origins(told: list[HistoryChange], tx: Reading) -> list[HistoryChange]:
-    """Add the end of the undo chain to each undo; leave out undos that were trimmed since they were read."""
+    """Add the first change of the undo chain to each undo; leave out undos that were trimmed since they were read."""
     undos = [each.seq for each in told if each.undoes is not None]
     if not undos:
         return told

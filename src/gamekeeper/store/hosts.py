@@ -7,19 +7,19 @@ _PORT = re.compile(r":(?!\d*(?:,|$))")
 
 
 def has_numeric_ports(url: str) -> bool:
-    """Return whether all ports are numbers.
+    """Return whether all ports in a PostgreSQL URL are numbers.
 
     If not, an unescaped password may have been read as a port, and an error message must not quote it.
     """
     try:
         hosts = urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:  # "[" without "]", in an address or in a password
+    except ValueError:  # "[" without "]" in the URL, in an address or in a password
         return False
     return not _PORT.search(re.sub(r"\[[^\]]*\]", "", hosts))
 
 
 def split_hosts(url: str) -> list[str]:
-    """Return one URL per server: asyncpg has one timeout for all of them, and one silent server would use it up."""
+    """Return one PostgreSQL URL per server: asyncpg has one timeout for all, and one silent server would use it up."""
     parts = urlsplit(url)
     user, at, hosts = parts.netloc.rpartition("@")
     if "," not in hosts:

@@ -15,14 +15,14 @@ class ImportState(NamedTuple):
     last: str
     report: str
     listed: int
-    counts: str  # JSON
+    counts: str  # row counts of the import, as JSON
     finished_at: int | None = None
 
 
 class UnfinishedImport(NamedTuple):
     stage: str
     report: str
-    superseded: bool  # a later import finished
+    superseded: bool  # another import, which started later, has finished
 
 
 async def find(tx: Reading, source: str) -> ImportState | None:
@@ -31,7 +31,7 @@ async def find(tx: Reading, source: str) -> ImportState | None:
 
 
 async def has_any_from(tx: Reading, at: int) -> bool:
-    """Return whether an import was still running at that time or started later."""
+    """Return whether an import was still running at a time or started later."""
     return await tx.one(SQL.any_from, at) is not None
 
 

@@ -15,9 +15,9 @@ SQL = Statements("indexes")
 _CREATE = re.compile(
     r"^(?:CREATE\s+(?:INDEX|VIRTUAL\s+TABLE|TRIGGER)|INSERT\s+INTO)\s+((?<=INDEX\s)\w+|\w+_by_part)", re.MULTILINE
 )
-_NAME = re.compile(r"(?<=INDEX)\s+")  # the space before the index name
+_NAME = re.compile(r"(?<=INDEX)\s+")  # the space before the index name in a CREATE INDEX statement
 POLL_SECONDS = 0.5
-REPORT_AFTER_SECONDS = 2.0  # after this long, log what the build waits for
+REPORT_AFTER_SECONDS = 2.0  # if building an index takes longer than this, log what it waits for
 _DROPS = (
     SQL.drop_players_by_rank,
     SQL.drop_players_by_user,
@@ -53,11 +53,11 @@ async def create_missing(store: Store) -> list[str]:
     made: list[str] = []
     while absent := await find_missing(store, store.engine):
         name = absent[0]
-        if await is_building(store, name):  # another process builds it
+        if await is_building(store, name):  # another process builds this index
             await asyncio.sleep(POLL_SECONDS)
             continue
         statements = _load_statements(store.engine)[name]
-        with contextlib.suppress(ClaimTaken, LockTimeout):  # another process builds it too
+        with contextlib.suppress(ClaimTaken, LockTimeout):  # another process builds this index too
             await (_build(store, name) if len(statements) == 1 else _create_together(store, name))
             made.append(name)
     return made
@@ -68,13 +68,13 @@ async def is_building(tx: Reading, name: str) -> bool:
 
 
 async def drop_invalid(store: Store, name: str) -> None:
-    """Drop the invalid index that a failed build left: no read uses it, but every write updates it."""
+    """Drop the invalid index that a failed CREATE INDEX left: no read uses it, but every write updates it."""
     for (text,) in await store.all(SQL.drop_invalid, name):
         await store.execute_alone(Statement(name, {"": text}))
 
 
 async def _build(store: Store, name: str) -> None:
-    """Build an index concurrently: this waits for earlier transactions, and does not block later ones."""
+    """Build a PostgreSQL index concurrently: this waits for earlier transactions, and does not block later ones."""
     (statement,) = _load_statements(store.engine)[name]
     text = _NAME.sub(" {concurrently} IF NOT EXISTS ", statement.texts[""], 1)
     waits = (

@@ -49,7 +49,7 @@ async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[S
 
 
 async def read_named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
-    """Read the slots, and map the ids of items that are in the catalogue to their names."""
+    """Read a player's slots, and map the ids of items that are in the catalogue to their names."""
     return _split_names(await tx.all(SQL.named_slots_of_player, player_id))
 
 
@@ -119,10 +119,10 @@ async def find_orphan_slots(tx: Reading) -> list[Row]:
 
 
 async def read_slots_between(tx: Reading, first: str, last: str) -> list[PlayerSlot]:
-    """Read the occupied slots of all players between two ids."""
+    """Read the occupied slots of all players between two player ids."""
     return [PlayerSlot(*row) for row in await tx.all(SQL.slots_between, first, last)]
 
 
 async def count_slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
-    """Count occupied slots per place, from these slot numbers on."""
+    """Count occupied slots beyond the configured sizes: per place, from these slot numbers on."""
     return list(await tx.all(SQL.slots_beyond, inventory, bank))

@@ -6,7 +6,7 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("keys")
-ERASED_ANSWER = b"{}"  # replaces an answer about an erased player or account
+ERASED_ANSWER = b"{}"  # replaces a stored answer about an erased player or account
 
 
 class StoredAnswer(NamedTuple):
@@ -20,7 +20,7 @@ async def find(tx: Reading, account_id: str, key: str) -> StoredAnswer | None:
 
 
 def insert(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
-    """Store an answer; `about` has the ids of the player and the account that it is about."""
+    """Store the answer to an Idempotency-Key; `about`: ids of the player and account that the answer is about."""
     tx.defer(SQL.insert, account_id, key, *kept, *about)
 
 
@@ -29,5 +29,5 @@ def touch(tx: Writing, account_id: str, key: str) -> None:
 
 
 async def delete_old(tx: Writing, before_ms: int, most: int) -> int:
-    """Delete up to `most` old answers; return how many were deleted."""
+    """Delete up to `most` old stored answers; return how many were deleted."""
     return len(await tx.returning(SQL.delete_old, before_ms, most))

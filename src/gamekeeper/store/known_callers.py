@@ -7,12 +7,12 @@ SQL = Statements("known_callers")
 
 
 async def is_known(tx: Reading, user_id: str | None, caller: str, within_ms: int) -> bool:
-    """Return whether the caller is known for the account. For None it is False, after the same time."""
+    """Return whether the caller recently sent the account's password. For None it is False, after the same time."""
     return await tx.one(SQL.has, user_id, caller, within_ms) is not None
 
 
 def save(tx: Writing, user_id: str, caller: str) -> None:
-    """Record the caller, at most once an hour: some clients log in before every call."""
+    """Record that a caller sent the right password, at most once an hour: some clients log in before every call."""
     tx.defer(SQL.save, user_id, caller)
 
 

@@ -43,11 +43,11 @@ class LedgerRow(NamedTuple):
 class OldChanges(NamedTuple):
     last: int
     rows: int
-    oldest_at: int  # time of the oldest change, in milliseconds
+    oldest_at: int  # time of the oldest change in the audit log, in milliseconds since 1970
 
 
 async def append(tx: Writing, entries: list[LedgerEntry]) -> None:
-    """Append changes. All but the last are written at once, so that their numbers follow their order."""
+    """Append changes to the audit log. All but the last are written at once, so that their numbers are in order."""
     for entry in entries[:-1]:
         await tx.returning(SQL.append, *entry)
     for entry in entries[-1:]:
@@ -64,7 +64,7 @@ async def read_item_changes_after(tx: Reading, seq: int, limit: int) -> Sequence
 
 
 async def read_trimmed(tx: Reading) -> int:
-    """Return the number up to which the ledger was trimmed, and block trimming until this transaction ends."""
+    """Return the number up to which the audit log was trimmed, and block trimming until this transaction ends."""
     row = await tx.one(SQL.trimmed)
     if row is None:
         raise NoEpoch
@@ -77,7 +77,7 @@ async def find_old(tx: Reading, after: int, before_ms: int, most: int) -> OldCha
 
 
 async def read_superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
-    """Read number, before and after of the changes in this range that trimming may delete."""
+    """Read number, before and after of the changes in this range that a trim of the audit log may delete."""
     return await tx.all(SQL.superseded, after, upto)
 
 
@@ -90,22 +90,22 @@ def delete(tx: Writing, numbers: Iterable[int]) -> None:
 
 
 async def find_deleted_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Return which of these ids belong to deleted players, by the ledger."""
+    """Return which of these ids belong to deleted players, by the audit log."""
     return {row[0] for row in await tx.all(SQL.deleted_players, as_table({"id": each} for each in ids))}
 
 
 async def find_deleted_users(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Return which of these ids belong to erased accounts, by the ledger."""
+    """Return which of these ids belong to erased accounts, by the audit log."""
     return {row[0] for row in await tx.all(SQL.deleted_users, as_table({"id": each} for each in ids))}
 
 
 async def find_deleted_of_user(tx: Reading, user_id: str) -> list[str]:
-    """Return the ids of players that belonged to the account when they were deleted."""
+    """Return the ids of players that belonged to an account when they were deleted."""
     return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]
 
 
 async def read_of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[LedgerRow]:
-    """Read changes of the account itself, not of its players, after a number."""
+    """Read changes of an account itself, not of its players, after a number."""
     return [_to_row(row) for row in await tx.all(SQL.of_user, user_id, seq, limit)]
 
 
@@ -124,7 +124,7 @@ async def read_power_changes_between(tx: Reading, mark: Row, last: str, trimmed:
 
 
 async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
-    """Count the changes of an account and these players, up to `most`."""
+    """Count the audit log entries of an account and these players, up to `most`."""
     row = await tx.one(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most)
     return row[0] if row else 0
 

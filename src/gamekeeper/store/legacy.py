@@ -17,5 +17,5 @@ async def count(tx: Reading) -> int:
 
 
 async def replace(tx: Writing, user_id: str, old: str, new: str) -> bool:
-    """Replace the hash if it is still `old`; return whether it was."""
+    """Replace an account's password hash if it is still `old`; return whether it was."""
     return bool(await tx.returning(SQL.replace, user_id, old, new))

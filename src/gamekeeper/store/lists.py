@@ -12,15 +12,16 @@ from gamekeeper.store.table import as_table
 SQL = Statements("lists")
 NO_CHANGES = (None, "[]")
 
-ListChange = tuple[str, int, int, str, int]  # list, level, exp, word, step: +1 or -1
-Buckets = list[tuple[Any, int]]  # first key and number of rows of each bucket
+# change of an ordered list: list, level, exp, word, step (+1 row added, -1 row removed)
+ListChange = tuple[str, int, int, str, int]
+Buckets = list[tuple[Any, int]]  # buckets of an ordered list: first key and number of rows of each
 
 
 class ListDelta(NamedTuple):
-    number: int  # number of the checkpoint
-    whole: bool  # every bulk load is included in the checkpoint
+    number: int  # number of the ordered lists' checkpoint
+    whole: bool  # whether every bulk load is included in the ordered lists' checkpoint
     life: str  # identifies the run of the database server; it changes at a restart
-    mark: str | None  # position in the log after these changes; None if there are none
+    mark: str | None  # position in the list change log after these changes; None if there are none
     changes: list[ListChange]
 
 
@@ -35,7 +36,7 @@ class ListCheckpoint(NamedTuple):
 async def read_delta(
     tx: Reading, mark: str, statement: Statement | None = None, *values: Value
 ) -> tuple[ListDelta, Sequence[Row]]:
-    """Read the list changes since a mark and, in the same snapshot, the rows of a statement."""
+    """Read the changes of the ordered lists since a mark and, in the same snapshot, the rows of a statement."""
     if statement is None:
         return _to_delta(await tx.one(SQL.news, mark)), []
     row, rows = await tx.fetch_both(SQL.news, mark, statement, *values)
@@ -48,7 +49,7 @@ async def read_checkpoint(tx: Reading) -> ListCheckpoint:
 
 
 async def read_blocks(tx: Reading) -> Mapping[str, list[Buckets]]:
-    """Read the blocks of each list, in order."""
+    """Read the blocks of bucket counts of each ordered list, in order."""
     found: dict[str, list[Buckets]] = {}
     for name, buckets in await tx.all(SQL.blocks):
         found.setdefault(name, []).append(msgspec.json.decode(buckets, type=Buckets))
@@ -61,7 +62,7 @@ async def read_mark(tx: Reading) -> str:
 
 
 async def save_checkpoint(tx: Writing, further: int, mark: str, loads: int, number: int) -> bool:
-    """Save a checkpoint. False if it is outdated: a bulk load or another process's checkpoint came in between."""
+    """Save a checkpoint of the ordered lists. False: outdated by a bulk load or another process's checkpoint."""
     return bool(await tx.returning(SQL.save_checkpoint, further, mark, loads, number))
 
 
@@ -79,7 +80,7 @@ def trim(tx: Writing, mark: str) -> None:
 
 
 async def begin_bulk_load(tx: Writing) -> None:
-    """Stop logging list changes until `end_bulk_load`; the lists must be rebuilt afterwards."""
+    """Stop logging changes of the ordered lists until `end_bulk_load`; the lists must be recounted afterwards."""
     await tx.returning(SQL.load_unlisted)
 
 

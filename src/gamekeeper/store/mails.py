@@ -7,7 +7,7 @@ from gamekeeper.store.statements import Statements
 
 SQL = Statements("mails")
 LIST_LIMIT = 1000
-COUNT_LIMIT = 1000  # `count_open` counts no further
+COUNT_LIMIT = 1000  # limit up to which `count_open` counts mails
 
 
 class LeasedMail(NamedTuple):
@@ -18,8 +18,8 @@ class LeasedMail(NamedTuple):
     address: str
     code: str
     queued_at: int
-    tries: int  # including this one
-    left_ms: int  # remaining validity of the code
+    tries: int  # number of delivery attempts, including the current one
+    left_ms: int  # remaining validity of the mail's reset code
     taken_until: int
 
 
@@ -27,14 +27,14 @@ class ListedMail(NamedTuple):
     id: str
     name: str
     address: str
-    state: str  # queued, sending, sent, failed, expired
+    state: str  # state of the mail: queued, sending, sent, failed, expired
     queued_at: int
     expires_at: int
     tries: int
     next_try_at: int | None
     sent_at: int | None
     last_error: str | None
-    code: str | None  # None when it has expired
+    code: str | None  # reset code in the mail; None when it has expired
 
 
 class OutboxMail(NamedTuple):
@@ -45,14 +45,14 @@ class OutboxMail(NamedTuple):
     name: str
     kind: str
     address: str
-    state: str  # queued, sending, sent, failed, expired
+    state: str  # state of the mail: queued, sending, sent, failed, expired
     queued_at: int
     expires_at: int
     tries: int
     next_try_at: int | None
     sent_at: int | None
     last_error: str | None
-    live: bool  # its code can still be used
+    live: bool  # the mail's reset code can still be used
 
 
 def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str, life_ms: int) -> None:
@@ -60,7 +60,7 @@ def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str,
 
 
 async def read_wait_of_user(tx: Reading, user_id: str, most: int, window_ms: int) -> int:
-    """Return milliseconds until another mail to the account is allowed; 0 if under `most` in the window."""
+    """Return ms until another mail to the account is allowed; 0 if it got fewer than `most` in the window."""
     row = await tx.one(SQL.wait_of_user, user_id, most, window_ms)
     return row[0] if row else 0
 
@@ -75,7 +75,7 @@ async def has_due(tx: Reading) -> bool:
 
 
 async def has_stuck(tx: Reading, since_ms: int) -> bool:
-    """Return whether a mail has been due for longer than `since_ms`."""
+    """Return whether a mail of the outbox has been due for longer than `since_ms`."""
     return await tx.one(SQL.any_stuck, since_ms) is not None
 
 
@@ -90,7 +90,7 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
 
 
 async def is_sendable(tx: Reading, mail_id: str) -> bool:
-    """Return whether the mail is leased and its code is still valid."""
+    """Return whether a mail is still leased and its reset code is still valid."""
     return await tx.one(SQL.is_wanted, mail_id) is not None
 
 
@@ -99,7 +99,7 @@ def note_sent(tx: Writing, mail_id: str) -> None:
 
 
 def note_failure(tx: Writing, taken: LeasedMail, again_ms: int, said: str) -> None:
-    """Record a failed try, if the lease is still ours: a later sender's result is not overwritten."""
+    """Record a failed delivery of a mail, if the lease is still ours: a later sender's result is not overwritten."""
     tx.defer(SQL.note_failure, taken.id, taken.taken_until, again_ms, said)
 
 
@@ -108,7 +108,7 @@ def note_refusal(tx: Writing, taken: LeasedMail, said: str) -> None:
 
 
 async def lock(tx: Reading, mail_id: str) -> None:
-    """Lock the mail, so that no sender leases it until this transaction ends."""
+    """Lock a mail, so that no sender leases it until this transaction ends."""
     await tx.one(SQL.lock, mail_id)
 
 
@@ -117,7 +117,7 @@ def retry(tx: Writing, mail_id: str, at: int) -> None:
 
 
 async def find_unsent(tx: Reading) -> list[str]:
-    """Return the ids of mails that were not sent and whose code is still valid."""
+    """Return the ids of mails that were not sent and whose reset code is still valid."""
     return [row[0] for row in await tx.all(SQL.unsent)]
 
 
@@ -142,7 +142,7 @@ async def find_by_id(tx: Reading, mail_id: str) -> ListedMail | None:
 
 
 async def count_waiting(tx: Reading) -> dict[str | None, int]:
-    """Count mails that wait to be sent, grouped by the error of the last try; None: not tried yet."""
+    """Count mails that wait to be sent, grouped by the error of the last attempt; None: not tried yet."""
     return {row[0]: row[1] for row in await tx.all(SQL.waiting)}
 
 
@@ -158,7 +158,7 @@ async def count_open(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
 
 
 def retire(tx: Writing) -> None:
-    """Stop trying mails whose code has expired, was used or was replaced."""
+    """Stop sending mails whose reset code has expired, was used or was replaced."""
     tx.defer(SQL.retire)
 
 

@@ -24,15 +24,16 @@ SQL = Statements("migrate")
 MIGRATIONS_TABLE = "migrations"  # the table in which applied migrations are recorded
 MIGRATIONS_COLUMNS = frozenset(
     {"number", "name", "checksum", "applied_at"}
-)  # tell our table from another program's of the same name
+)  # columns that tell our table `migrations` from another program's table of the same name
 UTF8 = "UTF8"
-NAMED_TABLES = 3  # how many foreign tables an error message names
-CLAIM = 0x67616D65  # key of the advisory lock; arbitrary
+NAMED_TABLES = 3  # how many tables of another program an error message names
+CLAIM = 0x67616D65  # key of the advisory lock for migrations; the number is arbitrary
 # Checksum of the last migration that the baseline replaced.
 SQUASHED_CHECKSUM = "ec615ff6de2b2e7ed6e4bc96c7a5530deb1c2f6b28ede7aa1f7f03dde5e7364e"  # pragma: allowlist secret
 CLOSED_NUMBER = 10_000  # migration number that marks a closed database; real ones have four digits
-RETRY_SECONDS = 2.0  # ten times the lock timeout (migrate.sql), so others are blocked at most a tenth of the time
-LOGGED_TRIES = 15  # a waiting migration logs every 15th try, once in 30 seconds
+# seconds between attempts of a blocked migration: ten times its lock timeout, so others are blocked a tenth of the time
+RETRY_SECONDS = 2.0
+LOGGED_TRIES = 15  # a waiting migration logs every 15th attempt, once in 30 seconds
 _INDEX = re.compile(r"^CREATE\s+INDEX (\w+)\s+ON (\w+)", re.MULTILINE)
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+)", re.MULTILINE)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -40,7 +41,7 @@ _ONLY = re.compile(r"^-- only: (\w+)\n", re.MULTILINE)
 
 
 class SchemaMismatch(Exception):
-    """This version cannot work with the database's schema; the message says what to do."""
+    """This version of Gamekeeper cannot work with the database's schema; the message says what to do."""
 
 
 class ClosedDatabase(SchemaMismatch):
@@ -119,7 +120,7 @@ async def require_ours(tx: Reading) -> None:
 
 
 async def require_utf8(tx: Reading) -> None:
-    """Refuse an encoding other than UTF8, which could not store every name."""
+    """Refuse a database encoding other than UTF8, which could not store every name."""
     row = await tx.one(SQL.encoding)
     if row and row[0] != UTF8:
         raise UnusableDatabase(
@@ -164,7 +165,7 @@ def require_known(applied: Iterable[AppliedMigration], migrations: list[Migratio
 
 
 async def _write_when_unlocked(store: Store, migration: Migration, step: Work[bool]) -> bool:
-    """Run the step, and retry until no other transaction holds a lock that it needs."""
+    """Run a step of a migration, and retry it until no other transaction holds a lock that it needs."""
     tries = 0
     while True:
         try:
@@ -189,7 +190,7 @@ def _build_step(engine: str, migration: Migration, migrations: list[Migration], 
 
 
 async def _apply(tx: Writing, engine: str, migration: Migration, *, used: bool) -> None:
-    made = set(_TABLE.findall(migration.text))  # new tables, which no session uses yet
+    made = set(_TABLE.findall(migration.text))  # tables that the migration creates, which no session uses yet
     for text in split_script(migration.text, engine):
         index = _INDEX.search(text)
         if not used or index is None or index[2] in made:
@@ -205,7 +206,7 @@ async def _prepare_and_read_applied(tx: Writing, migrations: list[Migration]) ->
 
 
 def split_script(script: str, engine: str) -> list[str]:
-    """Split a script into this engine's statements; a statement ends with a semicolon at the end of a line."""
+    """Split an SQL script into this engine's statements; a statement ends with a semicolon at the end of a line."""
     wanted: list[str] = []
     for text in re.split(r";[ \t]*\n", script):
         only = _ONLY.search(text)

@@ -13,8 +13,8 @@ SQL = Statements("moderation")
 
 class Penalty(NamedTuple):
     reason: str
-    moderator: str  # name given by the caller
-    ends_at: int | None  # None: permanent
+    moderator: str  # moderator's name, as given by the caller
+    ends_at: int | None  # end of the ban or mute; None: permanent
 
 
 class ImposedPenalty(NamedTuple):
@@ -30,7 +30,7 @@ class ImposedPenalty(NamedTuple):
 class PlayerOwner(NamedTuple):
     user_id: str
     player_id: str
-    player: str  # the player's name
+    player: str  # name of the online player
 
 
 def save_ban(tx: Writing, user_id: str, ban: Penalty) -> None:

@@ -1,4 +1,4 @@
-"""Patterns for LIKE … ESCAPE '!'."""
+"""Patterns for SQL's LIKE … ESCAPE '!'."""
 
 
 def build_prefix_pattern(text: str) -> str:

@@ -9,7 +9,7 @@ SQL = Statements("person")
 
 
 class PersonPenalty(NamedTuple):
-    kind: str  # ban, mute
+    kind: str  # kind of penalty: ban or mute
     reason: str
     moderator: str
     started_at: int

@@ -31,7 +31,7 @@ class LockedPlayer(NamedTuple):
 
 
 class RankKey(NamedTuple):
-    """Sort key of the ranking."""
+    """Sort key of a player in the ranking."""
 
     level: int
     exp: int
@@ -39,8 +39,8 @@ class RankKey(NamedTuple):
 
 
 class RankNeighbours(NamedTuple):
-    before: int  # rows of the bucket that precede the requested key
-    rows: list[tuple[RankKey, StoredPlayer]]  # in ascending order
+    before: int  # rows of the bucket that precede the requested key in the ranking
+    rows: list[tuple[RankKey, StoredPlayer]]  # players of the bucket with their keys in the ranking, in ascending order
 
 
 class PlayerColumns(NamedTuple):
@@ -57,7 +57,7 @@ class PlayerColumns(NamedTuple):
     created_at: int
     last_online: int | None
     document: bytes
-    play_time: int  # in seconds
+    play_time: int  # play time of the player, in seconds
 
 
 class PlayerSummary(NamedTuple):
@@ -186,7 +186,7 @@ def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
 
 
 async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:
-    """Find one of these whose name or email another player or account has already; return its name."""
+    """Find one of these new players whose name or email is taken already; return its name."""
     row = await tx.one(SQL.name_taken, as_table(each._asdict() for each in wanted))
     return row[0] if row else None
 
@@ -196,7 +196,7 @@ async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
 
 
 def update(tx: Writing, columns: PlayerColumns, *, named: bool) -> None:
-    """Update a player. If not `named`, keep the stored fold: it may carry a clash suffix."""
+    """Update a player's row. If not `named`, keep the stored fold: it may carry a clash suffix."""
     tx.defer(SQL.update, *columns, named)
 
 
@@ -205,7 +205,7 @@ def delete(tx: Writing, player_id: str) -> None:
 
 
 async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
-    """Read the next players in order of id, for checks of the whole table: id … play_time, document."""
+    """Read the next players in order of id, for doctor's checks of the whole table: id … play_time, document."""
     return await tx.all(SQL.columns_after, player_id, limit)
 
 

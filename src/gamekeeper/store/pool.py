@@ -17,10 +17,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.failures import CONNECTION_ERRORS, TRANSLATABLE, translate
 
-LOCK_SECONDS = 5  # how long a write waits for a lock or a connection, both here and in PostgreSQL (lock_timeout)
+LOCK_SECONDS = 5  # seconds that a write waits for a lock or a connection, both here and in PostgreSQL (lock_timeout)
 CLOSE_SECONDS = 3
-LONG_READ_SHARE = 2  # long reads use at most 1 connection in 2
-RESERVED_SHARE = 4  # 1 connection in 4 is reserved for reads and health checks
+LONG_READ_SHARE = 2  # long reads use at most 1 connection of the pool in 2
+RESERVED_SHARE = 4  # 1 connection of the pool in 4 is reserved for reads and health checks
 
 
 class PooledConnection(Protocol):
@@ -35,7 +35,7 @@ L = TypeVar("L", bound=PooledConnection)
 
 @dataclass(slots=True)
 class _Queue:
-    """Queue of writes to the same rows; the running write holds the lock."""
+    """Queue of writes to the same rows; the running write holds its lock."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     members: int = 0
@@ -51,9 +51,9 @@ class Pool(Generic[L]):
         self._places = asyncio.Semaphore(connections)
         self._blocked_places = asyncio.Semaphore(
             connections - _count_reserved(connections)
-        )  # for writes and long reads, which can block
+        )  # connections for writes and long reads, which other sessions' locks can block
         self._long_places = asyncio.Semaphore(max(1, connections // LONG_READ_SHARE))
-        self._waiting = 0  # callers that wait for a connection
+        self._waiting = 0  # number of callers that wait for a connection
         self._queues: dict[str | int, _Queue] = {}
         self._queued = 0
         self._most_queued = most_queued
@@ -63,7 +63,7 @@ class Pool(Generic[L]):
 
     @asynccontextmanager
     async def hold_turn(self, name: str | int | None, late: Exception) -> AsyncGenerator[None]:
-        """Wait for the earlier writes of the queue `name`; raise `late` after LOCK_SECONDS."""
+        """Wait for the earlier writes in the write queue `name`; raise `late` after LOCK_SECONDS."""
         if name is None:
             yield
             return
@@ -118,7 +118,7 @@ class Pool(Generic[L]):
             meaning = translate(error)
             if (
                 line is not None and type(meaning) is DatabaseUnavailable
-            ):  # the subclasses leave the connection as it was
+            ):  # only for DatabaseUnavailable itself: errors of its subclasses leave the connection usable
                 line.db.terminate()
             raise meaning from error
         finally:
@@ -142,7 +142,7 @@ class Pool(Generic[L]):
         if queue.members == 1:
             await queue.lock.acquire()
             return
-        if self._queued >= self._most_queued:  # or queued writes would take all request slots
+        if self._queued >= self._most_queued:  # limit the queued writes, or they would take all request slots
             raise DatabaseUnavailable("Too many changes are waiting for the same player or account.")
         self._queued += 1
         try:
@@ -154,7 +154,7 @@ class Pool(Generic[L]):
             self._queued -= 1
 
     async def _acquire(self, places: asyncio.Semaphore) -> None:
-        if not places.locked():  # skip the timeout: creating it is slower than acquiring
+        if not places.locked():  # a connection is free: skip the timeout, because creating it is slower than acquiring
             await places.acquire()
             return
         self._waiting += 1
@@ -168,5 +168,5 @@ class Pool(Generic[L]):
 
 
 def _count_reserved(connections: int) -> int:
-    """Count the connections reserved for reads: none if the pool has a single connection."""
+    """Count the connections of a pool that are reserved for reads: none if it has a single connection."""
     return max(1, connections // RESERVED_SHARE) if connections > 1 else 0

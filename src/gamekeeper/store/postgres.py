@@ -34,29 +34,29 @@ from gamekeeper.store.watch import ConnectionWatch
 T = TypeVar("T")
 MAX_ATTEMPTS = 8
 FETCH_ROWS = 5_000  # rows per FETCH when a whole table is read
-# Explicit, because under a stricter default level a rule would read rows from before it got its lock.
+# The isolation level is explicit: under a stricter default a rule would read rows from before it got its lock.
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DURABLE = ("fsync", "full_page_writes")
 # With these values of synchronous_commit a crash of the server or of its standby can lose acknowledged commits.
 WEAK_COMMITS = ("off", "local", "remote_write")
-# Sent together with BEGIN, so it needs no extra round trip. Set in each transaction, because behind PgBouncer a
-# transaction may run in any session. remote_apply is stronger than on and is left unchanged.
+# Raises synchronous_commit. Sent together with BEGIN, so it needs no extra round trip. Set in each transaction: behind
+# PgBouncer a transaction may run in any session. remote_apply is stronger than on and is left unchanged.
 RAISE_COMMIT = f"""SELECT set_config('synchronous_commit', 'on', true)
                    WHERE current_setting('synchronous_commit') IN {WEAK_COMMITS}"""
 CONNECT_SECONDS = 3
-# Idle timeout in a transaction, for a client process that froze or lost its network. Less than pool.LOCK_SECONDS, so
-# that writes waiting for its locks get them before they time out.
+# Idle timeout in a transaction in seconds, for a client that froze or lost its network. Less than pool.LOCK_SECONDS, so
+# that writes waiting for the transaction's locks get them before they time out.
 IDLE_SECONDS = 3
-MAX_QUEUED = 64  # writes that wait for another write to the same player
+MAX_QUEUED = 64  # writes that may wait for other writes to the same player
 SESSION = {
     "application_name": "gamekeeper",
-    # Every statement uses an index whatever its values are: so plan once, and do not JIT-compile for one page.
+    # Every SQL statement uses an index whatever its values are: so plan it once, and do not JIT-compile it.
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
 }
 # No timeouts for statements that wait for other sessions' transactions, even if the role has timeouts by default.
 UNLIMITED = {"lock_timeout": "0", "statement_timeout": "0"}
-# Returns whether the server is working on each session, or has answered it within the last second. If one of the
+# Query whether the server works on each of our sessions, or has answered it within the last second. If one of the
 # sessions is dead (half-open connection), all are terminated: they have waited as long on the same network, and a dead
 # session keeps its locks. Sessions that wait for a standby are kept: their commit would stay on one machine only.
 FIND_WORKING = """WITH sessions AS (
@@ -80,7 +80,7 @@ PLACEHOLDERS = {
     "ordered": 'text COLLATE "C"',
     "bytewise": 'COLLATE "C"',
     "long": "bigint",
-    # A transaction gets its transaction id before it draws a ledger number: the change feed relies on this order.
+    # A transaction gets its transaction id before it draws a change number: the change feed relies on this order.
     "ledger_number": (
         "bigint PRIMARY KEY DEFAULT (CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('ledger_seq') END)"
     ),
@@ -89,7 +89,7 @@ PLACEHOLDERS = {
     "false": "FALSE",
     "never": "'1:1:'",
     "never_null": "NOT NULL",
-    # Changes when the server restarts, and when the table is replaced by a copy.
+    # id of the database server's run: changes when the server restarts, and when the table is replaced by a copy.
     "life": "concat(pg_postmaster_start_time(), ' ', pg_relation_filepath('lists'))",
     "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
     "concurrently": "CONCURRENTLY",
@@ -97,7 +97,7 @@ PLACEHOLDERS = {
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
-    "keep_key": "FOR KEY SHARE",  # blocks renames and deletes until the commit
+    "keep_key": "FOR KEY SHARE",  # row lock that blocks renames and deletes until the commit
     # Forces a nested loop by index. With a generic plan PostgreSQL expects a tenth of the table and would scan it.
     "each": "LATERAL (SELECT r.* FROM",
     "end_each": "OFFSET 0) AS r",
@@ -111,7 +111,7 @@ class _NotCommitted(Exception):
 
 
 class _Connection:
-    """A connection with its prepared statements and, inside `write`, its deferred statements."""
+    """A PostgreSQL connection with its prepared statements and, inside `write`, its deferred statements."""
 
     def __init__(self, db: Any, session: str) -> None:  # noqa: ANN401 - asyncpg has no types
         self.db = db
@@ -119,7 +119,8 @@ class _Connection:
         self.warnings: list[str] = []
         db.add_log_listener(self._note_warning)
         self._prepared: dict[Any, Any] = {}
-        self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0  # unique: PgBouncer may share a session
+        # prefix for names of prepared statements: unique, because PgBouncer may share a session
+        self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0
         self._late: list[tuple[Statement, Sequence[Value]]] = []
         self._loads: list[tuple[str, Sequence[str], Iterable[Row]]] = []
 
@@ -137,7 +138,7 @@ class _Connection:
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        """Run both as one statement: they share a snapshot without the round trips of a transaction."""
+        """Run both SQL statements as one: they share a snapshot without the round trips of a transaction."""
         await self.flush()
         key = (SEPARATOR, first, statement)
         prepared = self._prepared.get(key)
@@ -167,7 +168,7 @@ class _Connection:
         await self.db.execute("CLOSE copied")
 
     async def flush(self) -> None:
-        """Run the bulk loads in order (later rows refer to earlier ones), then the deferred statements."""
+        """Run the bulk loads in order (later rows refer to earlier ones), then the deferred SQL statements."""
         loads, self._loads = self._loads, []
         for table, columns, rows in loads:
             await self.db.copy_records_to_table(table, records=rows, columns=columns)
@@ -186,8 +187,9 @@ class _Connection:
             await self.db.execute("ROLLBACK")
 
     async def _prepare(self, text: str) -> Any:  # noqa: ANN401 - asyncpg has no types
-        """Prepare under a name: an unnamed statement would be parsed and planned again for every request."""
-        self._number += 1  # before the await: after a cancellation the server may already use the name
+        """Prepare an SQL statement under a name: an unnamed one would be parsed and planned again for every request."""
+        # count the statement name up before the await: after a cancellation the server may already use the name
+        self._number += 1
         return await self.db.prepare(text, name=f"{self._name}_{self._number}")
 
     async def _get_prepared(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
@@ -214,11 +216,12 @@ class PostgresStore:
         await self._pool.close_idle()
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        limit = f"{statement_seconds}s"  # does not apply to COMMIT: PostgreSQL stops the timer before it
+        # statement timeout; it does not apply to COMMIT: PostgreSQL stops the timer before it
+        limit = f"{statement_seconds}s"
         idle = f"{IDLE_SECONDS}s"
         self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": idle}
         self._watching = asyncio.create_task(self._watch.run(statement_seconds))
-        await self._pool.close_idle()  # they were opened without the limit
+        await self._pool.close_idle()  # close the idle connections: they were opened without the statement timeout
 
     def collect_stats(self) -> StoreStats:
         return StoreStats(pool=self._pool.collect_stats())
@@ -278,7 +281,7 @@ class PostgresStore:
         return [COMMIT_RAISED.format(found)] if found in WEAK_COMMITS else []
 
     async def _write(self, work: Work[T], claim: int | None, queue: str | None, *, reserved: bool) -> T:
-        """Wait for the claim before the queue: the other order could deadlock."""
+        """Run a write transaction. Wait for its claim before its queue: the other order could deadlock."""
         late = LockTimeout("Another change to the same player or account takes too long.")
         async with self._pool.hold_turn(claim, ClaimTaken()), self._pool.hold_turn(queue, late):
             for _ in range(MAX_ATTEMPTS):
@@ -308,7 +311,8 @@ class PostgresStore:
         except CONNECTION_ERRORS as error:
             line.db.terminate()
             raise CommitUnknown(str(error)) from error
-        if line.warnings:  # the wait for the standby was cancelled; PostgreSQL reports that as success
+        # a warning means that the wait for the standby was cancelled; PostgreSQL reports that COMMIT as success
+        if line.warnings:
             raise CommitUnknown(line.warnings[0])
         if done != "COMMIT":
             raise DatabaseUnavailable("The database rolled back the transaction.")
@@ -349,10 +353,11 @@ class PostgresStore:
         except BaseException:
             db.terminate()
             raise
-        return _Connection(db, session if pid == db.get_server_pid() else "")  # behind a pooler the pid differs
+        # the session's id; empty behind a pooler, where the server process's pid differs
+        return _Connection(db, session if pid == db.get_server_pid() else "")
 
     async def _open_connection(self, session: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - asyncpg has no types
-        """Connect to the first server that accepts writes, failed ones last. A single server may be read-only."""
+        """Connect to the first database server that accepts writes, failed ones last. A single one may be read-only."""
         driver: Any = asyncpg
         session = session or {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
         wanted = "read-write" if len(self._urls) > 1 else "any"
@@ -361,7 +366,8 @@ class PostgresStore:
         for url in self._urls:
             try:
                 return await driver.connect(url, server_settings=session, **options)
-            except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:  # includes a wrong password or database name
+            # connection errors include a wrong password or database name
+            except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:
                 why = str(error) or type(error).__name__
                 self._urls = sorted(self._urls, key=url.__eq__)
         raise DatabaseUnavailable(why)

@@ -102,12 +102,12 @@ async def find_server_of(tx: Reading, player_id: str) -> str | None:
 
 
 async def lock_server(tx: Reading, server: str) -> bool:
-    """Return whether the game server's lease is active, and lock it: other transactions cannot move its players."""
+    """Return whether a game server's lease is active, and lock it: other transactions cannot move its players."""
     return await tx.one(SQL.lock_server, server) is not None
 
 
 async def find_lease_end(tx: Reading, name: str) -> int | None:
-    """Return when the game server's lease ends; None if there is no such server."""
+    """Return when a game server's lease ends; None if there is no such server."""
     row = await tx.one(SQL.server, name)
     return row[1] if row else None
 
@@ -121,7 +121,7 @@ async def find_known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
 
 
 async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Return which ids are players, and lock them: until the commit they cannot be deleted, banned or muted."""
+    """Return which of these ids are players, and lock them: until the commit no one can delete, ban or mute them."""
     return {row[0] for row in await tx.all(SQL.lock_players, _to_table(ids))}
 
 
@@ -148,7 +148,7 @@ async def find_lapsed(tx: Reading) -> list[str]:
 
 
 async def drop_server(tx: Writing, name: str) -> None:
-    """Set the game server's players offline, then delete the server."""
+    """Set a game server's players offline, then delete the server."""
     await tx.returning(SQL.seen_server, name)
     await tx.returning(SQL.drop_presence, name)
     await tx.returning(SQL.drop_server, name)
@@ -162,7 +162,7 @@ async def drop_servers(tx: Writing, seen_at: int) -> None:
 
 
 def update_sort_keys(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
-    """Copy a player's sort keys into the online lists; None leaves the fold unchanged."""
+    """Copy a player's sort keys into the ordered lists of online players; None leaves the folded name unchanged."""
     tx.defer(SQL.follow, player_id, fold, level, exp)
 
 

@@ -7,7 +7,7 @@ SQL = Statements("registrations")
 
 
 async def read_wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
-    """Return milliseconds until the caller may register another account; 0 if under `most` in the window."""
+    """Return ms until the caller may register another account; 0 if it registered fewer than `most` in the window."""
     row = await tx.one(SQL.wait, caller_id, most, window_ms)
     return row[0] if row else 0
 

@@ -4,7 +4,8 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("replication")
-_COUNT = re.compile(r"\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)  # a list without a count means FIRST 1
+# number of standbys in `synchronous_standby_names`; a list without a count means FIRST 1
+_COUNT = re.compile(r"\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)
 
 
 async def count_synchronous_standbys(tx: Reading) -> int:

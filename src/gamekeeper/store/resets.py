@@ -16,7 +16,7 @@ async def find_live(tx: Reading, user_id: str) -> str | None:
 
 
 async def find_current(tx: Reading, user_id: str) -> str | None:
-    """Return the account's code, even if it has no tries left."""
+    """Return the account's password reset code, even if it has no attempts left."""
     row = await tx.one(SQL.current, user_id)
     return row[0] if row else None
 

@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("search")
-PART_LETTERS = 3  # characters per indexed part: the indexes are trigram indexes
+PART_LETTERS = 3  # characters per part of a name in the search index: it is a trigram index
 
 
 class PlayerMatch(NamedTuple):
@@ -24,11 +24,11 @@ class UserMatch(NamedTuple):
     id: str
     fold: str
     email_fold: str
-    since: int = 0  # start of the ban or mute, in a search for bans or mutes
+    since: int = 0  # start of the ban or mute, in a search for banned or muted accounts
 
 
 async def find_players(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[PlayerMatch]:
-    """Find players whose name contains the text. `parts` are trigrams of it; the index gives up to `candidates`."""
+    """Find players whose name contains the text. `parts`: its trigrams; the index gives up to `candidates` rows."""
     return [PlayerMatch(*row) for row in await tx.all(SQL.players, _to_table("part", parts), text, candidates, limit)]
 
 
@@ -47,7 +47,7 @@ async def find_muted(tx: Reading, candidates: int, limit: int) -> list[UserMatch
 
 
 async def find_with_powers(tx: Reading, limit: int) -> list[UserMatch]:
-    """Find accounts with any permission, in order of name."""
+    """Find accounts that have any permission, in order of name."""
     return [UserMatch(*row) for row in await tx.all(SQL.powerful, limit)]
 
 

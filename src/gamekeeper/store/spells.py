@@ -33,11 +33,11 @@ def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
 
 
 async def read_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:
-    """Read the known spells of all players between two ids."""
+    """Read the known spells of all players between two player ids."""
     return [KnownSpell(*row) for row in await tx.all(SQL.between, first, last)]
 
 
 async def count_beyond(tx: Reading, size: int) -> int:
-    """Count known spells in slots from number `size` on."""
+    """Count known spells in slots beyond the configured size, from slot number `size` on."""
     row = await tx.one(SQL.beyond, size)
     return row[0] if row else 0

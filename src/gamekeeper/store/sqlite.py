@@ -35,8 +35,8 @@ MAX_BATCH = 256
 FETCH_ROWS = 5_000  # rows per batch when a whole table is read
 # Page cache of the reader. Not memory-mapped: an I/O error in a mapped page would kill the process with SIGBUS.
 READER_CACHE_KIB = 32 * 1024
-LONG_READ_CACHE_KIB = 4 * 1024  # small, because each concurrent long read has a connection of its own
-BULK_LOAD_CACHE_KIB = 256 * 1024  # large, because new keys are spread over all pages of the indexes
+LONG_READ_CACHE_KIB = 4 * 1024  # page cache of a long read: small, because each has its own connection
+BULK_LOAD_CACHE_KIB = 256 * 1024  # page cache of bulk loads: large, because new keys are all over the indexes
 # Latest time in the database: the last change, log-in or token use (recorded at most once a minute).
 NEWEST_TIME = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
                    (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
@@ -72,7 +72,7 @@ PLACEHOLDERS = {
 
 
 class _Connection:
-    """Runs statements on one sqlite3 connection. Its coroutines never suspend, so `drive` can run them."""
+    """Runs SQL statements on one sqlite3 connection. Its coroutines never suspend, so `drive` can run them."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
@@ -113,7 +113,7 @@ class _Connection:
             yield rows
 
     async def flush(self) -> None:
-        """Do nothing: `defer` has already run the statements."""
+        """Do nothing: on SQLite `defer` has already run the SQL statements."""
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return self.execute(statement, values).fetchall()
@@ -154,7 +154,7 @@ class SqliteStore:
             _require_ours(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
-            on_failure.callback(self._writer_db.close)  # runs before release()
+            on_failure.callback(self._writer_db.close)  # on failure close the writer before release()
             self._reader = self._open_reader(READER_CACHE_KIB)
             on_failure.callback(self._reader.db.close)
             self._set_clock()
@@ -165,7 +165,7 @@ class SqliteStore:
         self._thread.start()
 
     async def close(self) -> None:
-        thread, self._thread = self._thread, None  # no job can be queued after the sentinel
+        thread, self._thread = self._thread, None  # after this no write can be queued behind the sentinel
         if thread:
             self._jobs.put(None)
             await asyncio.to_thread(thread.join)
@@ -176,7 +176,7 @@ class SqliteStore:
             self._file.release()
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        """Do nothing: another thread cannot cancel a statement, and ours are short."""
+        """Do nothing: another thread cannot cancel a SQLite statement, and ours are short."""
 
     def collect_stats(self) -> StoreStats:
         lead = int(self._clock.measure_lead() * 1000)
@@ -210,7 +210,7 @@ class SqliteStore:
             raise translate(error) from error
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        self._file.require_in_place()  # opening a replaced file would delete its WAL
+        self._file.require_in_place()  # opening a replaced database file would delete its WAL
         reader = self._free.pop() if self._free else self._open_reader(LONG_READ_CACHE_KIB)  # holds the snapshot
         try:
             try:
@@ -225,7 +225,7 @@ class SqliteStore:
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
-        del claim, queue, reserved  # there is one writer, so writes never overlap
+        del claim, queue, reserved  # unused on SQLite: there is one writer, so writes never overlap
         if self._thread is None:
             raise DatabaseUnavailable("The database is closed.")
         job = _WriteJob(work, self._loop.create_future())
@@ -244,14 +244,14 @@ class SqliteStore:
         return [line for line in found if line != "ok"] + orphans
 
     async def find_cautions(self) -> list[str]:
-        return []  # each connection sets what it needs
+        return []  # no cautions: each SQLite connection sets what it needs
 
     def _set_clock(self) -> None:
         """Replace julianday(), which reads the system clock, by our clock; the views in the file use it too."""
         try:
             self._clock.continue_from(self._reader.db.execute(NEWEST_TIME).fetchone()[0])
         except sqlite3.OperationalError:
-            pass  # a new file has no tables yet
+            pass  # a new database file has no tables yet
         except sqlite3.DatabaseError as error:
             raise translate(error) from error
         self._writer_db.create_function("julianday", 1, self._clock.julian_day)
@@ -282,7 +282,7 @@ class SqliteStore:
                 self._commit_batch(batch)
 
     def _commit_batch(self, batch: list[_WriteJob]) -> None:
-        """Commit the batch in one transaction. If that fails, no caller was answered yet: retry each job alone."""
+        """Commit a batch of writes in one transaction. If it fails, no caller was answered yet: retry each alone."""
         crash.crash_at("before_begin")
         if not self._file.is_in_place():
             self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
@@ -310,11 +310,11 @@ class SqliteStore:
 
     def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
         crash.crash_at("after_commit")
-        with contextlib.suppress(RuntimeError):  # the event loop is closed
+        with contextlib.suppress(RuntimeError):  # ignore that the caller's event loop is closed
             self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
 
     def _run_alone(self, job: _WriteJob) -> _JobOutcome:
-        """Run one job without a SAVEPOINT, inside which SQLite copies every page that a statement changes."""
+        """Run one write without a SAVEPOINT, inside which SQLite copies every page that a statement changes."""
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
             outcome = _JobOutcome(value=drive(job.work(self._writer)))
@@ -325,7 +325,7 @@ class SqliteStore:
         return outcome
 
     def _commit_transaction(self) -> None:
-        """Commit. After an I/O error the outcome is unknown: the written part may reappear after a crash."""
+        """Commit a SQLite transaction. After an I/O error its outcome is unknown: it may reappear after a crash."""
         crash.crash_at("before_commit")
         try:
             self._writer_db.execute("COMMIT")
@@ -336,7 +336,7 @@ class SqliteStore:
 
     def _roll_back(self) -> None:
         if self._writer_db.in_transaction:
-            with contextlib.suppress(sqlite3.Error):  # the next BEGIN reports it
+            with contextlib.suppress(sqlite3.Error):  # ignore a failed ROLLBACK: the next BEGIN reports it
                 self._writer_db.execute("ROLLBACK")
 
     def _attempt(self, job: _WriteJob) -> _JobOutcome:
@@ -344,7 +344,7 @@ class SqliteStore:
         try:
             outcome = _JobOutcome(value=drive(job.work(self._writer)))
         except BaseException as error:
-            if not self._writer_db.in_transaction:  # a full disk rolls back the whole transaction
+            if not self._writer_db.in_transaction:  # a full disk makes SQLite roll back the whole transaction
                 raise sqlite3.OperationalError("the transaction was rolled back") from error
             self._writer_db.execute("ROLLBACK TO job")
             outcome = _JobOutcome(error=translate(error))
@@ -363,7 +363,7 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _render(statement: Statement) -> str:
-    """Use ?1, which binds by number: sqlite3 would bind $1 by order of appearance."""
+    """Render an SQL statement with ?1, which binds by number: sqlite3 would bind $1 by order of appearance."""
     return statement.render("sqlite", PLACEHOLDERS).replace("$", "?")
 
 
@@ -379,8 +379,8 @@ def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> Non
 
 def _require_ours(path: Path) -> None:
     """Refuse a database file of another program before anything is written to it."""
-    with contextlib.suppress(sqlite3.Error, OSError):  # opening the file reports these errors
-        # Without a WAL no process has it open. `immutable` keeps SQLite from creating a WAL for this read.
+    with contextlib.suppress(sqlite3.Error, OSError):  # ignore errors: opening the file reports them
+        # Without a WAL no process has the file open. `immutable` keeps SQLite from creating a WAL for this read.
         options = "mode=ro" if measure_size(find_log(path)) else "mode=ro&immutable=1"
         db = sqlite3.connect(f"{resolve(path).as_uri()}?{options}", uri=True)
         with contextlib.closing(db):
@@ -389,7 +389,7 @@ def _require_ours(path: Path) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        uri = f"{resolve(path).as_uri()}?mode=rw"  # does not create the file
+        uri = f"{resolve(path).as_uri()}?mode=rw"  # mode=rw does not create the file
         db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
         db.executescript("PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL")
         db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")

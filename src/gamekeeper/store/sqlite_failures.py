@@ -19,5 +19,5 @@ def translate(error: BaseException) -> BaseException:
 
 
 def is_full(error: BaseException) -> bool:
-    """Return whether the disk is full: SQLite's error for an open file, or the system's for a new file."""
+    """Return whether an error means a full disk: SQLite's error for an open file, or the system's for a new file."""
     return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC

@@ -1,11 +1,11 @@
-"""Named statements from .sql files: `-- name: x`, or `-- name: x (postgres)` for one engine."""
+"""Named SQL statements from .sql files: `-- name: x`, or `-- name: x (postgres)` for one engine."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SEPARATOR = "beside"  # name of the column between the results of two joined statements
+SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
 FOLDER = Path(__file__).parent
 _HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
@@ -17,7 +17,7 @@ class Statement:
     texts: Mapping[str, str] = field(hash=False)
 
     def render(self, engine: str, words: Mapping[str, str]) -> str:
-        """Return the engine's variant of the statement, with its {placeholders} filled in."""
+        """Return the engine's variant of an SQL statement, with its {placeholders} filled in."""
         return fill_placeholders(self.texts.get(engine) or self.texts[""], words)
 
     @property
@@ -26,7 +26,7 @@ class Statement:
 
 
 class Statements:
-    """The statements of one .sql file, as attributes."""
+    """The SQL statements of one .sql file, as attributes."""
 
     def __init__(self, noun: str) -> None:
         self.named = _parse((FOLDER / f"{noun}.sql").read_text(encoding="utf-8"))
@@ -44,12 +44,12 @@ def count_parameters(text: str) -> int:
 
 
 def shift_parameters(text: str, by: int) -> str:
-    """Renumber the parameters, so that they follow those of another statement."""
+    """Renumber the parameters of an SQL statement, so that they follow those of another statement."""
     return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
 
 
 def combine(texts: Sequence[str]) -> str:
-    """Combine INSERT, UPDATE and DELETE statements into one; they must change different rows."""
+    """Combine INSERT, UPDATE and DELETE statements into one SQL statement; they must change different rows."""
     if len(texts) == 1:
         return texts[0]
     parts: list[str] = []
@@ -61,7 +61,7 @@ def combine(texts: Sequence[str]) -> str:
 
 
 def join_side_by_side(first: str, second: str) -> str:
-    """Join the first statement's single row to the first row of the second, or to nulls if that has no rows."""
+    """Join the single row of one SQL statement to the first row of another, or to nulls if that has no rows."""
     second = shift_parameters(second, count_parameters(first))
     found = f"SELECT row_number() OVER () AS {SEPARATOR}, found.* FROM ({second}) AS found"  # noqa: S608 - the texts are from .sql files
     one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
@@ -79,6 +79,6 @@ def _parse(text: str) -> dict[str, Statement]:
     ends = [header.start() for header in headers[1:]] + [len(text)]
     for header, end in zip(headers, ends, strict=True):
         name, engine = header[1], header[2] or ""
-        # A comment above a name follows the semicolon of the previous statement, so it is cut off here.
+        # In .sql files a comment above a name follows the semicolon of the previous statement, so it is cut off here.
         texts.setdefault(name, {})[engine] = re.split(r";\s*\n", text[header.end() : end] + "\n")[0].strip()
     return {name: Statement(name, variants) for name, variants in texts.items()}

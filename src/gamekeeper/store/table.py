@@ -1,4 +1,4 @@
-"""Rows as one JSON parameter, which both engines read with `json_each($1)` and `value->>'column'`."""
+"""Database rows as one JSON parameter, which both engines read with `json_each($1)` and `value->>'column'`."""
 
 from collections.abc import Iterable, Mapping
 

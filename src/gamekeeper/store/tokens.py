@@ -44,7 +44,7 @@ class NewToken(NamedTuple):
     read_only: bool
     access_ms: int
     refresh_ms: int
-    idle_ms: int | None = None  # idle timeout; None: no idle timeout
+    idle_ms: int | None = None  # idle timeout of the token in ms; None: no idle timeout
 
 
 class ListedToken(NamedTuple):
@@ -66,8 +66,8 @@ class IssuedToken(NamedTuple):
     user_id: str
     user: str
     read_only: bool
-    renewable: bool  # it has a refresh token: it came from a log-in
-    idle_ms: int | None  # idle timeout, set for sessions of the console
+    renewable: bool  # the token has a refresh token: it came from a log-in
+    idle_ms: int | None  # idle timeout in ms, which sessions of the console have
     issued_at: int
     ends_at: int
     last_used: int | None
@@ -111,7 +111,7 @@ def revoke_all_of_user(tx: Writing, user_id: str) -> None:
 
 
 def revoke_sessions(tx: Writing, user_id: str) -> None:
-    """Revoke the account's browser sessions; tokens of programs stay valid."""
+    """Revoke an account's browser sessions; tokens of programs stay valid."""
     tx.defer(SQL.revoke_sessions, user_id)
 
 
@@ -135,7 +135,7 @@ async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str],
 
 
 def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
-    """Update the last use of these tokens, unless it was updated less than `pause_ms` ago."""
+    """Update the time of last use of these tokens, unless it was updated less than `pause_ms` ago."""
     tx.defer(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
 
 

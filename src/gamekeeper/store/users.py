@@ -8,7 +8,8 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("users")
-MAX_SECONDS = 2**63 - 1  # play time is summed as a float, and the sum can exceed a 64-bit integer
+# largest play time of an account: it is summed as a float, and the sum can exceed a 64-bit integer
+MAX_SECONDS = 2**63 - 1
 
 
 class Powers(NamedTuple):
@@ -32,11 +33,11 @@ class User(NamedTuple):
     mute_reason: str | None
     reset_code: str | None
     ban_reason: str | None = None
-    play_time_seconds: int = 0  # total of all its players; only the find_record_… functions fill it in
+    play_time_seconds: int = 0  # play time of all the account's players; only the find_record_… functions fill it in
 
 
 class UserColumns(NamedTuple):
-    """Columns of a new account."""
+    """Database columns of a new account."""
 
     id: str
     name: str
@@ -55,7 +56,7 @@ class UserColumns(NamedTuple):
 
 
 class UserCheckRow(NamedTuple):
-    """Columns of an account that `doctor` checks."""
+    """Database columns of an account that `doctor` checks."""
 
     id: str
     name: str
@@ -126,7 +127,7 @@ async def read_by_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
 
 
 async def read_after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str]]:
-    """Read the next accounts in order of folded name. Each comes with its fold, the cursor for the next call."""
+    """Read the next accounts in order of folded name. Each comes with the folded name, the cursor for the next call."""
     return [(_to_user(row), row[-1]) for row in await tx.all(SQL.after, fold, limit)]
 
 

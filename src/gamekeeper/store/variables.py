@@ -33,7 +33,7 @@ async def find_of_player(tx: Reading, player_id: str, variable_id: str) -> Varia
 
 
 async def read_between(tx: Reading, first: str, last: str) -> list[AssignedVariable]:
-    """Read the variables of all players between two ids."""
+    """Read the variables of all players between two player ids."""
     return [AssignedVariable(*row) for row in await tx.all(SQL.between, first, last)]
 
 

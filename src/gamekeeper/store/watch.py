@@ -9,20 +9,20 @@ from gamekeeper import log
 from gamekeeper.store.engine import DatabaseUnavailable
 
 CHECK_SECONDS = 0.5
-SLOW_SECONDS = 1.0  # after this long in use, ask the server whether it works on the session
-GRACE_SECONDS = 1.0  # beyond the statement timeout, so that the server's own timeout comes first
+SLOW_SECONDS = 1.0  # after a connection was in use for this long, ask the server whether it works on the session
+GRACE_SECONDS = 1.0  # grace period after the statement timeout, so that the server's own timeout comes first
 
 
 class WatchedConnection(Protocol):
     db: Any
-    session: str  # the server's id for the session; empty if unknown (behind a pooler)
+    session: str  # the database server's id for the session; empty if unknown (behind a pooler)
 
 
 L = TypeVar("L", bound=WatchedConnection)
 
 
 class ConnectionWatch(Generic[L]):
-    """Drops connections that are in use but that the server does not work on. Keeps COMMITs waiting for a standby."""
+    """Drops connections in use on which the server does no work. Keeps COMMITs that wait for a standby."""
 
     def __init__(self, working: Callable[[list[str]], Awaitable[set[str]]], ask_seconds: float) -> None:
         self._working = working
@@ -30,7 +30,7 @@ class ConnectionWatch(Generic[L]):
         self.busy: dict[L, float] = {}  # connection → monotonic time at which its use began
 
     async def run(self, limit: float) -> None:
-        """Start a check at a fixed interval. Checks run as separate tasks, because one may hang on the network too."""
+        """Check the connections at a fixed interval. Checks are separate tasks, because one may hang too."""
         async with asyncio.TaskGroup() as looks:
             while True:
                 await asyncio.sleep(CHECK_SECONDS)
@@ -50,7 +50,8 @@ class ConnectionWatch(Generic[L]):
         try:
             async with asyncio.timeout(self._ask_seconds):
                 working = await self._working([line.session for line in slow if line.session])
-        except (DatabaseUnavailable, TimeoutError):  # the server cannot be asked: wait for the statement timeout
+        # the server cannot be asked about its sessions: wait for the statement timeout
+        except (DatabaseUnavailable, TimeoutError):
             working = set[str]()
             slow = {line: since for line, since in slow.items() if now - since > limit + GRACE_SECONDS}
         for line, since in slow.items():

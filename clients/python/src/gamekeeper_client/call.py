@@ -25,8 +25,8 @@ class Call(Generic[T]):
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     needs_token: bool = True
-    wait: float = 0.0  # seconds that the server may wait before it answers (long poll); added to the timeout
-    endless: bool = False  # True: retry without a limit until the server answers
+    wait: float = 0.0  # seconds that the server may wait before it answers a long poll; added to the timeout
+    endless: bool = False  # True: retry the request without a limit until the server answers
 
     @property
     def key(self) -> str | None:
@@ -63,7 +63,7 @@ class Payload(Generic[T]):
 
 
 def fill_path(path: str, values: Mapping[str, Any]) -> str:
-    """Replace each {name} of a path. Reject an empty value: the path would match another route."""
+    """Replace each {name} of a URL path. Reject an empty value: the path would match another route."""
 
     def segment(name: re.Match[str]) -> str:
         if not (value := str(values[name[1]])):
@@ -74,7 +74,7 @@ def fill_path(path: str, values: Mapping[str, Any]) -> str:
 
 
 def build_write_headers(reason: str, idempotency_key: str | None) -> dict[str, str]:
-    """Build the headers of a write. All retries of the call reuse the idempotency key, so it is applied once."""
+    """Build the headers of a write request. All retries reuse its idempotency key, so it is applied once."""
     if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
         raise ValueError("An idempotency_key has 1 to 255 visible ASCII characters.")
     if len(reason) > MAX_REASON_CHARACTERS or not reason.isprintable():

@@ -42,10 +42,11 @@ from gamekeeper_client.users import Users
 from gamekeeper_client.variables import Variables
 
 T = TypeVar("T")
-TIMEOUT_SECONDS = 10.0  # default time to wait for a response
+TIMEOUT_SECONDS = 10.0  # default seconds to wait for a response of the server
 PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
-PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)  # a retry would fail in the same way
+# errors after which the client does not retry: the request would fail in the same way
+PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 class _Client(
@@ -271,7 +272,7 @@ def _convert_response(response: httpx.Response) -> Response:
 
 add_methods(Client, make_blocking)
 add_methods(AsyncClient, make_async)
-# HTTP method and path of each operation. Methods that iterate are not in it: they call the list operation.
+# HTTP method and path of each operation. Methods that iterate have no entry: they call the list operation.
 OPERATIONS = {
     name: (each.method, each.path) for name, each in find_declarations(_Client).items() if isinstance(each, Operation)
 }

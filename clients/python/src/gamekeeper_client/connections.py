@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from gamekeeper_client.exchange import Session
 
-Http = TypeVar("Http")  # httpx.Client or httpx.AsyncClient
+Http = TypeVar("Http")  # type of the HTTP client: httpx.Client or httpx.AsyncClient
 Lock = TypeVar("Lock")
 
 
@@ -22,11 +22,11 @@ class Connections(Generic[Http, Lock]):
         self._make_http, self._make_lock = make_http, make_lock
         self.http, self.renewing = make_http() if given is None else given, make_lock()
         self._pid: int | None = None  # the process that has used the connections; None: not used yet
-        # Kept, not closed: closing an inherited async connection would deregister it from the parent's event loop.
+        # Connections of the parent process, never closed: closing one would deregister it from the parent's event loop.
         self._inherited: list[Http] = []
 
     def claim(self, session: Session) -> None:
-        """Open new connections if another process used these. Call it before each use."""
+        """Open new connections if a parent process used these. Call it before each use."""
         pid = os.getpid()
         if self._pid not in {None, pid}:
             if self._is_given:
@@ -35,9 +35,10 @@ class Connections(Generic[Http, Lock]):
                     "Make both in the process that uses them."
                 )
             self._inherited.append(self.http)
-            self.http, self.renewing = self._make_http(), self._make_lock()  # another thread may hold the old lock
+            # a new lock too: another thread may have held the old one during the fork
+            self.http, self.renewing = self._make_http(), self._make_lock()
             session.forget_refresh_token()
-        self._pid = pid  # set last, so that other threads do not use the old connections
+        self._pid = pid  # set the process id last, so that other threads do not use the old connections
 
     @property
     def is_closable(self) -> bool:

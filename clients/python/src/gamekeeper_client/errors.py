@@ -61,7 +61,7 @@ class Error(Struct, rename="pascal"):
     message: str
     code: str = ""
     request_id: str = ""
-    changes: list[Change] = []  # only with the code unapplied_changes
+    changes: list[Change] = []  # changes that the game server has not applied; only with the code unapplied_changes
 
 
 class GamekeeperError(Exception):
@@ -75,7 +75,7 @@ class GamekeeperError(Exception):
 
 
 def _restore(kind: type[GamekeeperError], args: tuple[object, ...]) -> GamekeeperError:
-    return kind.__new__(kind, *args)  # pickle and copy then restore the attributes
+    return kind.__new__(kind, *args)  # create the error without __init__; pickle and copy then restore the attributes
 
 
 class Unreachable(GamekeeperError):
@@ -83,7 +83,7 @@ class Unreachable(GamekeeperError):
 
     def __init__(self, message: str, *, permanent: bool) -> None:
         super().__init__(message)
-        self.permanent = permanent  # True: a retry would fail in the same way
+        self.permanent = permanent  # True: a retry of the request would fail in the same way
 
 
 class NotUnderstood(GamekeeperError):
@@ -236,7 +236,7 @@ CODES = _find_codes(Refused)
 
 
 def find_class(status: int, code: str) -> type[Refused]:
-    """Find the error class of a code. A code that this version does not know gets the class of its status."""
+    """Find the class of an error code. A code that this version does not know gets the class of its HTTP status."""
     return CODES.get(code) or BRANCHES.get(status, Refused)
 
 
@@ -244,7 +244,7 @@ def make_refusal(status: int, body: bytes, retry_after: str | None) -> Refused:
     """Make the error for a 4xx or 5xx response, which may come from a proxy and have another body."""
     try:
         error = msgspec.json.decode(body, type=Error)
-    except (ValueError, RecursionError):  # also invalid UTF-8, and JSON nested too deeply
+    except (ValueError, RecursionError):  # the body is no JSON, is no valid UTF-8, or is nested too deeply
         error = Error(f"The server answered with status {status}.")
     seconds = float(retry_after) if retry_after and re.fullmatch("[0-9]{1,9}", retry_after) else None
     return find_class(status, error.code)(status, error, seconds)

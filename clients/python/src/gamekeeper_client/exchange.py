@@ -32,7 +32,7 @@ from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 T = TypeVar("T")
 RENEW_EARLY_SHARE = 0.1  # renew a token when this share of its lifetime is left
 RENEW_EARLY_MAX_SECONDS = 60.0  # renew long-lived tokens at most this long before they expire
-VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")  # characters of a token that a header can carry
+VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")  # a token that an HTTP header can carry
 RETRIABLE_ERRORS = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
 
 
@@ -68,7 +68,7 @@ class Response:
 @dataclass(frozen=True, slots=True)
 class NoResponse:
     problem: Exception
-    permanent: bool  # True: a retry would fail in the same way
+    permanent: bool  # True: a retry of the request would fail in the same way
 
 
 Outcome = Response | NoResponse | GamekeeperError | None  # GamekeeperError: a Renew failed; None: a Wait or Renew ended
@@ -77,7 +77,7 @@ Flow = Generator[Send | Wait | Renew, Outcome, T]
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Retry limits. The pause between attempts doubles from `first` to `longest` seconds, with random jitter."""
+    """Retry limits of a client. The pause between attempts doubles from `first` to `longest` seconds, with jitter."""
 
     retries: int = 6
     first: float = 0.1
@@ -85,7 +85,7 @@ class Patience:
     longest_retry_after: float = 30.0  # seconds; a longer Retry-After raises the error, except in `follow_changes`
 
     def pause(self, problem: GamekeeperError, attempt: int, *, endless: bool) -> float | None:
-        """Compute the seconds until the next attempt; None means do not retry."""
+        """Compute the seconds until the next attempt of a request; None means do not retry."""
         permanent = isinstance(problem, Unreachable) and problem.permanent
         if permanent or not isinstance(problem, RETRIABLE_ERRORS) or (attempt >= self.retries and not endless):
             return None
@@ -126,7 +126,7 @@ class Session:
             try:
                 self._adopt((yield from _attempt(Tokens.refresh_token.call(self._refresh), self)))
             except InvalidGrant:
-                self._refresh = None  # expired or revoked: use the password instead
+                self._refresh = None  # the refresh token is expired or revoked: use the password instead
             else:
                 return
         log_in = LOG_IN.call(self._username or "", self._password_hash or "", read_only=self._read_only)
@@ -201,7 +201,7 @@ def _describe_call(call: Call[Any]) -> str:
 def _read(call: Call[T], response: Response) -> T:
     try:
         return call.read(response.content)
-    except (ValueError, RecursionError) as error:  # also invalid UTF-8, and JSON nested too deeply
+    except (ValueError, RecursionError) as error:  # the body is no JSON, is no valid UTF-8, or is nested too deeply
         raise NotUnderstood(
             f"The response to {_describe_call(call)} cannot be read by this client: {error}. "
             "Check the address, and that client and server have the same version."

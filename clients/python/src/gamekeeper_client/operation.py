@@ -66,14 +66,14 @@ class Declaration:
 
     def bind(self, *args: object, **kwargs: object) -> BoundArguments:
         try:
-            bound = self.signature.bind(None, *args, **kwargs)  # None is `self`, which declarations do not use
+            bound = self.signature.bind(None, *args, **kwargs)  # None stands for `self`, which declarations do not use
         except TypeError as wrong:
             raise TypeError(f"{self.name}() {wrong}") from None
         bound.apply_defaults()
         return bound
 
     def describe(self) -> str:
-        """Add the descriptions of common parameters to the docstring."""
+        """Add the descriptions of common parameters to a method's docstring."""
         about, returns, rest = self.doc.partition("Returns ")
         names = [name for name in self.signature.parameters if name in PARAMETERS and f"{name}: " not in about]
         return about + "".join(f"{name}: {PARAMETERS[name]}\n" for name in names) + returns + rest
@@ -95,7 +95,8 @@ class Operation(Declaration, Generic[P, T]):
         bound = self.bind(*args, **kwargs)
         given = bound.arguments
         if self.is_write:
-            given["reason"] = given["reason"].strip(" ")  # a header value cannot begin or end with a space
+            # strip the reason: a header value cannot begin or end with a space
+            given["reason"] = given["reason"].strip(" ")
         payload = self._build(*bound.args, **bound.kwargs)
         query, headers = payload.query, dict[str, str]()
         if self.is_write:
@@ -145,12 +146,12 @@ class Iteration(Declaration, Generic[P, T]):
 def operation(
     method: str, path: str, *, needs_token: bool = True
 ) -> Callable[[Callable[Concatenate[Any, P], Payload[T]]], Operation[P, T]]:
-    """Declare a method. Each {name} of `path` is replaced by the argument of that name; a write has `**options`."""
+    """Declare a client method. Each {name} of `path` is replaced by that argument; a write has `**options`."""
     return lambda build: Operation(method, path, build, needs_token=needs_token)
 
 
 def iterator(build: Callable[Concatenate[Any, P], Call[Batch[T]]]) -> Iteration[P, T]:
-    """Declare a method that iterates; the decorated function builds the first call."""
+    """Declare a client method that iterates; the decorated function builds the first call."""
     signature = inspect.signature(build)
     (batch,) = get_args(signature.return_annotation)
     (record,) = get_args(batch)

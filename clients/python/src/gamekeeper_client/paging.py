@@ -84,7 +84,7 @@ def iterate_cursor(
 
 
 def _call_page(listing: Operation[..., R], given: BoundArguments, **sizes: int) -> Call[R]:
-    """Call a list for one page. The page size is the given argument, or else the size in `sizes`."""
+    """Build the request for one page of a list. The page size is the given argument, or else the size in `sizes`."""
     ((name, largest),) = sizes.items()
     sized = _replace_arguments(given, **{name: given.arguments[name] or largest})
     return listing.call(*sized.args[1:], **sized.kwargs)
@@ -97,7 +97,7 @@ def _replace_arguments(given: BoundArguments, **values: Any) -> BoundArguments: 
 
 
 def _describe(listing: Operation[..., Any], summary: str, **parameters: str) -> str:
-    """Make the docstring of an iterator from its list's docstring; `parameters` have other descriptions."""
+    """Make the docstring of an iterator method from its list method's; `parameters` have other descriptions."""
     about, returns, rest = listing.doc.partition("Returns ")
     about = "\n\n".join([summary, about.partition("\n\n")[2]])
     for name, meaning in parameters.items():

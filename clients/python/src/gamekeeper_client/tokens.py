@@ -35,7 +35,7 @@ def _log_in(_: object, username: str, password_hash: str, *, read_only: bool) ->
     return Payload(Token, body={"grant_type": "password", "username": username, "password": password_hash, **scope})
 
 
-# Log-in for the client's session, which stores the hash of the password instead of the password.
+# Log-in of the client itself, which stores the hash of the password instead of the password.
 LOG_IN = operation("POST", TOKEN, needs_token=False)(_log_in)
 
 

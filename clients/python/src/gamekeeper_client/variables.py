@@ -7,7 +7,8 @@ from msgspec import Struct
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
 
-VALUE: Any = int | bool  # Any, because type checkers do not accept a union as `type`
+# type of a variable's value; declared as Any, because type checkers do not accept a union as `type`
+VALUE: Any = int | bool
 
 
 class Variable(Struct, rename="pascal"):
