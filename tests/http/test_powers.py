@@ -199,7 +199,7 @@ def takes_by_undo(world: World) -> None:
 
 
 def takes_by_command_line(world: World) -> None:
-    assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Shop now has: nothing.\n"
+    assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Permissions of Shop: none.\n"
     world.call("DELETE", "/api/oauth/token/Ann")  # revoking Ann's tokens clears the server's token cache at once
 
 

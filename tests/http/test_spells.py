@@ -50,7 +50,7 @@ def test_refused_teach_or_forget_changes_nothing(world: World) -> None:
 
 def test_number_of_spell_slots_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(spell_slots=1)
-    refused(world.post(f"{ANN}/teach", {"spellid": HEAL.id}), 409, "no_free_spell_slot", "all 1 slots")
+    refused(world.post(f"{ANN}/teach", {"spellid": HEAL.id}), 409, "no_free_spell_slot", "all 1 spell slots")
     refused(world.post(f"{ANN}/teach", {"spellid": FIREBALL.id}), 409, "spell_already_known")
     assert world.post(f"{BOB}/teach", {"spellid": HEAL.id}).status == 200
 
