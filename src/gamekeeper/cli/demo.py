@@ -30,7 +30,7 @@ Fact = tuple[str, str, str]  # label, value and remark of a row in the printed g
 
 
 class DemoSummary(NamedTuple):
-    """Log-in data and counts that the greeting shows."""
+    """Log-in data and counts that the demo's greeting shows."""
 
     access: loader.DemoAccess
     players: int

@@ -79,7 +79,7 @@ def _import(
 
 
 def _has_tables(loaded: Settings) -> bool:
-    """Whether the database exists and has tables. A dry run must not create one."""
+    """Tell whether the target database exists and has tables. A dry run must not create one."""
     with terminal.report_failures():
         file = app.database_file(loaded)
     if file and not file.exists():
@@ -129,7 +129,7 @@ def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:
 
 
 def _find_unaccounted(counts: CountsByTable) -> list[str]:
-    """Return the tables whose row counts do not add up. There should be none."""
+    """Return the tables of an import whose row counts do not add up. There should be none."""
     return [name for name, each in counts.tables.items() if each.unaccounted]
 
 

@@ -35,7 +35,7 @@ NO_ACCOUNT_HINT = (
     "--role users.query --role users.manage --role game.link --database {database}"
 )
 PORT_HINT = "Choose another with --host and --port, or stop the program that uses it."
-FIRST_FREE_PORT = 1024  # lower ports need a privilege on POSIX systems
+FIRST_FREE_PORT = 1024  # lowest port that needs no privilege on POSIX systems
 LOW_PORT_HINT = (
     "Ports below 1024 need the capability CAP_NET_BIND_SERVICE: see docs/deploy.md. "
     "Or choose another with --port, such as 5443."
@@ -49,7 +49,7 @@ FEW_FILES = (
 )
 PROBE_SECONDS = 0.02
 WAKE_SECONDS = 0.5
-SWITCH_SECONDS = 0.0005  # longest wait of the event loop for the GIL, held by e.g. SQLite's writer
+SWITCH_SECONDS = 0.0005  # longest wait of the event loop for Python's GIL, which SQLite's writer may hold
 
 
 @click.command(epilog="Example: gamekeeper serve --database sqlite:///game.db --port 5400")

@@ -21,7 +21,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
-PAGE_SIZE = 500  # accounts read per query
+PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
 R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])

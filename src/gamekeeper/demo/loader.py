@@ -43,9 +43,9 @@ class DemoAccess:
 
     account: str
     password: str
-    wire_password: str  # SHA-256 of the password, as clients send it
+    wire_password: str  # SHA-256 of the demo account's password, as clients send it
     token: str
-    opens_players: bool  # whether the players' accounts have the same password
+    opens_players: bool  # whether the accounts of the demo's players have the same password
 
 
 async def fill(keeper: Keeper, password: str) -> DemoAccess:
@@ -76,7 +76,7 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
         await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
-    except Exception:  # a duplicate key raises different errors on SQLite and PostgreSQL, so look it up
+    except Exception:  # SQLite and PostgreSQL raise different errors for a duplicate key, so look for the duplicate
         taken = await players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
         if taken is None:
             raise
@@ -88,7 +88,7 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
 
 
 def _build_claims(number: int) -> players.NameClaims:
-    """Return the ids, name and email address that a numbered player needs."""
+    """Return the ids, name and email address of a numbered demo player, which must be free."""
     player, _ = sample_players.numbered_players([number])[0]
     user = sample_players.build_numbered_account(player)
     return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))

@@ -23,14 +23,14 @@ SEED = "gamekeeper"
 HIGHEST_LEVEL = 60
 BUSIEST_LEVEL = 48
 STRONGBOX_LEVEL = 45
-FIRST_DAY = 1_735_689_600_000  # 2025-01-01 in ms: creation of the first player
-LAST_DAY = 1_767_225_600_000  # 2026-01-01 in ms: later than every last log-in
+FIRST_DAY = 1_735_689_600_000  # 2025-01-01 in ms: creation of the first demo player
+LAST_DAY = 1_767_225_600_000  # 2026-01-01 in ms: later than every last log-in of a demo player
 HOUR_MS = 60 * 60 * 1000
 SIZES = read_capacity(Settings())
 
 
 class Dice(Protocol):
-    """The methods of `Random` that are used here."""
+    """The methods of `random.Random` that the generator of demo players uses."""
 
     def random(self) -> float: ...
 
@@ -84,7 +84,7 @@ def build_account(user_id: str, name: str, password: str, powers: Powers) -> Use
 
 
 def numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
-    """Build numbered players, each with an account of the same name."""
+    """Build numbered demo players, each with an account of the same name."""
     return [_build_numbered(HashDice(number), number) for number in numbers]
 
 
@@ -210,7 +210,7 @@ def _pouch_id(name: str) -> str:
 
 
 def _random_stacks(dice: Random, place: str, first: int, count: int) -> Slots:
-    """Build stacks: coins first, then random items, within each item's stack limit."""
+    """Build a demo player's stacks: coins first, then random items, within each item's stack limit."""
     wares = [world.COIN, *(dice.choice(world.STACKS[1:]) for _ in range(count - 1))]
     most = [item.max_stack or 5000 for item in wares]
     return {(place, first + number): Stack(item.id, dice.randint(1, most[number])) for number, item in enumerate(wares)}

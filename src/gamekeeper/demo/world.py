@@ -81,9 +81,9 @@ CATALOGUE: dict[str, list[CatalogueEntry]] = {
 
 class DemoClass(NamedTuple):
     id: str
-    health: tuple[int, int]  # health at level 0, and gain per level
+    health: tuple[int, int]  # health of a class at level 0, and gain per level
     mana: tuple[int, int]
-    stats: tuple[int, ...]  # base stats: attack, ability power, defense, magic resist, speed
+    stats: tuple[int, ...]  # base stats of a class: attack, ability power, defense, magic resist, speed
     weapon: CatalogueItem
     spells: tuple[NamedEntry, ...]  # spells of the class, in the order in which players learn them
 

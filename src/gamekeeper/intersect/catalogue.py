@@ -29,11 +29,11 @@ KINDS = {
 
 @dataclass(slots=True)
 class GameData:
-    """Game data in memory, used while players are converted."""
+    """Game data of an Intersect server in memory, used while players are converted."""
 
     entries: dict[str, dict[str, CatalogueEntry]] = field(
         default_factory=dict[str, dict[str, CatalogueEntry]]
-    )  # table → id → entry
+    )  # table → id → catalogue entry
     classes: dict[str, ClassGrowth] = field(default_factory=dict[str, ClassGrowth])
     bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])  # bonuses of equipped items, by item id
     report_entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
@@ -42,7 +42,7 @@ class GameData:
         return {each for noun in nouns for each in self.entries.get(noun, {})}
 
     def variable_types(self) -> dict[str, str]:
-        """Return the types of all variables by id."""
+        """Return the types of all variables in the game data, by id."""
         found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
         return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, CatalogueVariable)}
 
@@ -78,7 +78,7 @@ class GameData:
 
 
 def _describe_changes(row: Row, entry: CatalogueEntry) -> Iterator[str]:
-    """Yield how an entry differs from its row."""
+    """Yield how a catalogue entry differs from its row in the Intersect database."""
     if values.has_replacement(row):
         yield values.NOT_UTF8
     if isinstance(entry, CatalogueItem) and entry.bag_slots == values.MAX_SLOTS != row[5]:
@@ -86,7 +86,7 @@ def _describe_changes(row: Row, entry: CatalogueEntry) -> Iterator[str]:
 
 
 def read_item(row: Row) -> CatalogueItem:
-    """Convert an item. Currency is always stackable; equipment and bags never are."""
+    """Convert an item of Intersect's game data. Currency is always stackable; equipment and bags never are."""
     own_id, name, kind, stackable, icon, slots, most = row[:7]
     stacks = (kind == CURRENCY or values.parse_flag(stackable)) and kind not in (EQUIPMENT, BAG)
     cap = values.parse_number(most, 1) if stacks else None

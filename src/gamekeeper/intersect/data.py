@@ -52,7 +52,7 @@ class SourceData:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of all ids and row counts. A source with other rows has another fingerprint."""
+        """Hash of all ids and row counts of an Intersect server. A server with other rows has another fingerprint."""
         digest = blake2b(digest_size=16)
         for noun, table in self.tables.items():
             if noun in OWNER_TABLES and OWNER_TABLES[noun] == noun:
@@ -66,7 +66,7 @@ class SourceData:
         return digest.hexdigest()
 
     def count_rows(self) -> CountsByTable:
-        """Count the rows of every table. Rows of unsupported tables count as skipped."""
+        """Count the rows of every table of an Intersect server. Rows of unsupported tables count as skipped."""
         found = CountsByTable()
         for noun, table in self.tables.items():
             rows, filled = self.source_of(noun).count_rows(table)
@@ -80,7 +80,7 @@ class SourceData:
 
 
 def open_sources(players: str, game: str) -> SourceData:
-    """Open and check both databases before the import starts."""
+    """Open and check both databases of an Intersect server before the import starts."""
     first = _open_source(players)
     second = first
     try:

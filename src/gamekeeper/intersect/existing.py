@@ -34,11 +34,11 @@ class ExistingKeys:
         return set(await catalogue.find_by_ids(tx, kind, ids))
 
     def note(self, kind: str, keys: Iterable[str]) -> None:
-        """Do nothing: after the commit the keys are in the database."""
+        """Do nothing with the imported ids and names: after the commit they are in the database."""
 
 
 class DryRunKeys(ExistingKeys):
-    """Keys of a dry run: also remembers the keys that an import would have added by now."""
+    """Ids and names in a dry run: also remembers those that an import would have added by now."""
 
     def __init__(self) -> None:
         self._seen = KeySet()

@@ -26,14 +26,14 @@ from gamekeeper.store import imports
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.imports import DONE_STAGE, ImportState
 
-BATCH_SIZE = 2_500  # accounts or players per transaction
+BATCH_SIZE = 2_500  # accounts or players that an import writes per transaction
 IMPORT_INTENT = Intent(request_id="import-intersect")
 
 OnProgress = Callable[[str, int, int | None], None]  # called with the table's name, rows done and rows in total
 
 
 class Batch(NamedTuple):
-    """Changes, counts and report entries of one batch."""
+    """Changes, counts and report entries of one batch of an import."""
 
     changes: Sequence[Change | Unlogged]
     counts: CountsByTable
@@ -44,26 +44,26 @@ class Batch(NamedTuple):
 class ImportRun:
     data: SourceData
     settings: Settings
-    keeper: Keeper | None  # None: a dry run without a database
+    keeper: Keeper | None  # the target database; None: a dry run without a database
     existing: ExistingKeys
     report_file: ReportFile
     on_progress: OnProgress
     dry_run: bool
     source: str = ""
-    report_path: str = ""  # path of the report, as stored in the database
+    report_path: str = ""  # path of the import's report, as stored in the database
     stage: str = ""
     last_id: str = ZERO_GUID
-    report_bytes: int = 0  # length of the report so far
+    report_bytes: int = 0  # length of the import's report so far
     counts: CountsByTable = field(default_factory=CountsByTable)
     resumed: bool = False  # True: this run continues an import that an earlier run started
     had_work: bool = True  # False: an earlier run completed the import
     bags_counted: KeySet = field(default_factory=KeySet)  # bags of players that existed before the import
     not_utf8: list[ReportEntry] = field(
         default_factory=list[ReportEntry]
-    )  # report entries for rows of the next batch with invalid UTF-8
+    )  # report entries for imported rows of the next batch that have invalid UTF-8
 
     async def resume(self) -> bool:
-        """Load the position of an earlier run; False if that run completed the import."""
+        """Load the position at which an earlier run of the import stopped; False if that run completed the import."""
         self.source, self.report_path = self.data.fingerprint, values.clean_text(str(self.report_file.path))
         state = await imports.find(self.keeper.store, self.source) if self.keeper else None
         if state is None:
@@ -78,7 +78,7 @@ class ImportRun:
         return state.stage != DONE_STAGE
 
     def _require_report(self, begun: str) -> None:
-        """Fail if the report is not the earlier run's: its entries would be lost."""
+        """Fail if the report file is not that of the import's earlier run: its entries would be lost."""
         if self.report_path != begun:
             raise BadSource(
                 f"This import was started with another report file, which must be continued. Add: --report {begun}"
@@ -94,7 +94,7 @@ class ImportRun:
             self.stage, self.last_id = stage, ZERO_GUID
 
     async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
-        """Apply one batch in one transaction. It may be retried; the last attempt counts."""
+        """Apply one batch of an import in one transaction. It may be retried; the last attempt counts."""
         after = self.counts, self.report_bytes
 
         async def decide(tx: Reading | None) -> Decision[None]:
@@ -115,7 +115,7 @@ class ImportRun:
         self.not_utf8.clear()
 
     async def process_batches(self, noun: str, work: Callable[[list[str]], Awaitable[None]]) -> None:
-        """Call `work` with batches of a table's ids, from the stored position on."""
+        """Call `work` with batches of an imported table's ids, from the stored position on."""
         table = self.data.tables[noun]
         total, done = self.counts[table.name].rows, 0
         while ids := self.data.players.read_ids(table, self.last_id, BATCH_SIZE):

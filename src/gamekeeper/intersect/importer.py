@@ -53,11 +53,13 @@ UNUSED_BAG = "no slot of an imported player holds it"
 UNSUPPORTED_TABLE = "Gamekeeper does not support this table"
 
 
-RowsByTable = Mapping[str, Mapping[str, list[Row]]]  # rows by table, then by the id of their owner
+RowsByTable = Mapping[
+    str, Mapping[str, list[Row]]
+]  # rows of the imported database by table, then by the id of their owner
 
 
 async def run(run: ImportRun) -> bool:
-    """Import everything; False if an earlier run completed this import."""
+    """Import all data of an Intersect server; False if an earlier run completed this import."""
     if not await run.resume():
         return False
     game, store = _read_game_data(run), run.keeper.store if run.keeper else None
@@ -216,7 +218,7 @@ async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> Non
 
 
 def _read_bags(run: ImportRun, read: RowsByTable) -> dict[str, RawBag]:
-    """Read the bags in these slots, and the bags inside them, recursively."""
+    """Read the imported bags in these slots, and the bags inside them, recursively."""
     tables, source, found = run.data.tables, run.data.players, dict[str, RawBag]()
     wanted = _find_bag_ids(row for noun in ("inventory", "bank") for rows in read[noun].values() for row in rows)
     while wanted:
@@ -282,7 +284,7 @@ def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own
 
 
 def _skip_items(reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
-    """Skip a player's rows, except its bags: unused bags are reported later."""
+    """Skip the rows of a player that is not imported, except its bags: unused bags are reported later."""
     for noun in OWNED_TABLES:
         for row in read[noun].get(own_id, ()):
             reader.skip(noun, row[1], PLAYER_SKIPPED)
@@ -317,7 +319,7 @@ async def _report_unused_bags(run: ImportRun) -> None:
 
 
 async def _report_orphans(run: ImportRun) -> None:
-    """Report orphan rows, only of tables whose counts do not add up."""
+    """Report orphan rows of the imported database, only of tables whose counts do not add up."""
 
     async def turn(_: Reading | None) -> Batch:
         counts = CountsByTable()
@@ -327,7 +329,7 @@ async def _report_orphans(run: ImportRun) -> None:
 
 
 def _find_orphans(run: ImportRun, counts: CountsByTable) -> Iterator[ReportEntry]:
-    """Yield and count orphan rows one by one, because they may be many."""
+    """Yield and count orphan rows of the imported database one by one, because they may be many."""
     tables = run.data.tables
     for noun, owner in OWNER_TABLES.items():
         if noun in tables and run.counts[tables[noun].name].unaccounted:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 class KeySet:
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # a temporary database
+        self._db = sqlite3.connect(
+            "", isolation_level=None, check_same_thread=False
+        )  # "" opens a temporary SQLite database
         self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")
         self._db.execute("BEGIN")
 

@@ -59,7 +59,7 @@ class MysqlSource(Source):
         return found
 
     def index_ids(self, table: SourceTable) -> None:
-        """Do nothing: the server already sorts guids as we do, ignoring case."""
+        """Do nothing: the MySQL server already sorts guids as we do, ignoring case."""
 
     def query(self, text: str, *given: object) -> Iterator[Row]:
         try:

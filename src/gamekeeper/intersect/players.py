@@ -41,7 +41,7 @@ class RawBag(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawPlayer:
-    """All rows of one player, as read from the source."""
+    """All rows of one player, as read from the Intersect database."""
 
     player: Row
     inventory: Sequence[Row] = ()
@@ -53,7 +53,7 @@ class RawPlayer:
 
 @dataclass(slots=True)
 class PlayerReader:
-    """Convert players one by one, and list skipped and altered rows."""
+    """Converts Intersect's players one by one, and lists skipped and altered rows."""
 
     tables: Mapping[str, str]  # our table names → names of the tables in the source
     settings: Settings
@@ -67,7 +67,7 @@ class PlayerReader:
             default_factory=dict[tuple[object, object, object], Stack]
         )
     )
-    used_bags: set[str] = field(default_factory=set[str])  # bags that a slot already holds
+    used_bags: set[str] = field(default_factory=set[str])  # bags that a slot of an imported player already holds
     counts: CountsByTable = field(default_factory=CountsByTable)
     entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
     guids: values.GuidCache = field(default_factory=values.GuidCache)
@@ -92,12 +92,12 @@ class PlayerReader:
         )
 
     def skip(self, noun: str, row_id: object, reason: str) -> None:
-        """Report a skipped row."""
+        """List a skipped row in the import's report."""
         self._count(noun).left += 1
         self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason))
 
     def note(self, noun: str, row_id: object, reason: str) -> None:
-        """Report a row that is imported with an alteration or an unusual value."""
+        """List a row in the import's report that is imported with an alteration or an unusual value."""
         self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason, taken=True))
 
     def _count(self, noun: str) -> RowCounts:
@@ -124,7 +124,7 @@ class PlayerReader:
     def _read_slot(
         self, slots: dict[SlotAddress, Stack], spot: SlotAddress, noun: str, row: Row, waiting: list[str]
     ) -> Stack | None:
-        """Read one slot with all checks. None if the row must be skipped."""
+        """Convert one item slot with all checks. None if the row must be skipped."""
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
         notes, item_id, count = len(self.entries), self.guids[item], values.parse_number(quantity, 0)
@@ -150,7 +150,7 @@ class PlayerReader:
             self.note(noun, row_id, "its stats cannot be read: imported without them")
         stack = Stack(item_id, count or 1, self._read_bag_id(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
         if bag is None and len(self.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
-            self.stack_cache[item, quantity, properties] = stack  # an ordinary row: cache its stack
+            self.stack_cache[item, quantity, properties] = stack  # cache the stack of an ordinary item row
         return stack
 
     def _read_bag_id(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
@@ -168,7 +168,7 @@ class PlayerReader:
         return bag_id
 
     def _last_slot(self, place: str) -> int:
-        """Return the last slot of a place."""
+        """Return the number of the last slot of the inventory, the bank or a bag."""
         if place == INVENTORY:
             return self.settings.inventory_slots - 1
         return self.settings.bank_slots - 1 if place == BANK else values.clamp_bag_size(self.bags[place].size) - 1

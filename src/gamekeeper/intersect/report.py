@@ -12,7 +12,7 @@ from gamekeeper.intersect.schemas import BadSource
 
 
 class ReportEntry(NamedTuple):
-    """A row that was skipped, or imported with alterations (`taken`)."""
+    """A row that an import skipped, or imported with alterations (`taken`)."""
 
     table: str
     id: str
@@ -25,8 +25,8 @@ class RowCounts:
     rows: int = 0
     empty: int = 0  # rows of empty slots, which Gamekeeper does not store
     taken: int = 0
-    there: int = 0  # rows that existed before this import
-    left: int = 0  # skipped rows
+    there: int = 0  # number of rows that existed before the import
+    left: int = 0  # number of rows that the import skipped
 
     @property
     def unaccounted(self) -> int:
@@ -101,7 +101,7 @@ class ReportFile:
         return self._file.seek(0, os.SEEK_END)
 
     def write(self, after: int, lines: Iterable[ReportEntry]) -> int:
-        """Truncate the file at offset `after`, append the entries, and return the new length."""
+        """Truncate the report file at offset `after`, append the entries, and return the new length."""
         self._file.seek(after)
         self._file.truncate()
         if not after:
@@ -113,7 +113,7 @@ class ReportFile:
         return self._file.tell()
 
     def close(self) -> None:
-        """Close the file; delete it if it is new and empty."""
+        """Close the import's report file; delete it if it is new and empty."""
         if self._is_new and not self.size():
             self.path.unlink()
         self._file.close()

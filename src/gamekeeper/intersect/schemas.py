@@ -8,7 +8,7 @@ NET7_MIGRATION = "20230930000000_Net7Upgrade"
 
 
 class BadSource(Exception):
-    """The source cannot be imported; the message says why and what to do."""
+    """The Intersect database cannot be imported; the message says why and what to do."""
 
 
 class TableSpec(NamedTuple):
@@ -77,7 +77,7 @@ TABLES_OF_OTHER_FILE = {
 def match_tables(
     name: str, role: str, wanted: Mapping[str, TableSpec], there: ColumnsByTable
 ) -> dict[str, SourceTable]:
-    """Find the tables and their columns; return them by our names."""
+    """Find the tables of an Intersect database and their columns; return them by Gamekeeper's names."""
     known = {each.lower(): each for each in there}
     first = next(iter(wanted.values()))
     if not _find_first(first.names, known) and all(other.lower() in known for other in TABLES_OF_OTHER_FILE[role]):
@@ -91,7 +91,7 @@ def match_tables(
 
 
 def detect_version(there: ColumnsByTable, migrations: set[str]) -> str:
-    """Return the version for display only; the import itself looks at the tables."""
+    """Return the version of Intersect, for display only; the import itself looks at the tables."""
     columns = {table.lower(): {each.lower() for each in names} for table, names in there.items()}
     if "characters" in columns:
         return "0.6, before March 2019"

@@ -41,7 +41,7 @@ class Source(ABC):
 
     @abstractmethod
     def query(self, text: str, *given: object) -> Iterator[Row]:
-        """Yield the rows one by one: they may be larger than memory."""
+        """Yield the rows of a query one by one: they may be larger than memory."""
 
     @abstractmethod
     def query_all(self, text: str, *given: object) -> list[Row]: ...
@@ -57,11 +57,11 @@ class Source(ABC):
 
     @abstractmethod
     def guid_sql(self, expression: str) -> str:
-        """Return SQL for the guid in our spelling, or NULL if it is none."""
+        """Return SQL that converts a column to a guid in Gamekeeper's spelling, or to NULL if it is no guid."""
 
     @abstractmethod
     def guid_spellings(self, guid: str) -> Sequence[object]:
-        """Return all spellings of a guid that the database may contain."""
+        """Return all spellings of a guid that an Intersect database may contain."""
 
     def read_migrations(self) -> set[str]:
         history = next((each for each in self.read_tables() if each.lower() == "__efmigrationshistory"), None)

@@ -72,7 +72,7 @@ class SqliteSource(Source):
 
     def _replace_bad_text(self, error: sqlite3.Error) -> None:
         """From now on, replace bytes that are not UTF-8. Only when needed, because it is slower."""
-        if hasattr(error, "sqlite_errorcode") or self.has_bad_text:  # an error of SQLite itself, not of decoding
+        if hasattr(error, "sqlite_errorcode") or self.has_bad_text:  # an error of SQLite itself, not of decoding text
             raise _explain_error(Path(self.name), error) from error
         self.has_bad_text = True
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -99,7 +99,7 @@ class SqliteSource(Source):
         return guid, guid.upper(), values.encode_guid(guid)
 
     def _check(self) -> None:
-        """Check the whole file before the import starts."""
+        """Check the whole SQLite file before the import starts."""
         self._db.create_function("guid", 1, values.parse_guid, deterministic=True)
         self._db.create_function("guid_bytes", 1, _guid_bytes, deterministic=True)
         self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
@@ -116,7 +116,7 @@ def _open(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise BadSource(f"The file {path} does not exist. Intersect keeps its databases in the folder resources.")
     options = "mode=ro"
-    if not os.access(path.parent, os.W_OK):  # SQLite could not create its -shm file there
+    if not os.access(path.parent, os.W_OK):  # in a read-only folder SQLite cannot create its -shm file
         wal = path.with_name(path.name + "-wal")
         if wal.exists() and wal.stat().st_size:
             raise BadSource(
