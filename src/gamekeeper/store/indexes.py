@@ -68,7 +68,7 @@ async def is_building(tx: Reading, name: str) -> bool:
 
 
 async def drop_invalid(store: Store, name: str) -> None:
-    """Drop the invalid index that a failed CREATE INDEX left: no read uses it, but every write updates it."""
+    """Drop the invalid index that a failed build left: no read uses it, but every write updates it."""
     for (text,) in await store.all(SQL.drop_invalid, name):
         await store.execute_alone(Statement(name, {"": text}))
 
