@@ -73,6 +73,6 @@ def _take_back(world: World, since: int) -> None:
     made = [each for each in world.ledger() if each.seq > since and each.kind in undo.RULES]
     for each in sorted(made, key=lambda each: each.kind):
         if each.kind.startswith("user_") and each.player_id:
-            continue  # skipped: a kick cannot be undone
+            continue  # skipped: the notice of a ban or mute for the game; the change of the account is undone
         answer = undone(world, each.seq)
         assert answer.status == 200, (each.kind, answer.raw)

@@ -1,4 +1,4 @@
-"""`gamekeeper deploy FOLDER` writes the files of deploy/ and never overwrites one."""
+"""`gamekeeper deploy FOLDER` writes the files of deploy/; if one exists already, it writes nothing."""
 
 from pathlib import Path
 

@@ -220,7 +220,7 @@ def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, k
     assert "service" in page.text
     assert "console session" in page.text
     assert page.text.count("Revoke all tokens") == 1
-    press(root, page, "Revoke")  # the newest token is the console session itself
+    press(root, page, "Revoke")  # revokes the newest token, which is Clerk's console session
     assert clerk.get("/console/me").headers["location"].startswith("/console/sign-in")
     press(root, root.page(home), "Revoke all tokens")
     assert "No active tokens." in root.page(home).text

@@ -130,7 +130,7 @@ def expected(example: Example, case: Case) -> str:
 
 
 def missing(example: Example) -> str:
-    """Return the missing permission or role that the refusal names; permissions are checked first."""
+    """Return the error code that a caller without the permission or role must get; permissions are checked first."""
     return "power_missing" if (example.route.permissions or POWERS) & POWERS else "role_missing"
 
 

@@ -248,7 +248,7 @@ def is_noticed(spoken: Iterable[Spoken], name: str) -> bool:
 
 @pytest.fixture
 def everything_spoken(sqlite_databases: Sqlite, loop: asyncio.AbstractEventLoop) -> Mapping[str, list[Spoken]]:
-    """Replay all conversations on SQLite, each in its own world; return the calls by answer type."""
+    """Replay all recorded conversations on SQLite, each in its own database; return the calls by answer type."""
     by_shape: defaultdict[str, list[Spoken]] = defaultdict(list)
     for file in FILES:
         url = sqlite_databases.fresh()

@@ -118,7 +118,7 @@ def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: C
     """Join and deletion race: an online player is not deleted, and a deleted player does not join."""
     one, two = make_world(), make_world()
     for world in (one, two):
-        heartbeat(world)  # the first heartbeat opens the database connections of both instances
+        heartbeat(world)  # the first heartbeat of each instance opens its database connections
     for number in range(8):
         account = f"Owner{number}"
         one.post("/api/v1/users/register", {"username": account, "password": SENT, "email": f"{account}@e.test"})

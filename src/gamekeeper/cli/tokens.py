@@ -33,7 +33,7 @@ def tokens() -> None:
     show_default="8760, a year",
     help="Lifetime in hours.",
 )
-@click.option("--read-only", is_flag=True, help="The token allows only reading.")
+@click.option("--read-only", is_flag=True, help="Issue a token that can only read.")
 @terminal.json_option
 @terminal.database_option
 def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name

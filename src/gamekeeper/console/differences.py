@@ -55,7 +55,7 @@ LABELS = {
     "kick": gettext("Permission: kick"),
     "mute": gettext("Permission: mute"),
     "upto": gettext("Deleted up to change"),
-    "rows": gettext("Deleted changes"),
+    "rows": gettext("Number of deleted changes"),
 }
 PARTS = {  # fields that hold several values, with a label for each
     "vitals": (gettext("Health"), gettext("Mana")),
@@ -149,13 +149,13 @@ async def list_differences(
 
 
 async def load_names(
-    tx: Reading, traces: Iterable[ChangeSide], item_ids: Iterable[str | None] = (), *, sees_accounts: bool = False
+    tx: Reading, sides: Iterable[ChangeSide], item_ids: Iterable[str | None] = (), *, sees_accounts: bool = False
 ) -> Names:
-    """Load the names of everything that the traces mention, with one query per kind."""
+    """Load the names of all items, spells, accounts and other things in these changes, with one query per kind."""
     wanted: dict[str, set[str]] = {kind: set() for kind in ("items", "spells", "variables", "classes", "maps")}
     wanted["items"] |= {each for each in item_ids if each}
     owners: set[str] = set()
-    for side in traces:
+    for side in sides:
         wanted["items"] |= {stack.item_id for stack in side.slots.values() if stack} | side.sums.keys()
         wanted["spells"] |= {spell for spell in side.spells.values() if spell}
         wanted["variables"] |= side.variables.keys()

@@ -119,7 +119,7 @@ async def _find_missing(tx: Reading, numbers: range) -> list[int]:
 
 
 async def _create(keeper: Keeper, sent: str) -> None:
-    """Create all demo data in one transaction, so that it is complete or missing."""
+    """Create the demo's catalogue, accounts and players in one transaction: all of them or none."""
     hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
 
     async def decide(tx: Reading) -> Decision[None]:

@@ -33,7 +33,7 @@ from gamekeeper.store.players import RankKey, RankNeighbours, StoredPlayer
 
 R = TypeVar("R")
 _KEYS = {each.name: each.make_key for each in LISTS}
-MAINTAIN_SECONDS = 1.0  # seconds between two maintenance runs of the ordered lists
+MAINTAIN_SECONDS = 1.0  # seconds between two maintenance runs of the ordered lists, such as the ranking
 # buckets of an ordered list that one maintenance run splits at most: the event loop is blocked meanwhile
 MOST_SPLITS = 80
 # entries of the list change log after which a checkpoint is saved: limits the log that a new process reads

@@ -21,7 +21,7 @@ from gamekeeper.settings import BadSetting, Settings, variable
 DEFAULT_TEMPLATES = Path(__file__).parent / "templates"
 SUBJECT, TEXT, HTML = "reset.subject", "reset.txt", "reset.html"
 PLACEHOLDERS = ("game", "name", "code", "minutes", "link")
-REQUIRED_ANY = {"code", "link"}  # placeholders of which each mail template needs at least one
+REQUIRED_ANY = {"code", "link"}  # the text and the HTML of a mail need at least one of these placeholders
 _LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
