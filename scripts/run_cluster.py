@@ -33,7 +33,7 @@ class Instance(Server):
 
 
 class Proxy:
-    """HAProxy with the deployed configuration, except for addresses and, if given, connection limits."""
+    """HAProxy with the deployed configuration, except for addresses and, if given, connection limits and retries."""
 
     def __init__(
         self, folder: Path, instances: list[int], *, second_try: bool = True, places: int | None = None

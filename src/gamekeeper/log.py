@@ -25,7 +25,7 @@ SECRETS = (  # patterns of secrets in messages of libraries, and their replaceme
     (re.compile(r"\bgka_[\w-]+"), "gka_…"),
     (re.compile(r"\$argon2[^\s'\")]+"), "$argon2…"),
     (re.compile(r"\b[0-9A-Fa-f]{64}\b"), "…"),  # a password hash sent by a client, or a token's digest
-    # value of a query parameter: asyncpg quotes values that it cannot encode
+    # value of an SQL argument in an error message: asyncpg's messages contain values that it cannot encode
     (re.compile(r"(query argument \$\d+: ).*"), r"\1…"),
     # whole rows, which PostgreSQL quotes in DETAIL
     (re.compile(r"DETAIL:.*?(?=\n\n|\nHINT:|\Z)", re.DOTALL), "DETAIL: …"),

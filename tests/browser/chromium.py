@@ -1,4 +1,4 @@
-"""Find the browser Chromium; without it the browser tests are skipped with a message."""
+"""Find the browser Chromium; without it the browser tests are skipped with a message, and fail in CI."""
 
 import os
 import shutil

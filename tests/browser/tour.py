@@ -197,7 +197,7 @@ def _count_players(tour: Tour) -> int:
 def online(tour: Tour) -> None:
     tour.go("/console/online", "Online")
     tour.page.get_by_role("table").first.get_by_role("link", name="realm-2").click()
-    tour.page.get_by_role("heading", name="Players on realm-2").wait_for()
+    tour.page.get_by_role("heading", name="Players on server realm-2").wait_for()
     tour.note_arrival("Online, one server")
     tour.visitor.sees("Thessaly")
 

@@ -59,7 +59,7 @@ def test_page_shows_the_limit_before_a_selection(root: Keeper) -> None:
 
 
 def list_limits(page: Page) -> list[str]:
-    """List the limits that the bulk page passes to its script."""
+    """List the selection limits (`data-most`) that a console page passes to its script."""
     return [attributes["data-most"] for _, attributes in page.tags if "data-most" in attributes]
 
 

@@ -232,7 +232,7 @@ def test_dialog_names_the_owner_of_a_token(root: Keeper) -> None:
 def test_dialog_names_the_kicked_player(world: World, root: Keeper) -> None:
     assert heartbeat(world).status == join(world, people.ANN.id).status == 200
     shown = root.preview("POST", f"{PLAYER}/admin/kick")
-    assert (read_title(shown), read_button(shown)) == ("Kick Ann out of the game", "Kick Ann out of the game")
+    assert (read_title(shown), read_button(shown)) == ("Kick the account of Ann out of the game",) * 2
 
 
 def test_dialog_escapes_names(world: World, root: Keeper) -> None:
@@ -254,6 +254,19 @@ def test_account_of_a_player_is_not_named_without_permission(world: World, keepe
     shown = keeper("Shop").preview("POST", f"/api/v1/players/{people.ZOE.id}/admin/ban", {"duration": 3})
     assert read_button(shown) == "Ban the account of Zoe for 3 days"
     assert "Secret" not in shown.raw.decode()
+
+
+def test_moderator_is_not_named_without_permission(world: World, keeper: Any) -> None:
+    world.sql("UPDATE users SET ban = TRUE WHERE id = $1", people.USER_IDS["Shop"])
+    assert world.post(f"/api/v1/players/{people.ZOE.id}/admin/ban", {"moderator": "Secret"}).status == 200
+    shown = keeper("Shop").preview("POST", f"/api/v1/players/{people.ZOE.id}/admin/unban")
+    assert read_button(shown) == "End the ban of the account of Zoe"
+    assert "Secret" not in shown.raw.decode()
+
+
+def test_duration_of_another_operation_is_ignored(root: Keeper) -> None:
+    shown = root.preview("POST", f"{PLAYER}/name", {"name": "Anna", "duration": "x"})
+    assert read_button(shown) == "Rename Ann to Anna"
 
 
 def test_failed_confirmation_keeps_title_and_button(
@@ -318,6 +331,20 @@ def test_button_names_what_an_undo_does(
     shown, seq = preview_undo(world, root), find_first_change(world)
     assert (read_title(shown), read_button(shown)) == (f"Undo change {seq} of {find_name(act)}", act)
     assert root.confirm(shown, "by mistake").status == 303
+
+
+def test_undo_of_a_report_with_several_fields_names_none_of_them(world: World, root: Keeper) -> None:
+    assert put_player(world, people.ANN.id, {"Level": 9, "X": 1}).status == 200
+    assert read_button(preview_undo(world, root)) == "Undo: restore the values of Ann"
+
+
+def test_switch_to_an_equal_item_shows_the_slots(world: World, root: Keeper) -> None:
+    stacks = [{"Slot": slot, "ItemId": people.SWORD.id, "Quantity": 1} for slot in (3, 7)]
+    assert put_player(world, people.ANN.id, {"Items": stacks, "Equipment": [-1, -1, 3, -1, -1]}).status == 200
+    assert put_player(world, people.ANN.id, {"Equipment": [-1, -1, 7, -1, -1]}).status == 200
+    shown = read_text(preview_undo(world, root))
+    assert "Sword in slot 7" in shown
+    assert "Sword in slot 3" in shown
 
 
 def find_name(act: str) -> str:

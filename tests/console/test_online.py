@@ -77,7 +77,7 @@ def test_list_shows_players_with_their_servers(played: World, root: Keeper) -> N
 @pytest.mark.usefixtures("played")
 def test_filter_lists_players_of_one_server(root: Keeper) -> None:
     page = root.page(f"{PAGE}?server=north")
-    assert "Players on north" in page.text
+    assert "Players on server north" in page.text
     assert "2 players, by name" in page.text
     assert {"Ann", "Zoe"} <= page.links.keys()
     assert "Bob" not in page.links

@@ -107,7 +107,7 @@ def test_query_parameter_like_dry_run_is_400_and_changes_nothing(world: World, q
 
 
 def test_header_of_a_dry_run_in_a_request_is_400(world: World) -> None:
-    """`X-Dry-Run` is an answer header; a request with it must be refused, not applied."""
+    """`X-Dry-Run` is an answer header; a write that sends it must be refused, not applied."""
     before = everything(world)
     refused(world.post(GIVE, COINS, headers={"X-Dry-Run": "true"}), 400, "bad_field", "'x-dry-run'")
     assert everything(world) == before

@@ -50,7 +50,7 @@ def url(postgres_databases: Postgres) -> Generator[str]:
 
 
 def beside(host: str, url: str) -> str:
-    """Return the database URL with another server put before its own, which may be a Unix socket."""
+    """Return the database URL with `host` as first server, followed by its own, which may be a Unix socket."""
     parts = urlsplit(url)
     user, at, place = parts.netloc.rpartition("@")
     place = place or quote(parse_qs(parts.query)["host"][0], safe="")

@@ -18,6 +18,7 @@ UNDO = "undo_change"
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}  # ids in a body, with their catalogue kind
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
+TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
 
@@ -47,7 +48,7 @@ DIALOGS: Mapping[str, Dialog] = {
     "unban_player": _same(_("End the ban of the account of %(name)s")),
     "mute_player": Dialog(_("Mute the account of %(name)s"), _("Mute the account of %(name)s %(duration)s")),
     "unmute_player": _same(_("End the mute of the account of %(name)s")),
-    "kick_player": _same(_("Kick %(name)s out of the game")),
+    "kick_player": _same(_("Kick the account of %(name)s out of the game")),
     "ban_user": Dialog(_("Ban %(name)s"), _("Ban %(name)s %(duration)s")),
     "unban_user": _same(_("End the ban of %(name)s")),
     "mute_user": Dialog(_("Mute %(name)s"), _("Mute %(name)s %(duration)s")),
@@ -90,7 +91,7 @@ async def load_facts(
         "email": sent.get("new", ""),
         "level": _group(sent.get("level", "")),
         "value": BOOLEANS.get(sent.get("value", ""), _group(sent.get("value", ""))),
-        "duration": _describe_duration(sent.get("duration", "0")),
+        "duration": _describe_duration(sent.get("duration", "0")) if route.name in TIMED else "",
     }
     wanted = {kind: sent[field] for field, kind in IN_BODY.items() if field in sent}
     if route.name == "set_variable":
@@ -131,8 +132,9 @@ def _group(text: str) -> str:
 
 
 def _describe_duration(days: str) -> str:
-    if days in {"", "0"}:
+    count = int(days or "0")
+    if count == 0:
         return gettext("permanently")
-    if days == str(YEAR_DAYS):
+    if count == YEAR_DAYS:
         return gettext("for 1 year")
-    return ngettext("for %(num)s day", "for %(num)s days", int(days))
+    return ngettext("for %(num)s day", "for %(num)s days", count)

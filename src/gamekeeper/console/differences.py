@@ -112,6 +112,7 @@ class Names(NamedTuple):
     known: Mapping[str, Mapping[str, catalogue.CatalogueEntry]]
     accounts: Mapping[str, str] = MappingProxyType({})
     bags: Mapping[str, str] = MappingProxyType({})
+    sees_accounts: bool = False  # whether the viewer may see names of accounts
 
     def of(self, kind: str, each: str) -> str:
         """Return the name, or the id if the catalogue has no name for it."""
@@ -164,7 +165,7 @@ async def load_names(
         owners |= {str(side.player["user_id"])} if sees_accounts and "user_id" in side.player else set()
     known = {kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()}
     accounts = {each.id: each.name for each in await users.read_by_ids(tx, owners)} if owners else {}
-    return Names(known, accounts)
+    return Names(known, accounts, sees_accounts=sees_accounts)
 
 
 async def _read_sides(keeper: Keeper, changes: Sequence[Recorded], *, is_preview: bool) -> list[_Sides]:
@@ -229,8 +230,10 @@ def _pair_fields(sides: _Sides, names: Names) -> Iterator[Difference]:
                 _describe_parts(name, was, names, sides.inventory_before),
                 _describe_parts(name, now, names, sides.inventory_after),
             )
+            if name == "equipment":
+                _add_slots(*parts, _zip_slots(was), _zip_slots(now))
             yield from _pair_parts(name, *parts, is_change=name in before and name in after)
-        elif name not in HIDDEN:
+        elif name not in HIDDEN and (name != "moderator" or names.sees_accounts):
             texts = (_describe_field(name, was, names), _describe_field(name, now, names))
             yield _mark_difference(_label(name), *texts, is_equal=was == now)
 
@@ -246,6 +249,22 @@ def _pair_parts(
         short = dict(zip(PARTS[name], PARTS[SHORT_PARTS.get(name, name)], strict=True))
         texts = (", ".join(f"{short[part]}: {text}" for part, text in side.items()) for side in (before, after))
         yield Difference(_label(name), *(text or NOTHING for text in texts))
+
+
+def _zip_slots(value: object) -> dict[str, int]:
+    return dict(
+        zip(PARTS["equipment"], cast("tuple[int, ...]", value) if isinstance(value, tuple) else (), strict=False)
+    )
+
+
+def _add_slots(
+    before: dict[str, str], after: dict[str, str], slots_before: Mapping[str, int], slots_after: Mapping[str, int]
+) -> None:
+    """Add the inventory slot to both texts where one item is replaced by another with the same name."""
+    for part in before.keys() & after.keys():
+        if before[part] == after[part] and slots_before[part] != slots_after[part]:
+            for texts, slots in ((before, slots_before), (after, slots_after)):
+                texts[part] = gettext("%(item)s in slot %(slot)s", item=texts[part], slot=slots[part])
 
 
 def _describe_parts(name: str, value: object, names: Names, inventory: Inventory) -> dict[str, str]:

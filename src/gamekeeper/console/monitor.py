@@ -116,7 +116,7 @@ class Monitor:
         if not self._keeper.settings.synchronous_standbys:
             return []
         shortage = await standbys.find_shortage(self._keeper)
-        said = shortage or gettext("As many as expected")
+        said = shortage or gettext("As many standbys as the setting requires")
         return [HealthCheck(gettext("Synchronous standbys"), STRAINED if shortage else GOOD, said)]
 
 

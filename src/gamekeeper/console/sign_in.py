@@ -4,7 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import pages, sessions
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import CATALOGUE, gettext
 from gamekeeper.console.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
@@ -14,8 +14,9 @@ from gamekeeper.http.response import Response
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
 WRONG = gettext("The name or the password is wrong. Type both again.")
-DUPLICATE_COOKIE = gettext(
-    "Your browser sent more than one cookie {name}, and one is not from this console. "
+_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
+DUPLICATE_COOKIE = _(
+    "Your browser sent more than one cookie %(name)s, and one is not from this console. "
     "Delete the cookies of this site, then sign in."
 )
 
@@ -62,7 +63,7 @@ END_NOTICES = {
 async def show(request: Request) -> Response:
     to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
     ended = END_NOTICES.get(request.query.get("ended", ""))  # notice that says why the previous session ended
-    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE.format(name=twice), "bad")] if twice else [])]
+    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE % {"name": twice}, "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
 

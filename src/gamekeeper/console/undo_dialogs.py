@@ -101,11 +101,11 @@ def _restore_variables(undo: Undo) -> str:
 def _restore_values(undo: Undo) -> str:
     before, after, name = undo.before.player, undo.after.player, undo.name
     wanted = {field: value for field, value in after.items() if before.get(field) != value}
-    if "name" in wanted:
+    if wanted.keys() == {"name"}:
         return gettext("Undo: rename %(name)s back to %(former)s", name=name, former=wanted["name"])
-    if "level" in wanted:
+    if "level" in wanted and wanted.keys() <= {"level", "exp"}:
         return gettext("Undo: set %(name)s back to level %(level)s", name=name, level=wanted["level"])
-    if "class_id" in wanted:
+    if wanted.keys() == {"class_id"}:
         former = undo.names.of("classes", str(wanted["class_id"]))
         return gettext("Undo: set the class of %(name)s back to %(former)s", name=name, former=former)
     return gettext("Undo: restore the values of %(name)s", name=name)

@@ -64,7 +64,7 @@ function show(dialog, html) {
     event.preventDefault();
     dialog.close();
   });
-  dialog.setAttribute("aria-label", dialog.querySelector("h1").textContent);
+  dialog.setAttribute("aria-label", dialog.querySelector("h1")?.textContent ?? "");
   if (!dialog.open) dialog.showModal();
   const first = dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]");
   first?.focus({ preventScroll: true });

@@ -123,7 +123,7 @@ class KickSide(Struct):
 
 
 class CatalogueSide(Struct):
-    """The catalogue's entries of the reported kind, such as all items."""
+    """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
     Items: list[ItemEntry] | UnsetType = UNSET
     Spells: list[NamedEntry] | UnsetType = UNSET
