@@ -104,7 +104,7 @@ def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
         f"Gold Coin Quantity 250 Slot 0 Id {people.COIN.id} Icon coin.png",
         "Slot 2, equipped as weapon",
         "Attack +1 Ability power +2 Defense +3 Magic resist +4 Speed +5",
-        "Bag Contents of Pouch",
+        "Slots of this bag Contents of Pouch",
         "Quantity to take, from the lowest slots first",
     ):
         assert seen in page.text, seen
