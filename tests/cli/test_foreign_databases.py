@@ -238,4 +238,4 @@ def test_full_disk_of_database_server_is_reported(command: CommandLine, world: W
     said = command.refuses(
         "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
     )
-    assert "has no room left: could not extend file. Make room on its disk" in said
+    assert "The database's disk is full: could not extend file. Free some space, then run" in said
