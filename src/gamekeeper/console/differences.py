@@ -233,7 +233,7 @@ def _pair_fields(sides: _Sides, names: Names) -> Iterator[Difference]:
             if name == "equipment":
                 _add_slots(*parts, _zip_slots(was), _zip_slots(now))
             yield from _pair_parts(name, *parts, is_change=name in before and name in after)
-        elif name not in HIDDEN and (name != "moderator" or names.sees_accounts):
+        elif name not in HIDDEN and (name != "moderator" or names.sees_accounts or name not in before):
             texts = (_describe_field(name, was, names), _describe_field(name, now, names))
             yield _mark_difference(_label(name), *texts, is_equal=was == now)
 
