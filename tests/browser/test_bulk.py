@@ -100,11 +100,11 @@ def test_too_many_selected_players_are_reported(visit: Visit, sqlite_demo: DemoS
     me.go(f"/console/bulk?item={KEY.id}")
     look = me.page.get_by_role("button", name="Preview the changes")
     expect(me.page.get_by_role("alert")).to_contain_text(
-        "At most 500 players are possible. Leave out 1 player in the table."
+        "At most 500 players are possible. Exclude 1 player in the table."
     )
     expect(results(me)).to_have_count(501)
     expect(look).to_be_disabled()
-    me.page.get_by_role("button", name="Leave out Somebody 500").click()
+    me.page.get_by_role("button", name="Exclude Somebody 500 from this run").click()
     expect(results(me)).to_have_count(500)
     expect(look).to_be_enabled()
     expect(me.page.get_by_role("alert")).to_have_count(0)

@@ -161,7 +161,7 @@ def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
 def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
     submit(root, find_form(root.page(ANN), f"{OPERATIONS}/spells/teach"), spellid=people.HEAL.id)
     page = root.page(ANN)
-    assert "0 Fireball Forget 1 Heal Forget" in page.text
+    assert "0 Fireball Remove spell 1 Heal Remove spell" in page.text
     submit(root, find_form(page, f"{OPERATIONS}/spells/forget", spellid=people.FIREBALL.id))
     assert [each["SpellId"] for each in world.get(f"{OPERATIONS}/spells").json] == [people.HEAL.id]
 

@@ -70,7 +70,7 @@ function fieldsOf(row) {
 async function preview(row) {
   if (run.kind === "undo" && row.number === null) row.number = await numberOf(row);
   if (run.kind === "undo" && row.number === null) {
-    Object.assign(row, { state: "out", said: gettext("Not given: the audit log has no change for this player"), lines: [] });
+    Object.assign(row, { state: "out", said: gettext("Item not given: the audit log has no change for this player"), lines: [] });
     return;
   }
   const { ok, told } = await answerOf("/console/act", fieldsOf(row));
@@ -250,9 +250,9 @@ function show(row) {
 }
 
 function leaveOut(row) {
-  const button = make("button", gettext("Leave out"), "small");
+  const button = make("button", gettext("Exclude"), "small");
   button.type = "button";
-  button.setAttribute("aria-label", gettext("Leave out %(name)s", { name: row.name }));
+  button.setAttribute("aria-label", gettext("Exclude %(name)s from this run", { name: row.name }));
   button.addEventListener("click", () => {
     run.rows = run.rows.filter((each) => each !== row);
     saveSelection(run.rows.map((each) => [each.id, each.name]));
@@ -271,7 +271,7 @@ function refresh(said = "") {
   part("who").textContent = many(run.rows.length);
   const tooMany = run.rows.length - most;
   part("too-many").hidden = tooMany <= 0;
-  part("too-many").textContent = tooMany > 0 ? ngettext("At most %(most)s players are possible. Leave out %(num)s player in the table.", "At most %(most)s players are possible. Leave out %(num)s players in the table.", tooMany, { most }) : "";
+  part("too-many").textContent = tooMany > 0 ? ngettext("At most %(most)s players are possible. Exclude %(num)s player in the table.", "At most %(most)s players are possible. Exclude %(num)s players in the table.", tooMany, { most }) : "";
   part("look").disabled = tooMany > 0;
   question.hidden = run.stage !== "asked" || left().length === 0;
   part("course").hidden = !said && !busy && !over && !(run.stage === "asked" && left().length === 0);
