@@ -19,7 +19,8 @@ BUFFER_SECONDS = 0.2  # seconds for which entries of the access log are buffered
 PIPE_BYTES = 4096  # largest atomic write to a pipe: entries of two workers never mix
 QUEUE_BYTES = 1024 * 1024  # limit of the queue of log entries to standard error; entries beyond it are dropped
 FLUSH_SECONDS = 1.0  # at shutdown, longest wait for a slow reader of standard error
-NAME_LENGTH = 200  # longest caller or route in the log, in characters; callers can send methods of any length
+# longest caller or route (HTTP method and path) in the log, in characters; clients can send methods of any length
+NAME_LENGTH = 200
 SECRETS = (  # patterns of secrets in messages of libraries, and their replacements
     (re.compile(r"(://[^\s:/@]*:)\S*@"), r"\1…@"),  # password in a URL
     (re.compile(r"\bgka_[\w-]+"), "gka_…"),
@@ -179,7 +180,7 @@ def _write_bytes(lines: bytes) -> bool:
         raw: Any = getattr(sys.stderr.buffer, "raw", sys.stderr.buffer)
         while lines and (count := raw.write(lines)):
             lines = lines[count:]
-    except (OSError, ValueError, AttributeError):  # full disk, closed pipe, or closed or missing stream
+    except (OSError, ValueError, AttributeError):  # full disk, closed pipe, closed or missing standard error
         return False
     return not lines
 

@@ -160,7 +160,7 @@ async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: Rows
 
 
 async def _find_clashes(run: ImportRun, tx: Reading | None, kind: str, wanted: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the ids whose name or email is already used. Of several new ones the first gets it."""
+    """Return the ids of new rows whose name or email is taken, by an existing row or by an earlier new one."""
     taken = await run.existing.find(tx, kind, [each for _, each in wanted])
     clashing: set[str] = set()
     for own_id, each in wanted:
@@ -319,7 +319,7 @@ async def _report_unused_bags(run: ImportRun) -> None:
 
 
 async def _report_orphans(run: ImportRun) -> None:
-    """Report orphan rows of the imported database, only of tables whose counts do not add up."""
+    """Report rows without a valid owner. Search only tables that have rows neither imported nor counted as skipped."""
 
     async def turn(_: Reading | None) -> Batch:
         counts = CountsByTable()

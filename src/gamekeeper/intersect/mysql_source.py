@@ -12,7 +12,8 @@ SCHEME = "mysql://"
 DEFAULT_PORT = 3306
 CONNECT_SECONDS = 10  # timeout of a connection attempt to MySQL
 FETCH_ROWS = 1000  # rows fetched from MySQL at once
-GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # only such guids sort like Gamekeeper's ids
+# guids with hyphens, the only spelling that MySQL sorts in the same order as Gamekeeper's ids
+GUID_REGEXP = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 SNAPSHOT_STATEMENTS = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION TRANSACTION READ ONLY",

@@ -62,10 +62,9 @@ class PlayerReader:
     spells: set[str]  # ids of the catalogue's spells
     types: Mapping[str, str]  # types of the catalogue's variables, by variable id
     bags: Mapping[str, RawBag]
-    stack_cache: dict[tuple[object, object, object], Stack] = (
-        field(  # stacks of ordinary rows, by item, quantity and stats
-            default_factory=dict[tuple[object, object, object], Stack]
-        )
+    # stacks of item rows without a bag that were converted without a remark, by raw item, quantity and stats
+    stack_cache: dict[tuple[object, object, object], Stack] = field(
+        default_factory=dict[tuple[object, object, object], Stack]
     )
     used_bags: set[str] = field(default_factory=set[str])  # bags that a slot of an imported player already holds
     counts: CountsByTable = field(default_factory=CountsByTable)
@@ -108,7 +107,7 @@ class PlayerReader:
     def _read_slots(
         self, slots: dict[SlotAddress, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]
     ) -> None:
-        """Read the slots of one place. Ordinary rows take a fast path through the cache: they are most rows."""
+        """Read the slots of inventory, bank or a bag. Most rows repeat a cached stack and skip the slow checks."""
         usual, most = self.stack_cache, self._last_slot(place)
         before = len(slots)
         for row in rows:
@@ -150,7 +149,8 @@ class PlayerReader:
             self.note(noun, row_id, "its stats cannot be read: imported without them")
         stack = Stack(item_id, count or 1, self._read_bag_id(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
         if bag is None and len(self.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
-            self.stack_cache[item, quantity, properties] = stack  # cache the stack of an ordinary item row
+            # cache only stacks without a bag and without an entry in the report
+            self.stack_cache[item, quantity, properties] = stack
         return stack
 
     def _read_bag_id(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:

@@ -9,7 +9,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect.schemas import SourceTable
 
 Row = tuple[Any, ...]
-IDS_PER_QUERY = 300  # ids in one query, as its parameters
+IDS_PER_QUERY = 300  # most ids that one query looks up; each spelling of an id is a parameter of the query
 
 
 class KeySql(NamedTuple):
@@ -37,7 +37,7 @@ class Source(ABC):
 
     @abstractmethod
     def index_ids(self, table: SourceTable) -> None:
-        """Prepare reading other tables in the order of this table's ids."""
+        """Prepare to read tables whose rows belong to rows of this table, in the order of this table's ids."""
 
     @abstractmethod
     def query(self, text: str, *given: object) -> Iterator[Row]:

@@ -67,7 +67,7 @@ class SqliteSource(Source):
                 done += 1
         except sqlite3.Error as error:
             self._replace_bad_text(error)
-            # the snapshot is unchanged, so the rows come in the same order
+            # run the query again and skip the rows already returned: the same snapshot gives them in the same order
             yield from islice(self.query(text, *given), done, None)
 
     def _replace_bad_text(self, error: sqlite3.Error) -> None:
@@ -91,7 +91,7 @@ class SqliteSource(Source):
         )
 
     def guid_sql(self, expression: str) -> str:
-        """Non-ASCII text is never passed to the Python function, which might fail to decode it."""
+        """Return NULL for text that is not ASCII: sqlite3 might fail to decode it for the Python function `guid`."""
         odd = f"typeof({expression}) = 'text' AND {expression} GLOB '*[^ -~]*'"
         return f"CASE WHEN {odd} THEN NULL ELSE guid({expression}) END"
 

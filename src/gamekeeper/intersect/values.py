@@ -14,9 +14,11 @@ MAX_INT = 2**31 - 1  # largest 32-bit integer
 MAX_LONG = 2**63 - 1
 GUID_BYTES = 16
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000  # ms; .NET's largest year means "no end"
+# ms since 1970; a ban or mute that ends in the year 9999, .NET's largest, is permanent
+NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000
 STAT_COUNT = 5
-MAX_SLOTS = 1000  # slot limit of a bag, as in the API; of inventory and bank, if the settings have fewer
+# most slots of a bag, as in the API; slots of inventory and bank beyond the configured size are kept up to this
+MAX_SLOTS = 1000
 REPLACEMENT = "\ufffd"  # replacement character for invalid UTF-8
 NOT_UTF8 = f"some of its text is not UTF-8: invalid bytes were replaced by {REPLACEMENT}"
 
@@ -28,7 +30,8 @@ def parse_guid(raw: object) -> str | None:
             return None
         first = raw[3::-1].hex()
         return f"{first}-{raw[5:3:-1].hex()}-{raw[7:5:-1].hex()}-{raw[8:10].hex()}-{raw[10:].hex()}"
-    return lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None  # lower case is parsed faster
+    # `lookup.parse_guid` is faster for guids in lower case
+    return lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None
 
 
 def encode_guid(text: str) -> bytes:
@@ -51,7 +54,7 @@ class GuidCache(dict[object, str | None]):
 
 
 def parse_time(raw: object) -> int | None:
-    """Parse a time to milliseconds since 1970; None if it is invalid or earlier."""
+    """Parse a time to milliseconds since 1970; None if it is invalid or not after the start of 1970."""
     milliseconds = _parse_milliseconds(raw)
     return milliseconds if milliseconds is not None and milliseconds > 0 else None
 
@@ -86,7 +89,7 @@ def clean_text(raw: object) -> str:
 
 
 def has_replacement(row: Iterable[object]) -> bool:
-    """Whether a text of the row had invalid UTF-8."""
+    """Return whether a text of the row contains the character that replaces invalid UTF-8."""
     return any(isinstance(each, str) and REPLACEMENT in each for each in row)
 
 

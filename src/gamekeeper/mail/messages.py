@@ -58,7 +58,7 @@ class MailTemplates:
         message["To"] = parse_address(facts.address)
         message["Date"] = format_datetime(datetime.fromtimestamp(facts.queued_at // 1000, UTC))
         message["Message-ID"] = f"<{facts.mail_id}@{self.sender.domain}>"
-        message["Auto-Submitted"] = "auto-generated"  # prevents automatic replies
+        message["Auto-Submitted"] = "auto-generated"  # asks mail programs not to reply automatically
         message.set_content(self._fill(TEXT, words, str))
         message.add_alternative(self._fill(HTML, words, html.escape), subtype="html")
         return message

@@ -16,7 +16,7 @@ from gamekeeper.mail.messages import join_lines
 from gamekeeper.settings import BadSetting, Settings, show_value, variable
 
 PORTS = {"smtp": 25, "smtps": 465}
-STARTTLS = {"offered": None, "required": True, "never": False}  # values of aiosmtplib's `start_tls`
+STARTTLS = {"offered": None, "required": True, "never": False}  # option in the SMTP URL → aiosmtplib's `start_tls`
 MAX_DETAIL = 300  # characters of an SMTP reply that are stored
 PERMANENT_CLASS = 5  # first digit of SMTP codes for permanent failures
 QUIT_SECONDS = 0.3  # time limit of SMTP's QUIT; short, so that the delivery's outcome is still recorded at shutdown

@@ -21,7 +21,7 @@ _PARTS = {
     "known_spells": SQL.known_spells,
     "player_variables": SQL.player_variables,
 }
-# Views that are read instead of tables: a copy has no data of erased persons, even if it is not blanked yet.
+# Views to read instead of these tables: they mask data of erased persons that is not blanked yet, so no copy has it.
 _MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys"}
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
@@ -60,7 +60,7 @@ async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first:
 
 @cache
 def read_column_types(table: str) -> Mapping[str, str]:
-    """Map columns to the placeholder of their type in schema.sql, where the engines' types differ."""
+    """Map the columns of a table whose type is a placeholder in schema.sql, such as {guid}, to its name."""
     schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     found: dict[str, str] = dict(_TABLE.findall(schema))
     return dict(_COLUMN.findall(found.get(table, "")))

@@ -51,7 +51,8 @@ async def take_horizon(store: Store, passed: int, decided: int) -> Horizon | Non
 
     A transaction gets its id before it draws a change number. So read the last number first and take a transaction id
     of our own after it: only transactions with lower ids can hold such numbers. Both must run as separate statements
-    outside a transaction. After a crash a lost number can be drawn again, hence the comparison with `decided`.
+    outside a transaction. After a crash a lost number can be drawn again: so if the number is still `passed`, compare
+    the last stored change with `decided`, the last change up to which the feed knows all to be final.
     """
     number = await read_last_drawn(store)
     if number == passed and await read_last_written(store, number) <= decided:

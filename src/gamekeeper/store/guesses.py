@@ -11,21 +11,21 @@ SQL = Statements("guesses")
 class GuessWaits(NamedTuple):
     """Milliseconds until each rate limit allows another password attempt; 0: allowed now."""
 
-    of_caller: int  # milliseconds by the limit per caller and account
-    of_account: int  # milliseconds by the limit per account, all callers together
-    of_address: int  # milliseconds by the limit per client address, all accounts together
+    of_caller: int  # ms to wait by the limit per caller and account
+    of_account: int  # ms to wait by the limit per account, all callers together
+    of_address: int  # ms to wait by the limit per client address, all accounts together
 
 
 async def read_waits(
     tx: Reading, account: str, caller: str, address: str | None, window_ms: int, most: tuple[int, int, int]
 ) -> GuessWaits:
-    """Read how long the password rate limits require to wait; `most` are the three limits within the window."""
+    """Read the waits before another attempt; `most`: attempts allowed per window by caller, account and address."""
     row = await tx.one(SQL.waits, account, caller, address, window_ms, *most)
     return GuessWaits(*(int(number) for number in row)) if row else GuessWaits(0, 0, 0)
 
 
 async def lock_claim(tx: Reading, claim: int) -> None:
-    """Take another advisory lock until the transaction ends; SQLite needs none, because it has one writer."""
+    """Take an advisory lock after the claim of `write`, until the transaction ends; SQLite has one writer: no lock."""
     await tx.one(SQL.hold, claim)
 
 

@@ -200,7 +200,7 @@ async def read_back(tx: Reading, player_id: str, before: int, since: int, limit:
 
 
 async def read_right_before(tx: Reading, player_id: str, before: int, window: int) -> list[HistoryStep]:
-    """Read the same changes of a player as `read_back`, out of the `window` changes before number `before`."""
+    """Read changes that can mention items, spells or variables, out of a player's last `window` before `before`."""
     return [_to_step(row) for row in await tx.all(SQL.right_before, player_id, before, window)]
 
 
@@ -229,7 +229,7 @@ async def has_any_until(tx: Reading, player_id: str, seq: int) -> bool:
 
 
 async def count_since(tx: Reading, player_id: str, seq: int, most: int) -> tuple[int, int]:
-    """Count a player's changes after a number, up to `most`; and how many of them `read_back` would return."""
+    """Count a player's changes after a number, up to `most`; and those that can mention items, spells or variables."""
     row = await tx.one(SQL.since, player_id, seq, most)
     return (row[0], row[1]) if row else (0, 0)
 

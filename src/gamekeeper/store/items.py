@@ -124,5 +124,5 @@ async def read_slots_between(tx: Reading, first: str, last: str) -> list[PlayerS
 
 
 async def count_slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
-    """Count occupied slots beyond the configured sizes: per place, from these slot numbers on."""
+    """Count occupied slots beyond the sizes configured for inventory and bank; return a row (place, count) for each."""
     return list(await tx.all(SQL.slots_beyond, inventory, bank))

@@ -7,7 +7,7 @@ SQL = Statements("known_callers")
 
 
 async def is_known(tx: Reading, user_id: str | None, caller: str, within_ms: int) -> bool:
-    """Return whether the caller recently sent the account's password. For None it is False, after the same time."""
+    """Return whether the caller recently sent the account's password; for no account (None) False, equally slowly."""
     return await tx.one(SQL.has, user_id, caller, within_ms) is not None
 
 

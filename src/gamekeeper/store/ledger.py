@@ -47,7 +47,7 @@ class OldChanges(NamedTuple):
 
 
 async def append(tx: Writing, entries: list[LedgerEntry]) -> None:
-    """Append changes to the audit log. All but the last are written at once, so that their numbers are in order."""
+    """Append changes to the audit log. Only the last is deferred: the others run one by one, for numbers in order."""
     for entry in entries[:-1]:
         await tx.returning(SQL.append, *entry)
     for entry in entries[-1:]:

@@ -12,7 +12,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("lists")
 NO_CHANGES = (None, "[]")
 
-# change of an ordered list: list, level, exp, word, step (+1 row added, -1 row removed)
+# change of an ordered list: list, level, exp, word (id, or folded name or email), step (+1 row added, -1 row removed)
 ListChange = tuple[str, int, int, str, int]
 Buckets = list[tuple[Any, int]]  # buckets of an ordered list: first key and number of rows of each
 
@@ -36,7 +36,7 @@ class ListCheckpoint(NamedTuple):
 async def read_delta(
     tx: Reading, mark: str, statement: Statement | None = None, *values: Value
 ) -> tuple[ListDelta, Sequence[Row]]:
-    """Read the changes of the ordered lists since a mark and, in the same snapshot, the rows of a statement."""
+    """Read the ordered lists' changes after a position in their log and, in the same snapshot, a statement's rows."""
     if statement is None:
         return _to_delta(await tx.one(SQL.news, mark)), []
     row, rows = await tx.fetch_both(SQL.news, mark, statement, *values)

@@ -19,7 +19,7 @@ class LeasedMail(NamedTuple):
     code: str
     queued_at: int
     tries: int  # number of delivery attempts, including the current one
-    left_ms: int  # remaining validity of the mail's reset code
+    left_ms: int  # remaining validity of the mail's reset code, in milliseconds
     taken_until: int
 
 

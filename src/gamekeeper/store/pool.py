@@ -17,7 +17,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.failures import CONNECTION_ERRORS, TRANSLATABLE, translate
 
-LOCK_SECONDS = 5  # seconds that a write waits for a lock or a connection, both here and in PostgreSQL (lock_timeout)
+# longest wait in this process for a write queue or a connection, and in PostgreSQL for a lock (lock_timeout)
+LOCK_SECONDS = 5
 CLOSE_SECONDS = 3
 LONG_READ_SHARE = 2  # long reads use at most 1 connection of the pool in 2
 RESERVED_SHARE = 4  # 1 connection of the pool in 4 is reserved for reads and health checks
@@ -116,9 +117,8 @@ class Pool(Generic[L]):
             return await work(line)
         except TRANSLATABLE as error:
             meaning = translate(error)
-            if (
-                line is not None and type(meaning) is DatabaseUnavailable
-            ):  # only for DatabaseUnavailable itself: errors of its subclasses leave the connection usable
+            # close the connection only for DatabaseUnavailable itself: after its subclasses it is still usable
+            if line is not None and type(meaning) is DatabaseUnavailable:
                 line.db.terminate()
             raise meaning from error
         finally:

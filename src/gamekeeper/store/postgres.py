@@ -89,7 +89,7 @@ PLACEHOLDERS = {
     "false": "FALSE",
     "never": "'1:1:'",
     "never_null": "NOT NULL",
-    # id of the database server's run: changes when the server restarts, and when the table is replaced by a copy.
+    # id of the database server's run: changes when the server restarts, and when a copy replaces the table `lists`.
     "life": "concat(pg_postmaster_start_time(), ' ', pg_relation_filepath('lists'))",
     "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
     "concurrently": "CONCURRENTLY",
@@ -98,7 +98,8 @@ PLACEHOLDERS = {
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
     "keep_key": "FOR KEY SHARE",  # row lock that blocks renames and deletes until the commit
-    # Forces a nested loop by index. With a generic plan PostgreSQL expects a tenth of the table and would scan it.
+    # `each` makes PostgreSQL look up a joined table's rows one by one in an index. A generic plan expects a tenth of
+    # the table to match, and would scan it.
     "each": "LATERAL (SELECT r.* FROM",
     "end_each": "OFFSET 0) AS r",
     "new_guid": "gen_random_uuid()",

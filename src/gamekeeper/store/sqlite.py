@@ -53,7 +53,7 @@ PLACEHOLDERS = {
     "true": "1",
     "false": "0",
     "never": "'0'",
-    "never_null": "",  # SQLite cannot add NOT NULL to an existing column
+    "never_null": "",  # without NOT NULL, which SQLite cannot add to an existing column
     "life": "''",
     "cluster": "''",
     "concurrently": "",
@@ -154,7 +154,7 @@ class SqliteStore:
             _require_ours(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
-            on_failure.callback(self._writer_db.close)  # on failure close the writer before release()
+            on_failure.callback(self._writer_db.close)  # on failure, close the file before `_file.release`
             self._reader = self._open_reader(READER_CACHE_KIB)
             on_failure.callback(self._reader.db.close)
             self._set_clock()
@@ -165,7 +165,7 @@ class SqliteStore:
         self._thread.start()
 
     async def close(self) -> None:
-        thread, self._thread = self._thread, None  # after this no write can be queued behind the sentinel
+        thread, self._thread = self._thread, None  # from now on `write` refuses: None will be the last job
         if thread:
             self._jobs.put(None)
             await asyncio.to_thread(thread.join)
@@ -211,10 +211,10 @@ class SqliteStore:
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         self._file.require_in_place()  # opening a replaced database file would delete its WAL
-        reader = self._free.pop() if self._free else self._open_reader(LONG_READ_CACHE_KIB)  # holds the snapshot
+        reader = self._free.pop() if self._free else self._open_reader(LONG_READ_CACHE_KIB)
         try:
             try:
-                reader.db.execute("BEGIN")
+                reader.db.execute("BEGIN")  # the snapshot lasts until the rollback
                 return await work(reader)
             finally:
                 reader.db.rollback()
@@ -244,7 +244,7 @@ class SqliteStore:
         return [line for line in found if line != "ok"] + orphans
 
     async def find_cautions(self) -> list[str]:
-        return []  # no cautions: each SQLite connection sets what it needs
+        return []  # no setting for an operator to change: each SQLite connection sets its own
 
     def _set_clock(self) -> None:
         """Replace julianday(), which reads the system clock, by our clock; the views in the file use it too."""
@@ -292,7 +292,7 @@ class SqliteStore:
             return
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:  # another process holds the lock: single retries would each wait for it
+        except sqlite3.Error as error:  # another process's lock: do not retry, each write would wait for it
             self._answer_jobs(batch, [_JobOutcome(error=translate(error)) for _ in batch])
             return
         try:
@@ -310,7 +310,7 @@ class SqliteStore:
 
     def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
         crash.crash_at("after_commit")
-        with contextlib.suppress(RuntimeError):  # ignore that the caller's event loop is closed
+        with contextlib.suppress(RuntimeError):  # the event loop is closed: no caller waits for an answer
             self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
 
     def _run_alone(self, job: _WriteJob) -> _JobOutcome:
@@ -379,7 +379,7 @@ def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> Non
 
 def _require_ours(path: Path) -> None:
     """Refuse a database file of another program before anything is written to it."""
-    with contextlib.suppress(sqlite3.Error, OSError):  # ignore errors: opening the file reports them
+    with contextlib.suppress(sqlite3.Error, OSError):  # `_connect`, which is called next, reports errors
         # Without a WAL no process has the file open. `immutable` keeps SQLite from creating a WAL for this read.
         options = "mode=ro" if measure_size(find_log(path)) else "mode=ro&immutable=1"
         db = sqlite3.connect(f"{resolve(path).as_uri()}?{options}", uri=True)
