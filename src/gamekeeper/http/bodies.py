@@ -50,7 +50,7 @@ class _UnknownFieldFound(Exception):
 def decode(
     raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False, changes: bool = False
 ) -> S:
-    """Decode a request body into its shape. `changes`: reject fields like `dryRun`, which belongs into the query."""
+    """Decode a request body into its shape. `changes`: a write, so reject fields like `dryRun`, a query parameter."""
     fields = _parse_fields(raw.removeprefix(BOM), content_type, shape if forms else None)
     if changes:
         dry_runs.reject_in_body(fields)
@@ -131,7 +131,7 @@ def _parse_form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
 
 @cache
 def _list_boolean_words(shape: type[Struct]) -> dict[str, Mapping[str, bool]]:
-    """List the words for booleans in a form, besides true and false: spelling of the field → words."""
+    """List the words for booleans in a form, besides true and false: field name → word → boolean."""
     found: dict[str, Mapping[str, bool]] = {}
     for each in msgspec.structs.fields(shape):
         if _accepts_type(each.type, bool):

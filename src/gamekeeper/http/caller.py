@@ -12,7 +12,8 @@ from gamekeeper.store.engine import Store
 CACHE_SECONDS = 4.0
 MAX_CACHED_TOKENS = 10_000
 MAX_TOKEN_LENGTH = 255
-POWERS = frozenset({"ban", "kick", "mute"})  # moderation permissions of the account; the other permissions are roles
+# permissions of a moderator; the other permissions, such as users.manage, are roles
+POWERS = frozenset({"ban", "kick", "mute"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Callers:
         rights = frozenset(right for right, has in (held | powers).items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights, row.session)
         if not used:
-            return caller  # do not cache this caller: otherwise the token's next use would not be recorded
+            return caller  # not cached: a request whose caller is found in the cache does not record the token's use
         self._used.add(row.token_id)
         if len(believed) >= MAX_CACHED_TOKENS:
             believed.clear()

@@ -1,4 +1,4 @@
-"""Convert between the rules' values and the wire's shapes. This module implements `Codec` of game/codec.py."""
+"""Convert values of the game's rules to JSON shapes of the API and back. Implements `Codec` of game/codec.py."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -78,7 +78,7 @@ def encode_player_record(record: StoredPlayer) -> bytes:
     last = None if record.last_online is None else format_instant(record.last_online)
     tail = wire.players.encode_player_tail(record.class_name, record.map_name, last, online=record.online)
     document = record.document
-    if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap: every player lookup checks it
+    if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap check: it runs for each player
         document = _fill_in_defaults(document)
     return document[:-1] + tail
 
@@ -124,13 +124,13 @@ def make_item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
 
 
 def list_item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
-    """List all slots of a place, also empty ones. Slots beyond its size are listed up to the last one with an item."""
+    """List all slots of an inventory, bank or bag, also empty ones; beyond its size up to the last one with an item."""
     last = max((slot for where, slot in slots if where == place), default=-1)
     return [make_item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
 
 
 def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
-    """List all slots of a place like `list_item_slots`, with the names of their items."""
+    """List all slots of an inventory, bank or bag like `list_item_slots`, with the names of their items."""
 
     def add_item_name(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
         name = names.get(each.ItemId, wire.items.DELETED)
@@ -252,7 +252,7 @@ def encode_undo(result: undo.UndoResult) -> bytes:
 
 
 def encode_side(side: ChangeSide) -> str:
-    """Encode one side of a change for the audit log, with the wire's field names."""
+    """Encode `Before` or `After` of a change for the audit log, with the field names of the API."""
     named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
     named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
     fields = {name: _write_value(name, value) for name, value in named.items()}
@@ -295,7 +295,7 @@ def list_personal_fields() -> Sequence[str]:
 
 
 def count_items(side: bytes | str | None) -> Counter[str]:
-    """Sum up the quantities per item in one side of a change, at any depth."""
+    """Sum up the quantities per item in `Before` or `After` of a change, also in nested lists such as bags."""
     found: Counter[str] = Counter()
     waiting: list[Any] = [msgspec.json.decode(side)] if side else []
     while waiting:
@@ -323,7 +323,7 @@ def _fill_in_defaults(document: bytes) -> bytes:
 
 
 def _is_catalogue(fields: Mapping[str, object]) -> bool:
-    """Check whether one side of a change is of the catalogue, whose field names equal those of a player."""
+    """Check whether `Before` or `After` is of a catalogue change: `Items` can also be a list of a player's slots."""
     name, value = next(iter(fields.items()), ("", None))
     if len(fields) != 1 or name.lower() not in wire.catalogue.ENTRIES:
         return False

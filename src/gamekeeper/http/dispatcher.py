@@ -67,7 +67,7 @@ class Dispatcher:
 
 
 async def call(request: Request) -> Response:
-    """Handle a request that has passed the admission; raise refusals.
+    """Handle a request, without the limit of concurrent requests, which `Dispatcher.handle` applies; raise refusals.
 
     The console calls this for its API calls too, with the same checks.
     """
@@ -115,7 +115,7 @@ async def _authorize(request: Request, route: Route) -> None:
 
 
 async def _receive_body(request: Request, route: Route) -> bytes:
-    """Receive the request body. Release the admission slot meanwhile, so that a slow sender does not occupy it."""
+    """Receive the request body. Meanwhile the request does not count as concurrent: a slow sender occupies no slot."""
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
     receiving = body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)

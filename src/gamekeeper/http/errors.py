@@ -8,7 +8,7 @@ from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import codec, wire
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
 
-LOG_IN = "/api/oauth/token"  # errors of this path also have OAuth's fields
+LOG_IN = "/api/oauth/token"  # path of the log-in, whose errors also have OAuth's fields
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -91,7 +91,7 @@ SERVER_ERRORS = frozenset(
 
 
 # Moderation answers 400 instead of 403: real clients take its 403 for an expired token and log in again in a loop.
-MODERATION = "/admin/"  # part of the route's path
+MODERATION = "/admin/"  # a path that contains this is of a moderation operation
 BAD_REQUEST_IN_MODERATION = frozenset({refusals.RoleMissing, refusals.PowerMissing, refusals.Outranked})
 
 
@@ -131,7 +131,8 @@ def make_headers(refusal: Refusal) -> Headers:
     if isinstance(refusal, MethodNotAllowed):
         found.append((b"allow", refusal.allowed.encode()))
     if isinstance(refusal, BodyTooSlow):
-        found.append((b"connection", b"close"))  # otherwise the rest of the body would be read as the next request
+        # close the connection: otherwise the rest of the slow body would be read as the next request
+        found.append((b"connection", b"close"))
     if refusal.retry_after is not None:
         found.append((b"retry-after", str(refusal.retry_after).encode()))
     return found

@@ -33,7 +33,7 @@ async def list_changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
     telling = request.run_until_disconnect(request.services.keeper.feed.read_changes(asked))
     told = await (request.services.admission.release_while(telling) if asked.wait_seconds else telling)
     if told is None:
-        return b""  # empty answer: the client has disconnected
+        return b""  # nobody reads this answer: the client has disconnected
     if asked.wait_seconds:
         await request.recheck_permissions()  # check the token again: it may have been revoked during the long poll
     return wire.encode(wire.feed.Changes(codec.make_feed_changes(told.changes), told.next, told.epoch))

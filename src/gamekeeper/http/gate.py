@@ -21,7 +21,7 @@ T = TypeVar("T")
 # share of a process's time for all long reads under load: other requests keep at least 80 % of their throughput
 LONG_READ_SHARE = 0.1
 FREE_SECONDS = 0.01  # seconds of computing after which a read counts as long
-# debt in seconds (computing time / LONG_READ_SHARE) that an account may have before its next long read waits
+# seconds of debt (computing time of short reads / LONG_READ_SHARE) above which an account's next read must wait
 CREDIT_SECONDS = 1.0
 ACTIVE_SECONDS = 0.1  # seconds for which other clients count as active after their last request
 # Longest pause between two pieces of a long read. On PostgreSQL its snapshot stays open, and a connection that is idle
@@ -30,9 +30,9 @@ PAUSE_SECONDS = 0.5
 MAX_LONG_READS = 3  # concurrent reads that are certainly long, such as an export, over all accounts
 # concurrent long reads of an account; at most one of them is certainly long, so a search can run beside an export
 MAX_READS_PER_ACCOUNT = 2
-POLL_SECONDS = 0.05  # interval in which the gate checks whether other clients are still active
+POLL_SECONDS = 0.05  # seconds between two checks whether a waiting read may continue
 MAX_WAITING_PER_ACCOUNT, MAX_WAITING = 8, 32  # largest number of waiting long reads: per account, and in total
-RETRY_SECONDS = 5  # Retry-After of the 429 for an account with too many waiting long reads
+RETRY_SECONDS = 5  # Retry-After in seconds of the 429 for an account with too many waiting long reads
 MAX_ACCOUNTS = 1000  # accounts whose long reads are remembered; beyond that, accounts without debt are dropped
 
 
@@ -41,12 +41,12 @@ class Gate:
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
-        self._entered = 0  # requests that used the gate for long reads
-        # number of requests that did not use the gate for long reads, and when one was last noticed
+        self._entered = 0  # number of reads that have used this gate
+        # number of requests that have not used this gate, and when (time.monotonic) a new one was last noticed
         self._others_seen, self._others_at = 0, 0.0
-        self._next_piece_at = 0.0  # earliest start of the next piece of a long read
+        self._next_piece_at = 0.0  # earliest start (time.monotonic) of the next piece of any long read
         self._paid_until: dict[str, float] = {}  # account → time at which its debt of computing time is paid off
-        self._last_seen: dict[str, float] = {}  # account → time of its last long read
+        self._last_seen: dict[str, float] = {}  # account → time of its last read through this gate
         self._long: Counter[str] = Counter()  # account → number of running long reads
         self._waiting: Counter[str] = Counter()
 
@@ -65,7 +65,7 @@ class Gate:
             turn.end()
 
     def charge(self, account: str, seconds: float, *, long: bool) -> None:
-        """Charge an account for computing time. It delays the next piece of all long reads, or its next read."""
+        """Charge computing time: of a long read by delaying all long reads, of a short one as debt of its account."""
         now = time.monotonic()
         if not long:
             self._paid_until[account] = max(now, self._paid_until.get(account, 0.0)) + seconds / LONG_READ_SHARE
@@ -77,7 +77,7 @@ class Gate:
     async def wait_for_next(self, account: str) -> None:
         """Wait until the next piece of a long read may start. Yields to the event loop at least once."""
         await asyncio.sleep(0)
-        # latest end of the pause, even if pieces of other long reads are served first
+        # time at which this read's pause ends at the latest, even if pieces of other long reads are served first
         latest = time.monotonic() + PAUSE_SECONDS
         while (delay := min(self._find_delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - the delay depends on time, not on an event
             await asyncio.sleep(min(delay, POLL_SECONDS))
@@ -141,7 +141,7 @@ class _RunningRead:
 
     def __init__(self, gate: Gate, account: str) -> None:
         self._gate, self._account = gate, account
-        # uncharged seconds of computing before the current step; start time of the step
+        # seconds of computing not charged yet; thread time at which the coroutine's current step began
         self._spent, self._began = 0.0, 0.0
         self._is_long = False
         self._piece_began = time.monotonic()

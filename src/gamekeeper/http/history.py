@@ -59,7 +59,7 @@ async def list_changes(request: Request, query: wire.history.HistoryQuery) -> by
     )
     found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
     if found is None:
-        return b""  # empty answer: the client has disconnected
+        return b""  # nobody reads this answer: the client has disconnected
     content, following = found
     if form == JSON:
         return content
@@ -178,7 +178,7 @@ async def undo_change(request: Request, query: wire.history.UndoQuery, seq: int)
     """Undo a change, if the changed data has not been changed again since."""
     keeper, caller = request.services.keeper, request.caller
     kept = await find_change(keeper.store, seq)
-    # a missing change may be a retry of an undo whose answer is stored: the undo rule rejects it after the replay
+    # do not refuse an unknown change number here: a retry gets its stored answer first; else `undo.undo` refuses it
     if kept:
         _require_permissions(caller, undo.list_permissions(kept))
     by = Actor(caller.account_id, caller.name, partial(_require_permissions, caller))

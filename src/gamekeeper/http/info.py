@@ -23,7 +23,7 @@ GROUP = Group("Info", "Versions of the API; the game's name, limits and statisti
 )
 async def list_versions(request: Request) -> bytes:
     """List the versions of the API."""
-    del request  # the answer is always the same
+    del request  # the request is not needed: every client gets the same list
     return wire.encode(wire.info.Versions(wire.info.VERSIONS))
 
 
@@ -39,7 +39,7 @@ async def list_versions(request: Request) -> bytes:
 )
 async def list_version_names(request: Request) -> bytes:
     """List the versions of the API, as an array."""
-    del request  # the answer is always the same
+    del request  # the request is not needed: every client gets the same list
     return wire.encode(wire.info.VERSIONS)
 
 
@@ -129,5 +129,5 @@ async def get_config(request: Request) -> bytes:
 )
 async def list_stat_names(request: Request) -> bytes:
     """List the names of the five stats, in the order that all lists of stats have."""
-    del request  # the answer is always the same
+    del request  # the request is not needed: every client gets the same list
     return wire.encode(wire.players.STATS)

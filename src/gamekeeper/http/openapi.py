@@ -80,7 +80,7 @@ def make_document(operations: Sequence[Operation], settings: Settings, *, tolera
     return _make_cached(tuple(operations), settings.game_name, *rules, TolerantContract if tolerant else Contract)
 
 
-@cache  # cached: the OpenAPI document depends on no other setting, so a process with many apps builds it once
+@cache  # cached: the OpenAPI document depends only on these arguments, so a process with many apps builds it once
 def _make_cached(
     operations: tuple[Operation, ...], game_name: str, name_pattern: str, max_level: int, kind: type[Schemas]
 ) -> bytes:

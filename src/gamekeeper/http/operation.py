@@ -32,7 +32,7 @@ class Access(Enum):
 class Cache(Enum):
     """Whether the caller may cache the answer and revalidate it with If-None-Match."""
 
-    NO_STORE = "no-store"  # the answer holds a secret, or is different each time
+    NO_STORE = "no-store"  # for an answer that holds a secret, or is different each time
     REVALIDATED = "revalidated"
     UNLESS_RESET_CODES_SHOWN = "unless reset codes are shown"
 
@@ -91,7 +91,7 @@ class Operation(Route):
     """A route that the API's documents describe."""
 
     name: str  # method of the Python client, and operationId in OpenAPI
-    number: int | None  # number of the operation in the spec; None: it is our own
+    number: int | None  # number of the operation in the API's specification; None: not part of it
     group: "Group"
     answer: object  # shape of the answer; a str is a media type other than JSON
     refusals: tuple[type[Refusal], ...]  # refusals that are specific to this operation

@@ -30,7 +30,7 @@ class PathParameter:
     # function that parses the parameter; arguments: text, name of the parameter
     read: Callable[[str, str], object] | None = None
     argument: str = ""  # name of the handler's argument that gets the parsed value
-    # schema in the strict OpenAPI document, where it differs from the tolerant one
+    # the parameter's schema in the strict OpenAPI document; None: `schema`, as in the tolerant document
     strict_schema: Mapping[str, Any] | None = None
 
 

@@ -26,5 +26,5 @@ async def change_powers(request: Request, body: wire.powers.ChangePowers) -> Res
     given = codec.read_permissions(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
     answer = await request.change(decide, codec.encode_permissions)
-    request.services.callers.clear_cache()  # cached callers hold the old permissions
+    request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer

@@ -164,7 +164,7 @@ class Metrics:
 
 
 async def _get_if_available(question: SharedQuery[T]) -> list[T]:
-    """Return a database query's result in a list; an empty list while the database is not available."""
+    """Return a list with the result of a database query; an empty list while the database is not available."""
     try:
         return [await question.get()]
     except (DatabaseUnavailable, UnusableDatabase):

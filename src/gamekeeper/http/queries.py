@@ -75,7 +75,7 @@ def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
 
 @cache
 def _make_decoder(shape: type[Struct]) -> Callable[[Query], Struct]:
-    defaults = shape()  # all parameters at their defaults; frozen, so that requests can share it
+    defaults = shape()  # the query with all parameters at their defaults; frozen, so that requests can share it
     fields = [
         (each.encode_name.lower(), each.name, each.encode_name, _make_reader(each.type, getattr(defaults, each.name)))
         for each in msgspec.structs.fields(shape)

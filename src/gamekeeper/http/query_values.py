@@ -21,7 +21,7 @@ TRUTH = {"true": True, "false": False}
 REST_OF_SECOND_MS = 999
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 _CHANGE_NUMBER = re.compile(CHANGE_NUMBER, re.ASCII)
-_SHOWN_UTC = re.compile(" UTC$")  # end of a time in the console's format
+_SHOWN_UTC = re.compile(" UTC$")  # the console shows times with this ending; it is replaced by `Z` before parsing
 # Pattern of the time of day in a timestamp, and its fraction of a second.
 _CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
 

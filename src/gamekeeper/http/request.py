@@ -83,7 +83,7 @@ class Request:
             pass
 
     async def run_until_disconnect(self, work: Coroutine[Any, Any, R]) -> R | None:
-        """Run a request's work; cancel it if the client disconnects, or retries would pile up. None: cancelled."""
+        """Run a request's work; cancel it and return None if the client disconnects: its retries must not pile up."""
         task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self.wait_for_disconnect())
         try:
             await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -114,7 +114,7 @@ class Request:
         return body
 
     async def recheck_permissions(self) -> None:
-        """Check after a long wait that the token is still active and has all its permissions."""
+        """Check after a long wait that the token is still active and the caller has lost no permission meanwhile."""
         caller = await self.services.callers.find_caller(self.headers.get(b"authorization"))
         caller.require(self.caller.permissions)
 
@@ -122,7 +122,7 @@ class Request:
         return make_change_response(await self.services.keeper.changes.apply(self.make_intent(), decide, answer))
 
     def _name_queue(self) -> str | None:
-        """Return the name of the write queue for the path's player or account. A name and an id give two queues."""
+        """Return the name of the write queue of the path's player or account, whose name and id give two queues."""
         if not self.params:
             return None
         noun = self.route.path.partition("/[")[0].rpartition("/")[2]

@@ -21,7 +21,7 @@ class Response:
     status: int = 200
     headers: Sequence[Header] = ()
     content_type: bytes = JSON
-    policy: bytes = POLICY  # Content-Security-Policy
+    policy: bytes = POLICY  # value of the response's header Content-Security-Policy
     tag: bytes = b""  # ETag of the response; the dispatcher sets it if the client may cache the response
     # streamed part of the response, sent after `content` until it ends or the client disconnects
     stream: AsyncGenerator[bytes] | None = None

@@ -7,7 +7,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings
 
 CLOSE = (b"connection", b"close")
-NO_BODY = {204, 304}  # statuses without a body, Content-Type and Content-Length
+NO_BODY = {204, 304}  # HTTP statuses whose responses have no body, Content-Type or Content-Length
 SECURITY_HEADERS: Headers = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 HSTS_HEADERS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
 

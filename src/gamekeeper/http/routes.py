@@ -31,14 +31,14 @@ GROUPS = tuple(
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]
-# all operations: first those of the spec, by number, then our own
+# all operations: first those of the API's specification, by their number there, then the others
 ROUTES: tuple[Operation, ...] = tuple(sorted(_declared, key=lambda each: each.number or len(_declared)))
 # the metrics page for Prometheus, which is not part of the API
 METRICS = Route(method="GET", path="/metrics", permissions=NO_TOKEN, access=READ, handler=metrics.show_metrics)
 
 
 def list_operations() -> list[dict[str, str]]:
-    """List every operation, for docs/operations.md and the command line. Fields are in the order of the columns."""
+    """List every operation, for the tables of docs/operations.md and the command line: column → cell, in order."""
     return [
         {
             "number": "" if each.number is None else str(each.number),

@@ -24,7 +24,7 @@ async def encode_page(
 async def load_page(
     request: Request, page: PageRange, sort: Sort[R], sought: str, *, descending: bool
 ) -> tuple[int, Sequence[R], bool]:
-    """Return the total, the records of the page, and whether there may be more. `sought`: search text; empty: all."""
+    """Return the number of matches, the page's records, and whether the search stopped early. Empty `sought`: all."""
     keeper, wanted = request.services.keeper, PageRequest(page.offset, page.limit, descending=descending)
     if sort.listing and not sought:
         return await search.load_page(keeper, sort, sought, wanted)

@@ -106,7 +106,7 @@ async def revoke_one(request: Request) -> Response:
 
 
 async def _find_account_key(request: Request) -> str:
-    """Return the account's key. Without users.manage every other name is refused alike, existing or not."""
+    """Return the path's account name or id. Without users.manage any account but the caller's own is refused alike."""
     name, caller = request.params[0], request.caller
     if "users.manage" in caller.permissions:
         return name

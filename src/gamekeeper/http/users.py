@@ -120,7 +120,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
     answer = await request.change(
         partial(accounts.rename, key=request.params[0], name=name), codec.encode_changed_user_record
     )
-    request.services.callers.clear_cache()  # cached callers hold the account's old name
+    request.services.callers.clear_cache()  # the cached callers still have the account's old name
     return answer
 
 
@@ -191,7 +191,7 @@ async def _load_players(request: Request) -> list[StoredPlayer]:
 
 
 def _pick_player(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
-    """Find the player by id, else by exact name, else by name in any letter case, else by position in the list."""
+    """Find one of an account's players by id, exact name, name in any letter case, or position in `records`."""
     by, key = lookup.parse_key(text)
     names = [record.id if by == "id" else codec.read_player_name(record) for record in records]
     if key in names:

@@ -51,7 +51,7 @@ class WorkerSamples:
     def _remove_files(self, folder: Path) -> None:
         for file in folder.glob(f"{self.number}.*"):
             file.unlink()
-        with suppress(OSError):  # the shared folder is not empty: other workers still use it
+        with suppress(OSError):  # rmdir fails while the shared folder has files of other workers
             folder.rmdir()
 
 

@@ -19,7 +19,7 @@ NAME_CLASH = "another name differs only in case: imported; find it by its id or 
 UNUSABLE_EMAIL = "the email is empty, invalid or used by another account: stored, but no account is found by it"
 BAD_HASH = "the password has no salt or is not a hash, so log-in is impossible: set a new password"
 _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII | re.IGNORECASE)
-# matches most addresses quickly; the full check of the others is slow
+# pattern of ordinary email addresses, which need no full check: that is slow
 _PLAIN_EMAIL = re.compile(
     r"[a-z0-9]+([._+-][a-z0-9]+){0,4}@([a-z0-9]{1,30}\.){1,4}[a-z]{2,12}", re.ASCII | re.IGNORECASE
 )

@@ -24,7 +24,7 @@ KINDS = {
     "known_switches": "variables",
     "classes": "classes",
     "maps": "maps",
-}  # table, by Gamekeeper's name → kind of its catalogue entries
+}  # Gamekeeper's name of an Intersect table → kind of the catalogue entries made from its rows
 
 
 @dataclass(slots=True)
@@ -33,9 +33,10 @@ class GameData:
 
     entries: dict[str, dict[str, CatalogueEntry]] = field(
         default_factory=dict[str, dict[str, CatalogueEntry]]
-    )  # table → id → catalogue entry
+    )  # Gamekeeper's name of an Intersect table → id → catalogue entry
     classes: dict[str, ClassGrowth] = field(default_factory=dict[str, ClassGrowth])
-    bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])  # bonuses of equipped items, by item id
+    # item id → what the item adds while it is equipped
+    bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])
     report_entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
 
     def ids(self, *nouns: str) -> set[str]:
@@ -95,7 +96,7 @@ def read_item(row: Row) -> CatalogueItem:
 
 
 def read_variable(row: Row, usual: str) -> CatalogueVariable | None:
-    """Convert a variable; None if its type is not supported.
+    """Convert a variable of Intersect's game data; None if its type is not supported.
 
     Old versions of Intersect have no type column: the table determines the type (`usual`).
     """

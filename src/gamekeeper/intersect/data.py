@@ -16,7 +16,7 @@ from gamekeeper.intersect.sqlite_source import SqliteSource
 
 IDS_PER_READ = 10_000
 MIGRATION_TABLE_PREFIX = "__ef"  # start of the name of Entity Framework's migration table
-# Each table, by Gamekeeper's name, and the table whose rows own its rows.
+# tables of Intersect's player database, by Gamekeeper's names → table whose rows own their rows (or itself)
 OWNER_TABLES = {
     "users": "users",
     "bans": "users",
@@ -36,7 +36,7 @@ OWNER_TABLES = {
 class SourceData:
     players: Source
     game: Source
-    tables: Mapping[str, SourceTable]  # tables of the source, by Gamekeeper's names for them
+    tables: Mapping[str, SourceTable]  # tables of the Intersect server, by Gamekeeper's names for them
     version: str
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ class ExistingKeys:
         return await _FIND[kind](tx, asked) if tx and asked else set()
 
     async def find_entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> set[str]:
-        """Return the ids that the catalogue has, and lock this kind of entry until the transaction ends."""
+        """Return which of `ids` the catalogue has, and lock its entries of this kind until the transaction ends."""
         if tx is None:
             return set()
         await catalogue.lock_kind(tx, kind)
@@ -38,7 +38,7 @@ class ExistingKeys:
 
 
 class DryRunKeys(ExistingKeys):
-    """Ids and names in a dry run: also remembers those that an import would have added by now."""
+    """Existing ids and names, in a dry run: also those that a real import would have added by now."""
 
     def __init__(self) -> None:
         self._seen = KeySet()

@@ -29,7 +29,8 @@ from gamekeeper.store.imports import DONE_STAGE, ImportState
 BATCH_SIZE = 2_500  # accounts or players that an import writes per transaction
 IMPORT_INTENT = Intent(request_id="import-intersect")
 
-OnProgress = Callable[[str, int, int | None], None]  # called with the table's name, rows done and rows in total
+# function that shows an import's progress; arguments: name of the table, rows done, rows in total
+OnProgress = Callable[[str, int, int | None], None]
 
 
 class Batch(NamedTuple):
@@ -37,7 +38,7 @@ class Batch(NamedTuple):
 
     changes: Sequence[Change | Unlogged]
     counts: CountsByTable
-    entries: Iterable[ReportEntry]  # may be a generator that also updates the counts while the report is written
+    entries: Iterable[ReportEntry]  # entries for the report; a generator may update `counts` as they are written
 
 
 @dataclass(slots=True)
@@ -53,14 +54,15 @@ class ImportRun:
     report_path: str = ""  # path of the import's report, as stored in the database
     stage: str = ""
     last_id: str = ZERO_GUID
-    report_bytes: int = 0  # length of the import's report so far
+    report_bytes: int = 0  # length in bytes of the import's report so far
     counts: CountsByTable = field(default_factory=CountsByTable)
     resumed: bool = False  # True: this run continues an import that an earlier run started
     had_work: bool = True  # False: an earlier run completed the import
-    bags_counted: KeySet = field(default_factory=KeySet)  # bags of players that existed before the import
+    # bags of players that existed before the import: these bags are not reported as unused
+    bags_counted: KeySet = field(default_factory=KeySet)
     not_utf8: list[ReportEntry] = field(
         default_factory=list[ReportEntry]
-    )  # report entries for imported rows of the next batch that have invalid UTF-8
+    )  # report entries for rows with invalid UTF-8, imported with the batch that is being made
 
     async def resume(self) -> bool:
         """Load the position at which an earlier run of the import stopped; False if that run completed the import."""
@@ -124,13 +126,14 @@ class ImportRun:
             self.on_progress(table.name, done, total)
 
     def read_rows(self, noun: str, ids: Sequence[str]) -> dict[str, list[Row]]:
-        """Return a table's rows by owner, for owners from the first to the last of these sorted ids."""
+        """Return a table's rows by their owner's id, for owners from the first to the last of the sorted `ids`."""
         tables = self.data.tables
         if noun not in tables:
             return {}
         found = self.data.players.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
         if self.data.players.has_bad_text:
-            own = 0 if OWNER_TABLES[noun] == noun else 1  # index of the column with the row's own id
+            # index of the column with the row's own id; in owned tables column 0 is the owner's id
+            own = 0 if OWNER_TABLES[noun] == noun else 1
             odd = (values.show_id(row[own]) for row in found if values.has_replacement(row))
             self.not_utf8 += [ReportEntry(tables[noun].name, row_id, values.NOT_UTF8, taken=True) for row_id in odd]
         return {key: list(rows) for key, rows in groupby(found, itemgetter(0))}

@@ -1,4 +1,4 @@
-"""All JSON shapes of the API, by noun. Attribute names are the field names on the wire; no other module has them."""
+"""All JSON shapes of the API, one module per noun. Only here are the JSON field names: they are the attribute names."""
 
 from collections.abc import Mapping
 from types import ModuleType

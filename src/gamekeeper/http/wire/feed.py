@@ -9,7 +9,7 @@ from gamekeeper.http.wire.errors import Error
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
 
-MAX_WAIT_SECONDS = 60  # longest wait of a long poll of the change feed
+MAX_WAIT_SECONDS = 60  # longest time in seconds that a long poll of the change feed waits
 
 AFTER_DESCRIPTION = "`Next` of the previous answer; 0: from the first change; now: only later changes."
 After = Annotated[LongNatural | Literal["now"], Meta(description=AFTER_DESCRIPTION)]

@@ -141,7 +141,7 @@ class Undone(Struct):
 
 
 class LedgerSide(Struct, omit_defaults=True):
-    """The lists of a stored change before or after it, which are not part of the player record."""
+    """The lists in `Before` or `After` of a stored change, such as items and spells: not part of the player record."""
 
     Items: list[ItemSlot] = []
     Bank: list[ItemSlot] = []

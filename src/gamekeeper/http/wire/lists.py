@@ -1,4 +1,4 @@
-"""Pages of records, and the query parameters that select one."""
+"""Pages of records, and the query parameters that select a page."""
 
 from collections.abc import Sequence
 from typing import Annotated, Generic, Literal, TypeVar

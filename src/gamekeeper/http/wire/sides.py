@@ -150,7 +150,7 @@ class TrimmedSide(Struct):
 
 
 class Sides(NamedTuple):
-    """The types of `Before` and `After`.
+    """The types of `Before` and `After` of one kind of change.
 
     A side that is always null is declared as nullable: client generators fail on null as the only type.
     """

@@ -10,7 +10,7 @@ from gamekeeper.http.wire.link import PutPlayer
 from gamekeeper.http.wire.players import RankedPlayer
 from gamekeeper.http.wire.powers import ChangePowers
 
-# Fields that a body has both or neither: with only one of them, the slot would be emptied by mistake.
+# Shape → fields that a body has both or neither: an item slot with only one would be emptied by mistake.
 TOGETHER: Mapping[type[Struct], Sequence[str]] = {ItemSlot: ("ItemId", "Quantity")}
 # Read-only fields of our answers. Strict bodies ignore them, so that callers can send back a record they have read.
 READ_ONLY: Mapping[type[Struct], Sequence[str]] = {

@@ -73,7 +73,7 @@ class UserRecord(Struct, Generic[R]):
     Id: Guid
     Name: str
     Email: str
-    Power: R  # Power or ChangedPower: the spec says which, per operation
+    Power: R  # permissions, as Power or ChangedPower: the API's specification says which, per operation
     PasswordResetCode: str | None
     IsMuted: bool
     MuteReason: str | None
