@@ -1,4 +1,4 @@
-"""Checks for tests of copies: equal contents of two databases, and an untouched target."""
+"""Checks for tests that copy a database: equal contents of both, and a target that is still empty."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from gamekeeper import app, settings
 from gamekeeper.store import copies
 from world import World
 
-# Tables that a copy does not preserve: counts of ordered lists are rebuilt, and erasure jobs are masked.
+# Tables that differ in a copied database: counts of ordered lists are rebuilt, and erasure jobs are not copied.
 LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "erasures"})
 
 

@@ -56,7 +56,7 @@ class Sqlite:
 
 
 class State(NamedTuple):
-    """Identity, rows written and connections of a database; if equal to an earlier state, nothing was written."""
+    """A database's id, rows written so far and open connections; equal states mean that nothing was written."""
 
     which: int
     written: int
@@ -70,7 +70,7 @@ class Postgres:
         self._server = server
         self._runner = asyncio.Runner()
         self._db: Any = None
-        # FILE_COPY bypasses the WAL: two checkpoints are cheap in memory, where a WAL would need much room.
+        # FILE_COPY copies without the WAL, which would need much memory; its two checkpoints are cheap in memory.
         self._copied = "STRATEGY FILE_COPY" if f"host={MEMORY}/" in server else ""
         self._unwritten: list[str] = []
         self._states: dict[str, State] = {}

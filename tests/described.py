@@ -21,7 +21,7 @@ TOLERANT_RAW = openapi.make_document(ROUTES, SETTINGS, tolerant=True)
 DOCUMENT: Any = json.loads(RAW)
 TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-IGNORED = "If-None-Match"  # request header whose malformed values the server ignores
+IGNORED = "If-None-Match"  # request header whose malformed values the server ignores instead of refusing
 
 
 class Operation(NamedTuple):
@@ -111,9 +111,8 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     assert kind in described["content"]
     assert "x-request-id" in answer.headers
     promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "x-dry-run", "retry-after"}
-    promised -= (
-        {"etag"} if operation.route.cache is UNLESS_RESET_CODES_SHOWN else set()
-    )  # answers for callers who see reset codes must not be cached
+    # no ETag: an answer for a caller who sees reset codes must not be cached
+    promised -= {"etag"} if operation.route.cache is UNLESS_RESET_CODES_SHOWN else set()
     assert promised <= answer.headers.keys()
     if kind == JSON:
         for document in (DOCUMENT, TOLERANT):

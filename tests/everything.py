@@ -11,7 +11,7 @@ from gamekeeper.http.operation import WRITE
 from undos import last, undone
 from world import SENT, Answer, World
 
-FAR = 4_000_000_000_000  # a time in the future, in milliseconds
+FAR = 4_000_000_000_000  # a time in the year 2096, in milliseconds since 1970
 ANN = people.USER_IDS["Ann"]
 LEAVER = "Leaver"
 ERASURE, REGISTER = "DELETE /api/v1/users/[lookupKey]", "POST /api/v1/users/register"
@@ -69,10 +69,11 @@ def _restore(world: World, password: str) -> None:
 
 
 def _take_back(world: World, since: int) -> None:
-    """Undo the changes since a given number, changes of items before changes of equipment."""
+    """Undo the changes with a number above `since`, sorted by kind, so that items come before equipment."""
     made = [each for each in world.ledger() if each.seq > since and each.kind in undo.RULES]
     for each in sorted(made, key=lambda each: each.kind):
         if each.kind.startswith("user_") and each.player_id:
-            continue  # skipped: the notice of a ban or mute for the game; the change of the account is undone
+            # skipped: this change only tells the game of a ban or mute; the change of the account is undone instead
+            continue
         answer = undone(world, each.seq)
         assert answer.status == 200, (each.kind, answer.raw)

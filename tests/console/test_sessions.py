@@ -163,7 +163,7 @@ def test_sign_in_returns_to_the_requested_page(world: World) -> None:
 
 
 def test_sign_in_from_another_site_is_rejected(world: World) -> None:
-    """Login CSRF: a victim would work in an account of the attacker."""
+    """Otherwise another site could sign a victim in to the attacker's account unnoticed (login CSRF)."""
     for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "game.example"}):
         answer = Keeper(world).sign_in("Clerk", headers=headers)
         assert answer.status == 403
@@ -193,7 +193,7 @@ def test_request_resets_the_idle_timeout(world: World, root: Keeper) -> None:
 
 
 def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> None:
-    """Requests do not extend the maximum age."""
+    """Requests extend a session's idle timeout, but not its maximum age of 12 hours."""
     for hours, ended in ((11, False), (1, True)):
         world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE idle_ms IS NOT NULL", hours * HOUR_MS)
         drop_cached_tokens(world)
@@ -246,7 +246,7 @@ def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper
 
 
 def test_every_form_has_its_page_to_return_to(root: Keeper) -> None:
-    """A form sent after the session ended returns to its page after the sign-in; the sign-out form has none."""
+    """Each form names the page to return to if its session has ended, except the sign-out form."""
     for path in ("/console/health", f"{BOB}?before=9"):
         forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
         assert path in {each.fields.get("back", "").partition("#")[0] for each in forms if each.action != SIGN_OUT}
@@ -386,7 +386,7 @@ def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
 
 @pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
 def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
-    """Another program on this host may have set one of the two cookies, and must not choose the account."""
+    """Another program on this host may have set one of two session cookies, and must not choose the account."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
     assert is_sent_to_sign_in(root.get(SOMEBODY, headers=headers))
     said = Page(root.get(SIGN_IN, headers=headers).raw.decode()).text

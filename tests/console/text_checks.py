@@ -10,7 +10,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.jslexer import Token, tokenize
 from jinja2 import Environment, nodes
 
-GETTEXT = {"gettext", "ngettext", "_"}  # a text in a call of these is in the catalogue
+GETTEXT = {"gettext", "ngettext", "_"}  # functions whose text arguments are translated by the catalogue
 WORDS = re.compile(r"[^\W\d_]{2,}\W* \W*[^\W\d_]{2,}")
 CAPITALISED = re.compile(r"[A-Z][a-z]+")
 LETTER = re.compile(r"[^\W\d_]")
@@ -48,9 +48,10 @@ def is_text(literal: str) -> bool:
 
 SHOWN_ATTRIBUTES = {"alt", "aria-description", "aria-label", "label", "placeholder", "title"}
 UNTRANSLATED_ELEMENTS = {"code", "kbd", "script", "style"}
-UNTRANSLATED_DATA = {"CSV", "JSON", "/api/docs", "/api/openapi.json"}  # the same in every language
+UNTRANSLATED_DATA = {"CSV", "JSON", "/api/docs", "/api/openapi.json"}  # texts that are the same in every language
 EXPRESSION_MARK = 0xE000  # private use characters from here on stand for the expressions of a template
-LEXER = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])  # trims nothing, so line numbers stay right
+# Jinja's lexer for templates, without the options that trim line breaks, so that line numbers stay right
+LEXER = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
 
 
 def check_template(source: str) -> list[Fault]:
@@ -65,7 +66,7 @@ def _flatten(source: str, expressions: list[str]) -> str:
     """Return the HTML of a template without its blocks and translated texts; a mark replaces each expression."""
     flat: list[str] = []
     expression: list[str] = []
-    block: list[str] = []  # words of the current block
+    block: list[str] = []  # names in the template tag {% ... %} that is being read, such as "trans"
     in_trans = False
     for _, kind, value in LEXER.lex(source):
         if kind == "data" and not in_trans:
@@ -94,7 +95,8 @@ class _Page(HTMLParser):
         super().__init__()
         self.faults: list[Fault] = []
         self._expressions = expressions
-        self._untranslated = ""  # name of the open element whose content is not translated
+        # name of the HTML element being read if its content is not translated, such as "code"; else empty
+        self._untranslated = ""
 
     def handle_data(self, data: str) -> None:
         if not self._untranslated:
@@ -175,7 +177,7 @@ def _check_node(node: ast.AST) -> Iterator[Fault]:
         elif _name_logger(node) in LOGGERS:
             return
         elif _name_function(node) == "cast":
-            children.remove(node.args[0])  # a type in quotation marks
+            children.remove(node.args[0])  # the first argument of cast() is a type in quotation marks, no text
     for each in children:
         yield from _check_node(each)
 

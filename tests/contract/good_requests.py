@@ -32,7 +32,8 @@ OTHER_KEYS = {
     "seq": "16",  # number of the change that created Zoe, the last change of the test data
     "mailId": MAIL_ID,
 }
-OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # accounts for operations that cannot be tried on Ann
+# Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
+OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}
 MONAS_ID = people.guid(64)
 UNKNOWN_KEYS = {
     "lookupKey": "Nobody",
@@ -67,12 +68,12 @@ HERE = {
 }
 
 
-# Per request shape: number of fields to keep of an example whose fields are all optional; default 0.
+# By type of request body, if all its fields are optional: how many fields of the example to keep; default 0.
 KEPT_FIELDS: Mapping[object, int] = {wire.link.PutPlayer: 1, wire.powers.ChangePowers: 1, wire.tokens.LogIn: 3}
 
 
 def body_of(route: Operation) -> object:
-    """Return the operation's declared example body with values of the test world, without optional fields."""
+    """Return the declared example body with values of the test world; if all fields are optional, only KEPT_FIELDS."""
     if route.body is None:
         return None
     text = msgspec.json.encode(route.example_body).decode()
@@ -126,7 +127,7 @@ def dry_run_path(example: Example) -> str:
 
 
 def furnish(world: World) -> None:
-    """Add what the examples need and people.py does not have.
+    """Add to the test world what the example requests need and people.py does not create.
 
     This is a game server with an online player of Mona's, a mail with a reset code, a token with a known id, and a ban
     and a mute of Bob.

@@ -30,7 +30,7 @@ def keys() -> Iterator[Hostile]:
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
         for about, odd in ODD_NAMES.items():
             if "%" not in odd and len(odd) < 64 and name == "server" and odd.replace("-", "").isalnum():
-                continue  # skipped: this text is a valid server name
+                continue  # skipped: the text is valid as the name of a game server
             method, body = ("GET", b"") if name == "kind" else ("POST", b'{"Players": []}')
             yield Hostile(
                 "keys", f"{name}: {about}", method, path.format(odd).encode(), (400, 404), body, JSON if body else {}
@@ -127,5 +127,5 @@ def methods() -> Iterator[Hostile]:
 def addresses() -> Iterator[Hostile]:
     for path in NOWHERE:
         for method in ("GET", "POST", "DELETE"):
-            # A reserved word as a path parameter is a name: the path exists for other methods.
+            # 405: a word of the path, such as `bag`, may be read as a name in a path that exists for other methods
             yield Hostile("addresses", f"{method} {path[:60]}", method, path.encode(), (404, 405))

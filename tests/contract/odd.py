@@ -1,4 +1,4 @@
-"""Unusual but valid requests: answered like the plain ones, with forbidden extra fields ignored."""
+"""Unusual but valid requests, answered like the usual ones: extra fields, odd headers, spellings and pages."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -50,11 +50,11 @@ bodied = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 
 class Odd(NamedTuple):
     case: Hostile  # the unusual request, which must get a 200
-    plain: Hostile | None  # the plain request that must get the same answer; None: answers are not compared
+    plain: Hostile | None  # the usual request that must get the same answer; None: not compared
 
 
 def extra_fields_of(example: Example) -> dict[str, object]:
-    """Return extra fields for a body that the operation does not accept; our own operations ignore them."""
+    """Return fields that the operation ignores: all that it does not define; in our own API read-only ones only."""
     takes = example.route.body
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
@@ -116,7 +116,7 @@ def _capitals(example: Example) -> bytes:
 
 
 def _comparable(example: Example, plain: Hostile) -> Hostile | None:
-    """Return the plain request, or None if its answers differ each time, like new tokens and leases."""
+    """Return the usual request, or None if its answer differs each time: a log-in or a heartbeat."""
     return None if handler_of(example.route) in {"tokens.log_in", "link.record_heartbeat"} else plain
 
 

@@ -17,7 +17,7 @@ from gamekeeper.store import users
 from world import Answer, World
 
 DENIED = "Authorization has been denied for this request."
-LACKING = {  # role or permission: accounts with an active token that lack it
+LACKING = {  # by role or permission: accounts that have a valid token but lack this role or permission
     "users.query": ["Shop", "Server"],
     "users.manage": ["Shop", "Server", "Clerk"],
     "game.link": ["Shop", "Clerk"],
@@ -28,7 +28,7 @@ LACKING = {  # role or permission: accounts with an active token that lack it
 class Case(NamedTuple):
     name: str
     authorization: str | None  # Authorization header with placeholders for tokens, such as {good}; None: no header
-    by: str | None = None  # role that the caller lacks, or "right": an account with its own token
+    by: str | None = None  # account that sends its own token, and lacks a role or permission; None: see `authorization`
 
 
 MALFORMED = [
@@ -64,7 +64,7 @@ with_role = [each for each in EXAMPLES if each.route.permissions]
 
 @pytest.fixture(scope="module")
 def sent_tokens(shared_world: World) -> Mapping[str, str]:
-    """Return tokens of the account with every role: valid, invalid in each way, and read-only."""
+    """Return tokens by placeholder of `Case.authorization`: valid, read-only, expired, revoked or altered."""
     world = shared_world
     good = world.tokens["Root"]
     expired, revoked, read_only = (_issue(world, read_only=only) for only in (False, False, True))
@@ -168,7 +168,7 @@ def test_every_operation_checks_every_kind_of_caller(
 
 
 def drop_attempts(totals: tuple[int, ...]) -> tuple[int, ...]:
-    """Delete the counted attempts at redeeming reset codes from the database: dry runs count as attempts too."""
+    """Return `state.totals` without the last one, the tries left for reset codes: dry runs use up tries too."""
     return totals[:-1]
 
 

@@ -65,10 +65,10 @@ def problems(world: World, *, unknown: bool) -> list[str]:
 
 
 def take_back(world: World, since: int) -> None:
-    """Undo every change of players after a given number, changes of items before changes of equipment."""
+    """Undo changes of players with a number above `since`, sorted by kind, so that items come before equipment."""
     changes = [each for each in world.ledger() if each.seq > since and each.kind in PLAYER_KINDS]
     for each in sorted(changes, key=lambda each: each.kind):
-        # Sent without the test helper, which rejects fields of a later version
+        # Not sent by `undos.undone`, which checks the answer and rejects fields of a later version
         answer = world.post(f"{CHANGES}/{each.seq}/undo")
         assert answer.status == 200, (each.kind, answer.raw)
 
@@ -77,7 +77,7 @@ def take_back(world: World, since: int) -> None:
 def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # act as if the field MISSING was added after version 0.1.0
+    # act as if fields of players were added after version 0.1.0, like those in MISSING
     monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)
     rewrite(world, VERSIONS[version])
     assert problems(world, unknown=version != "older") == []

@@ -19,8 +19,8 @@ from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 from world import World
 
-NOT_COMPARED = {
-    "list_changes": {"mark"},  # statement: columns that differ between two runs of the same requests
+NOT_COMPARED = {  # by table: columns that differ between two runs of the same requests
+    "list_changes": {"mark"},
     "users": {"id", "password", "created_at"},
     "players": {"last_online"},
     "ledger": {"at", "user_id", "request_id"},

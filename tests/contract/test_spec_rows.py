@@ -217,7 +217,7 @@ def answer_of(world: World, number: int) -> Any:
 @pytest.mark.parametrize("number", [row.number for row in ROWS if row.response.startswith(("`{", "object `{"))])
 def test_answers_have_the_specs_fields(unchanged: World, number: int) -> None:
     answer = answer_of(unchanged, number)
-    answer.pop("Warning", None)  # field that is not in the spec, present when mail is not configured
+    answer.pop("Warning", None)  # Warning is not in the spec; it says that mail is not configured
     assert list(answer) == keys_in(by_number(number).response)
 
 
@@ -259,7 +259,7 @@ def test_arrays_hold_the_specs_records(unchanged: World, number: int, fields: li
     assert by_number(number).response.startswith("array of")
     answer = answer_of(unchanged, number)
     assert answer
-    # field that is not in the spec, and comes after the spec's fields
+    # ItemName is not in the spec, and comes after the spec's fields
     ours = ["ItemName"] if number in {11, 12} else []
     assert all(list(record) == fields + ours for record in answer)
 

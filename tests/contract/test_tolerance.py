@@ -24,7 +24,7 @@ BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 # operations for game clients, without the link, which accepts JSON only
 OF_CLIENTS = [each for each in BODIED if not each.route.over_link]
 JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
-Varied = Mapping[str, Any]  # arguments of `World.call` that replace the plain body of a request
+Varied = Mapping[str, Any]  # arguments of `World.call` that vary a request: path, body, headers or caller
 
 
 def faults(world: World, examples: Iterable[Example], vary: Callable[[Example], Varied]) -> dict[str, str]:

@@ -179,7 +179,7 @@ SMUGGLED = (
 def test_request_hidden_in_a_body_is_not_executed(
     server: SocketServer, line: Connection, look: World, framing: dict[bytes, bytes]
 ) -> None:
-    """Whichever of two lengths the parser uses, a request hidden in the body of a GET has no effect."""
+    """A request hidden in the body of a GET has no effect, whichever header gives the length for the HTTP parser."""
     before = state.fingerprint(look)
     hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
     head = [b"GET /api/v1/players/Ann HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
@@ -195,7 +195,7 @@ def test_request_hidden_in_a_body_is_not_executed(
     assert state.list_changed(before, state.fingerprint(look)) == []
 
 
-TWISTED = {  # framings that a proxy may parse differently; {length} is that of the hidden request
+TWISTED = {  # headers that a proxy may parse differently; {length}: size of the hidden request
     "folded": b"x-folded: a\r\n transfer-encoding: chunked\r\ncontent-length: {length}",
     "folded framing": b"transfer-encoding:\r\n chunked\r\ncontent-length: {length}",
     "a space before the colon": b"transfer-encoding : chunked\r\ncontent-length: {length}",

@@ -130,7 +130,7 @@ def test_request_behind_the_watermark_needs_no_new_horizon(world: World) -> None
     world.run(followed.read_changes(asked(0)))
     store.asked.clear()
     assert len(world.run(followed.read_changes(asked(0))).changes) == 3
-    # the second "standing" query checks whether changes were trimmed meanwhile
+    # the second "standing" query checks whether old changes were deleted during the read
     assert store.asked == ["standing", "between", "standing"]
 
 
@@ -246,7 +246,7 @@ def test_number_drawn_early_and_committed_late_is_not_skipped(world: World, how:
 
     async def follow() -> tuple[FeedPage, FeedPage, FeedPage, int]:
         first, late = await begin(world.url)
-        await give(world)  # this change draws the next number and commits it
+        await give(world)  # this change draws the number after that of the open transaction, and commits
         while_open = await followed.read_changes(asked(last, 1.5))
         poll = asyncio.ensure_future(followed.read_changes(asked(while_open.next, 60)))
         await asyncio.sleep(0.2)

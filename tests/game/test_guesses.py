@@ -184,7 +184,7 @@ def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: Callable[.
     assert 295 <= limited(validate(world, SENT, by="Clerk", visitor=ATTACKER)) <= 300
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
     shut(world, "Ann")
-    # this visitor is not a known caller of the account
+    # an address that never sent the right password is not a known caller of the account
     limited(validate(world, SENT, by="Clerk", visitor="203.0.113.10"))
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
 
@@ -199,7 +199,7 @@ def test_every_operation_counts_guesses_per_forwarded_address(make_world: Callab
 
 
 def test_addresses_forwarded_by_an_untrusted_site_are_ignored(make_world: Callable[..., World]) -> None:
-    """Otherwise a caller with a token could guess without limit, with another address each time."""
+    """Otherwise a caller with a token could guess without limit by claiming another visitor's address each time."""
     world = make_world(guesses_per_caller=2)
     for number in range(2):
         refused(validate(world, by="Clerk", visitor=f"203.0.113.{number}"), 400, "wrong_password")
@@ -296,7 +296,7 @@ def test_new_password_forgets_all_known_callers(world: World) -> None:
     assert world.post(f"{USERS}/Shop/manage/password/change", {"new": WRONG}).status == 200
     shut(world, "Shop")
     limited(guess(world, "Shop", WRONG))
-    # only the known caller of the other account is left
+    # only the known caller of Clerk is left: the new password of Shop deleted that of Shop
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.1",)]
 
 
@@ -328,7 +328,7 @@ def test_right_password_releases_the_guess(world: World) -> None:
 
 
 def test_log_in_releases_the_guess(world: World) -> None:
-    for user in ("Root", "Ann"):  # both passwords are right, although Ann has no API access
+    for user in ("Root", "Ann"):  # both passwords are right, although Ann may not use the API
         guess(world, user, SENT)
     assert not rows(world, "guesses")
 

@@ -96,9 +96,8 @@ def test_give_adds_exactly_the_quantity(
         assert sums(after) == sums(slots) + Counter({item.id: quantity})
         sound(after)
         assert {place for place, _ in outcome.changed_slots} <= ({INVENTORY, BANK} if overflow else {INVENTORY})
-        assert all(
-            stack != slots.get(spot) for spot, stack in outcome.changed_slots.items()
-        )  # giving items does not change full stacks
+        # the outcome names no slot that stays the same, such as a full stack
+        assert all(stack != slots.get(spot) for spot, stack in outcome.changed_slots.items())
         assert set(bags_of(after)) - set(bags_of(slots)) == set(outcome.new_bags)
         assert outcome.removed_bags == {}
         others = {spot: stack for spot, stack in slots.items() if stack.item_id != item.id}
@@ -332,7 +331,7 @@ reported = st.lists(
     max_size=3,
     unique_by=lambda slot: slot["Slot"],
 )
-BAG_IDS = ("first", "second")  # bag ids of the player of one generated example
+BAG_IDS = ("first", "second")  # placeholders for the ids of the two bags of the player in a generated example
 
 
 @st.composite
@@ -407,7 +406,7 @@ class Newcomer:
 @settings(
     max_examples=30,
     deadline=None,
-    # ignored: examples are slow, because each creates a player
+    # Hypothesis must accept slow examples (each creates a player) and one database for all examples
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(told=st.lists(steps, min_size=4, max_size=12))

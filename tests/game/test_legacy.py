@@ -142,7 +142,7 @@ def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
 
 
 def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the change the imported password is no longer valid, and its hash does not overwrite the new one."""
+    """A log-in with the imported password fails, and its new hash does not overwrite that of the changed password."""
     bring_in(world, "Shop")
     change = {"new": NEW}
     before_it_is_told(
@@ -179,7 +179,7 @@ def test_job_wraps_all_hashes_and_changes_nothing_else(world: World) -> None:
 
 @pytest.mark.parametrize("rest", ["", "$", "$$", "ion"])
 def test_job_wraps_broken_hashes_too(world: World, rest: str) -> None:
-    """Otherwise the job would find the broken hash again for ever."""
+    """Otherwise the rehashing job would find a malformed imported hash again for ever."""
     bring_in(world, "Ann", stored=f"intersect{rest}")
     wrap(world)
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)

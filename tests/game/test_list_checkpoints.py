@@ -50,7 +50,7 @@ def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None
     first, before = read_checkpoint(world).number, count_log_rows(world)
     tend(world)
     assert read_checkpoint(world).number == first + 1
-    # all log entries came after the earlier checkpoint, so none is trimmed
+    # no row of the lists' log is deleted: all are newer than the checkpoint before the last
     assert count_log_rows(world) == before == 120
     world.sql("DELETE FROM players WHERE level > 1 AND level < 8")
     gone = count_log_rows(world) - before
@@ -63,7 +63,7 @@ def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None
 
 
 def test_process_continues_with_the_merged_buckets(world: World) -> None:
-    """Without merging, empty buckets would stay in the process's memory for ever."""
+    """Without merging, empty buckets of the ordered lists would stay in the process's memory for ever."""
     add(world, range(60))
     for _ in range(10):
         level_up(world, range(60))
@@ -91,7 +91,7 @@ def test_process_reloads_the_blocks_after_two_checkpoints_not_after_one(
         add(one, range(100 * number, 100 * number + 30))
         tend(one)
         assert read_checkpoint(one).number == before + 1
-        if number != 1:  # the other process does not read the list between the second and the third change
+        if number != 1:  # process `two` does not read the lists after the second checkpoint, so it falls two behind
             assert agrees(two)
         assert len(reloads) == (number > 1)
     assert agrees(one)

@@ -44,7 +44,7 @@ def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
     for each in (one, two):
         assert view(each) is None
         assert agrees(each)
-    tend(two)  # maintain the lists as a command does, without log messages
+    tend(two)  # maintenance of the ordered lists, without the log message of maintain_and_report
     log.flush()
     assert not capsys.readouterr().err
     two.run(two.keeper.lists.maintain_and_report())
@@ -64,7 +64,7 @@ def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
 
 
 class Meanwhile:
-    """A store that runs a function after its first snapshot."""
+    """A store that calls a function after its first `read`, as if another process worked meanwhile."""
 
     def __init__(self, store: Store, happens: Callable[[], Awaitable[object]]) -> None:
         self._store = store

@@ -143,9 +143,8 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     character = one.sql("SELECT fold FROM players ORDER BY fold LIMIT 1 OFFSET 8")[0][0]
     one.sql("DELETE FROM players WHERE fold = $1", character)
     tend(other)
-    assert character in str(
-        one.sql("SELECT word FROM list_changes")
-    )  # the name of a deleted player may stay in the log: alone it is not personal data
+    # the name of a deleted player may stay in the lists' log: without its account it is not personal data
+    assert character in str(one.sql("SELECT word FROM list_changes"))
     one.sql("DELETE FROM players WHERE user_id IN (SELECT id FROM users WHERE fold = $1)", first)
     one.sql("DELETE FROM users WHERE fold = $1", first)
     one.run(eight_at_once(one))  # eight parallel requests open enough database connections
@@ -156,9 +155,9 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
         assert gone not in str(one.sql("SELECT buckets FROM list_blocks"))
     number = read_checkpoint(one).number
     assert agrees(other)
-    assert len(reloads) == before  # no reload: this process saved the blocks itself
+    assert len(reloads) == before  # no reload in process `other`, which saved the blocks itself
     one.run(eight_at_once(one))
-    assert len(reloads) == before + 1  # one reload of the blocks for all requests
+    assert len(reloads) == before + 1  # the eight parallel requests share one reload of the blocks
     assert agrees(one)
     assert agrees(other)
     tend(one)

@@ -18,7 +18,7 @@ from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 FIRST = 0x3000
-VIEW = "_view"  # name of a private attribute: only the view has the sizes of the buckets
+VIEW = "_view"  # private attribute of Lists with the sizes of the buckets
 
 
 def add(world: World, numbers: Iterable[int]) -> None:
@@ -67,7 +67,7 @@ def test_split_buckets_stay_split_during_reads(world: World) -> None:
 
 
 def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], Any]]) -> None:
-    """Run changes between the two reads of a rank: one at the first attempt, one at the second."""
+    """Run one function of the list after each read of a player's rank key, before its rank is counted."""
     real = lookup.find_rank_key
 
     async def rank_key(tx: Reading, key: str) -> players.RankKey:

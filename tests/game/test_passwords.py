@@ -65,7 +65,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
 @pytest.fixture
 def go_on(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Return an event; no password is checked before the test sets it."""
-    del checks  # the fixture `checks` is requested so that delayed checks are counted too
+    del checks  # requested so that `checks` wraps PasswordHasher.verify first, and counts delayed checks too
     event, real = threading.Event(), PasswordHasher.verify
 
     def later(hasher: PasswordHasher, stored: str, sent: str) -> bool:
@@ -228,7 +228,8 @@ def test_full_queue_is_an_overload(checking: Passwords) -> None:
 
     outcomes = run(crowd())
     assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
-    assert isinstance(run(checking.hash_password(SENT)), str)  # after the refusal the queue accepts passwords again
+    # after its refusals the hashing queue accepts passwords again
+    assert isinstance(run(checking.hash_password(SENT)), str)
 
 
 def test_full_queue_refuses_cached_passwords_too(checking: Passwords, checks: Checks) -> None:

@@ -30,7 +30,7 @@ def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: boo
 
 
 def refresh(world: World, token: str) -> tuple[TokenPair | None, int]:
-    """Refresh a token; return the new pair, and how often a family was reported as revoked."""
+    """Refresh a token; return the new pair, if any, and how often the revocation of its token family was reported."""
     told: list[None] = []
     try:
         return world.run(tokens.refresh(world.keeper, token, lambda: told.append(None))), len(told)

@@ -22,7 +22,7 @@ _INSTALLS = ("pip install ", "npm install ")
 class Generator(NamedTuple):
     name: str
     usual: str  # pattern of the generator's output lines that are not warnings
-    files: str  # glob of the generated files with the operations
+    files: str  # glob of the generated files that contain the API's operations
     operation: str  # pattern of an operation's line in generated code, or of its file name if each operation has a file
     camel: bool = True  # whether generated names are in camel case, like giveItem
     python: bool = False

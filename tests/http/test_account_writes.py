@@ -89,7 +89,7 @@ def send(world: World, write: tuple[str, str], ready: Ready, query: str = "", **
 
 def test_table_lists_every_write_of_accounts_and_tokens() -> None:
     rows = [row for row in ROUTES if row.access is WRITE and row.path.startswith(OURS)]
-    # without the moderation writes under /admin/, which test_moderation.py tests
+    # without the writes of moderation (bans, mutes, kicks) under /admin/, which test_moderation.py tests
     written = {(row.method, row.path) for row in rows if "/admin/" not in row.path}
     assert written == {*WRITES, LOG_IN, ERASE}
 

@@ -25,7 +25,7 @@ BODIES: dict[str, dict[str, object]] = {
     MANAGE_PASSWORD: {"new": NEW},
     RESET: {"code": "never issued", "new": NEW},
 }
-# Operation: name of the field with the current password
+# By operation that checks the current password: name of the field that contains it
 PROVING = {VALIDATE: "password", EMAIL: "authorization", PASSWORD: "authorization"}
 HASHES = [
     (VALIDATE, "password"),
@@ -272,7 +272,7 @@ def test_reset_request_without_smtp_warns(world: World, capsys: pytest.CaptureFi
     answer = world.get(f"{USERS}/Ann/{RESET}", by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
     log.flush()
-    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log has the same warning as the answer
+    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the server's log has the warning too
 
 
 def test_reset_request_with_smtp_has_the_specs_answer(make_world: Callable[..., World]) -> None:
@@ -399,7 +399,7 @@ def test_repeated_key_replays_a_redeemed_code(world: World) -> None:
 
 
 def test_own_password_change_replays_under_a_new_token(world: World) -> None:
-    """The first answer was lost and the token is revoked: the client logs in again and repeats the key."""
+    """The change revoked its own token, and its answer was lost: the client logs in again and repeats the key."""
     key = {"Idempotency-Key": "once"}
     first = world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key)
     refused(world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key), 401, "denied")

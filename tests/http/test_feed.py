@@ -264,7 +264,7 @@ def test_wrong_epoch_is_409(world: World) -> None:
 
 
 def test_database_without_its_epoch_is_503_and_logged(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """Reports and undos, which read the epoch row, are a 503 too."""
+    """Without the row of table `epoch`, the feed, reports with AppliedSeq and undos are answered with a 503."""
     give(world)
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
     world.sql("DELETE FROM epoch")

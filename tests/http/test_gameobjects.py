@@ -16,7 +16,7 @@ EMPTY = (
     *("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event"),
     *("servervariable", "tileset", "guildvariable", "uservariable"),
 )
-ITEMS = [  # expected items of the catalogue, sorted by name
+ITEMS = [  # items of the catalogue in the expected answer, sorted by name
     {
         "Id": item.id,
         "Name": item.name,

@@ -26,7 +26,7 @@ COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, 
           WHERE a.kind = 'items_given' LIMIT """
 GIVE, COIN = "/api/v1/players/Ann/items/give", {"itemid": people.COIN.id, "quantity": 1}
 PIECES = 5
-COMPUTED = 0.02  # seconds of CPU time per piece of long work
+COMPUTED = 0.02  # seconds of CPU time that each piece of the tests' long work takes
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
     assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
-    # without the limit PAUSE_SECONDS a pause of the long read would last for many seconds
+    # with this small share of the time, only the limit PAUSE_SECONDS keeps pauses of the long read short
     monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)
-    # seconds; a short pause, so that a busy machine does not make it too long
+    # longest pause in seconds; short, because a busy machine makes each pause longer
     monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)
     monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
 

@@ -149,7 +149,7 @@ def lesser_role(world: World) -> Iterator[str]:
     world.sql("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
     world.sql(f"GRANT USAGE ON SCHEMA public TO {role}")
     world.sql(f'ALTER DATABASE "{name}" SET role = {role}')
-    world.run(world.keeper.store.close())  # close the connections: the next ones use the new role
+    world.run(world.keeper.store.close())  # new database connections have the new role
     yield role
     as_superuser(world, f'ALTER DATABASE "{name}" RESET role; DROP OWNED BY {role}; DROP ROLE {role}')
     world.run(world.keeper.store.close())

@@ -10,7 +10,7 @@ from server import Server, free_port
 
 CONNECTIONS = 20
 PATIENCE_SECONDS = 2
-# SQLite only: the engine makes no difference here
+# SQLite only: the database engine makes no difference for the health port
 ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 

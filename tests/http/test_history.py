@@ -327,7 +327,7 @@ def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
     for at in (14, 16, "2001-09-09T01:46:41Z"):
         assert occupied_slots(items(world, at, "Bob")["inventory"]) == {}
     assert occupied_slots(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
-    # the history of a player with changes of its own is known even before the import
+    # Ann has changes of her own, so her items are known even at a time before the import
     assert items(world, "2001-09-09T01:46:39Z")["bags"]
 
 

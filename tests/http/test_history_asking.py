@@ -16,7 +16,7 @@ from world import World
 SECOND = 1_000_000_000_000  # milliseconds: 2001-09-09 01:46:40 UTC
 BEGUN = "2001-09-09T01:46:40"
 THEN = f"/api/keeper/v1/players/{BOB.id}/items"
-# Per time in the query: how many of the changes at 0, 73, 20,999 and 21,000 ms after BEGUN were made by then
+# By time in the query: how many of four changes, made 0, 73, 20,999 and 21,000 ms after BEGUN, it includes
 NAMED = {
     f"{BEGUN}Z": 2,
     BEGUN: 2,
@@ -45,7 +45,7 @@ MEANT = {
 
 
 def give_coins(world: World, *after_ms: int) -> list[int]:
-    """Give Bob coins at these offsets from SECOND, and make all earlier changes a day older."""
+    """Give Bob a coin at each of these offsets from SECOND, and date all earlier changes a day before SECOND."""
     world.sql("UPDATE ledger SET at = $1", SECOND - 86_400_000)
     made: list[int] = []
     for each in after_ms:

@@ -101,7 +101,7 @@ def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> 
 
 
 async def turns_during(world: World, path: str, body: bytes) -> int:
-    """Count the turns of another task between the last byte of the request and the first of the answer."""
+    """Count how often another task runs between the last byte of the request and the first of the answer."""
     turns, marks, sent = itertools.count(), list[int](), list[Any]()
 
     async def others() -> None:

@@ -76,7 +76,7 @@ def test_record_and_slots_as_read_are_put_back_without_a_change(world: World) ->
     heartbeat(world)
     join(world, ANN.id)
     read = as_read(world, "Ann", ANNS_POUCH)
-    leave(world, ANN.id)  # leaving the game sets LastOnline; writing the older record back does not reset it
+    leave(world, ANN.id)  # leaving the game sets LastOnline, which the older record in `read` must not reset
     before = everything(world)
     answer = put_player(world, ANN.id, read)
     assert answer.status == 200, answer.raw

@@ -170,7 +170,7 @@ def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> Non
     else:
         (name,) = world.sql("SELECT CAST(current_database() AS text)")[0]
         world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        world = make_world(metrics_token=TOKEN)  # the database sessions of this world start read-only
+        world = make_world(metrics_token=TOKEN)  # a new world, because only new connections are read-only
     time.sleep(FRESH_SECONDS)
     samples = scrape(world)
     assert (samples["gamekeeper_database_up"], samples["gamekeeper_database_writable"]) == (1, 0)
