@@ -16,8 +16,8 @@ from world import World
 
 PLAYERS = 3
 Make = Callable[..., "IntersectFiles"]
-# Values that differ between two imports of one source: times, the epoch, and on PostgreSQL change numbers, since a
-# killed transaction uses some up.
+# Columns and tables that differ between two imports of one source: times, the epoch (the id of the database's change
+# feed), the stored index of the ordered lists, and on PostgreSQL change numbers, since a killed transaction uses some.
 UNLIKE = {"at", "seq", "started_at", "finished_at"}
 UNLIKE_TABLES = {"epoch", "lists", "list_blocks", "list_changes"}
 
@@ -104,7 +104,7 @@ SPOILT = {
 
 
 def spoil(made: IntersectFiles) -> None:
-    """Add rows that cannot be imported to a source of era 0.8 with five players."""
+    """Add rows that cannot be imported to the databases of an Intersect 0.8 server with five players."""
     player, nobody, bag = (each.upper() for each in (own("player", 1), _NOBODY, _BAG))
     coin, kills = str(make_intersect.COIN).upper(), str(make_intersect.KILLS).upper()
     orphan = ("orphan", nobody, 1, None, coin, 1, None)

@@ -27,7 +27,7 @@ MakeWorld = Callable[..., World]
 
 
 def agrees(world: World) -> bool:
-    """Return whether pages of several sizes, also beyond the end, and the list's count equal those of the database."""
+    """Compare every ordered list with ORDER BY: its count, and its pages of two sizes, also beyond the end."""
     for listing in LISTS:
         wanted = [row[0] for row in world.sql(IN_ORDER[listing.name])]
         for descending in (False, True):
@@ -74,7 +74,7 @@ def add(world: World, numbers: Sequence[int]) -> None:
 
 
 async def load(world: World, numbers: Sequence[int]) -> None:
-    """Insert players without logging list changes, like a bulk load."""
+    """Insert players as a bulk load does: without a row in list_changes for each, from which lists are updated."""
 
     async def past_the_log(tx: Writing) -> None:
         await stored.begin_bulk_load(tx)

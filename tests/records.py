@@ -12,7 +12,7 @@ from gamekeeper.store.statements import Statement
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "play_time")
 ONLINE = ("fold", "level", "exp")  # columns of the presence table
 NAMES = (*COMPARED, "last_online", "document", *(f"online {name}" for name in ONLINE))
-MOST = 100  # largest number of players for which columns and documents are compared
+MOST = 100  # number of players, in the order of ids, whose columns are compared with their JSON documents
 STORED = Statement(
     "stored",
     {

@@ -1,4 +1,4 @@
-"""A backup is one snapshot, is restored completely or not at all, and gets a new epoch."""
+"""A backup is one snapshot, and is restored completely or not at all; the restored change feed has a new epoch (id)."""
 
 import asyncio
 import random

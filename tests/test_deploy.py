@@ -32,7 +32,7 @@ INSTALLED = "/opt/gamekeeper/bin/gamekeeper"
 # seconds for which requests hang; seconds within which an answer must come that does not wait for them
 SECONDS, SOON = 60, 20
 CAPABILITY, WAYS, HTTPS = "CAP_NET_BIND_SERVICE", ("AmbientCapabilities", "CapabilityBoundingSet"), 443
-CAP, EXTRA = 100, 20  # HAProxy's connection limit per address, and connections beyond it
+CAP, EXTRA = 100, 20  # HAProxy's connection limit per client address; connections the test opens beyond it
 HSTS = "Strict-Transport-Security"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 
@@ -262,7 +262,7 @@ def test_dockerfile_names_existing_files() -> None:
 
 
 def test_image_contains_the_files_of_the_build() -> None:
-    """The wheel's build needs these files: if one is missing in the image, `pip install .` fails."""
+    """The Dockerfile must copy every file from which the wheel is built; otherwise `pip install .` fails in it."""
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     for named in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "deploy"):
         assert re.search(rf"^COPY .*\b{re.escape(named)}\b", dockerfile, re.MULTILINE), named

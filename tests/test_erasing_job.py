@@ -29,9 +29,9 @@ from tidying import trim_older
 from world import SENT, World
 
 CHANGES = "/api/keeper/v1/changes"
-MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # number of changes: several batches of the size that is in use
+MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # changes of one player: more than three batches of the erasure job
 RAW = "SELECT seq, before, after, reason FROM ledger WHERE seq <= $1 ORDER BY seq"
-# Tables and columns from which the erasure job removes personal data
+# MASKED finds SQL on the two tables from which the erasure job removes personal data, SHOWN their columns that hold it
 MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
 SHOWN = re.compile(r"SELECT (?:\w\.)?\* FROM (?:ledger|idempotency_keys)|\b(?:before|after|reason|answer)\b")
 
@@ -226,5 +226,5 @@ def test_sql_reads_names_through_masked_views_only() -> None:
         "erasures.blank_changes",
         "erasures.blank_keys_of_player",
         "erasures.blank_keys_of_user",
-        "ledger.superseded",  # the before and after values of this statement come from the masked view
+        "ledger.superseded",  # allowed: it reads before and after from masked_ledger, only numbers from ledger
     }

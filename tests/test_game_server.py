@@ -66,7 +66,8 @@ class Shop:
     token: str
     chance: random.Random
     open: bool = True
-    brought: dict[str, int] = field(default_factory=dict[str, int])  # acknowledged quantity of gives by item
+    # item id → acknowledged quantity: what was given minus what was taken
+    brought: dict[str, int] = field(default_factory=dict[str, int])
     done: int = 0
 
     async def trade(self) -> None:
@@ -133,7 +134,8 @@ async def online(client: httpx.AsyncClient, token: str) -> int:
     return answer.json()["onlineCount"]
 
 
-Inventories = dict[tuple[str, str, int], tuple[str, int]]  # inventories: player, place and slot, with item and quantity
+# (player id, "Items" or "Bank", slot number) → (item id, quantity)
+Inventories = dict[tuple[str, str, int], tuple[str, int]]
 
 
 def of_game(state: Any) -> Inventories:

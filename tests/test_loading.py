@@ -194,7 +194,7 @@ def test_other_errors_of_a_load_are_passed_on(empty_database: str) -> None:
 async def some_are_there(keeper: Keeper) -> None:
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up:
-        # ignored: the load drops indexes, which can take longer than a read waits for a lock
+        # count again after a lock timeout: the load drops indexes, which can lock the table longer than a read waits
         with suppress(LockTimeout):
             if await players.count(keeper.store) > NAMED:
                 return
@@ -222,7 +222,7 @@ def test_killed_load_is_completed_by_the_next(engine: str, empty_database: str, 
     kill_a_load(empty_database)
     at_work(another_database, fill_world)
     missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
-    # tables whose indexes and triggers the killed load has dropped; a table may lack several
+    # WHOSE are the indexes that a load drops, with their triggers, and creates again at its end
     assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE
     assert not [line for line in missing if not DROPPED.match(line)]
     assert at_work(empty_database, complete_load) == []

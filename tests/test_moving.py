@@ -230,7 +230,7 @@ def test_move_interrupted_before_closing_leaves_source_open(
         await mark(tx, why)
         interrupt.press()
 
-    # interrupt when the target is marked as closed, just before its commit
+    # press Ctrl-C in the transaction that marks the target as closed, just before it commits
     monkeypatch.setattr(closing, "mark_closed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         move(world.url, target, interrupt=interrupt)

@@ -80,9 +80,9 @@ def test_trim_step_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> 
         assert errors(world) == []
     assert (
         max(after - before for before, after in zip([0, *seen], seen, strict=False)) <= 4 + 1
-    )  # batch size plus one, because change numbers may have gaps
+    )  # a trim covers 4 changes (BATCH_CHANGES), but may advance by one number more, because numbers have gaps
     before = world.ledger()
-    trim(world)  # this trim has nothing left to delete
+    trim(world)  # all old changes are trimmed already, so this trim changes nothing
     assert world.ledger() == before
 
 
@@ -140,7 +140,7 @@ def test_report_that_missed_trimmed_changes_is_refused(world: World) -> None:
 
 
 def test_idle_player_stays_writable(world: World) -> None:
-    """A player stays writable if its last applied change is older than the retained log."""
+    """A game server that applied a player's last change may report the player, also after a trim beyond that change."""
     items(world, "give", "Bob", 1)
     applied = last(world)
     items(world, "give", "Ann", 1)

@@ -93,7 +93,7 @@ def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
 
 
 def test_no_cutoff_is_newer_than_six_hours(world: World) -> None:
-    """An idempotency key that becomes too old during the six hours is kept until the recorded cut-off reaches it."""
+    """Ages count from six hours ago: an idempotency key that gets too old after one hour is deleted after seven."""
     clocks = Clocks()
     retention = clocks.of(world)
     give(world, "k")

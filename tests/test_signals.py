@@ -12,7 +12,7 @@ import uvloop
 from gamekeeper import signals
 
 SECONDS = 30
-MOMENT = 0.3  # seconds to wait for a second, unwanted signal
+MOMENT = 0.3  # seconds: delay of a signal, and the time in which a second, unwanted signal would arrive
 KINDS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
 
 

@@ -35,7 +35,7 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
         polls = [asyncio.ensure_future(client.send(poll)) for _ in range(POLLERS)]
         while len(sent) < POLLERS:  # noqa: ASYNC110 - how long that takes is the machine's matter
             await asyncio.sleep(0.05)
-        await client.get("/health/live")  # after this answer the server is serving the earlier requests
+        await client.get("/health/live")  # once this is answered, the server is serving the long polls sent before
         await asyncio.sleep(0.5)
         assert not any(poll.done() for poll in polls)
         began = time.monotonic()
@@ -126,7 +126,8 @@ def test_idle_connections_do_not_delay_the_shutdown(database: str) -> None:
         # after this answer the server has accepted the earlier connections
         httpx.get(f"{server.url}/health/live", timeout=60)
         code, took = Stopping(server).end()
-    assert (code, took < SOON) == (0, True)  # the shutdown waits at most two seconds for an incomplete request head
+    # the shutdown waits for the incomplete request head at most head_seconds, here 2
+    assert (code, took < SOON) == (0, True)
 
 
 @ON_SQLITE

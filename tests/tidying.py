@@ -15,7 +15,7 @@ class Clocks:
         self.lead = 0
 
     def advance(self, served: int, database: int | None = None) -> None:
-        """Advance both clocks by the same time, or the database's clock by another."""
+        """Advance the monotonic clock by `served` ms, and the database's clock by `database` ms or else the same."""
         self.served += served
         self.lead += served if database is None else database
 

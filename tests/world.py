@@ -53,7 +53,7 @@ class Answer:
 class World:
     """Calls the application synchronously: each call runs the event loop until it is answered."""
 
-    compares = True  # whether to compare columns with documents after writes; False where a test breaks them
+    compares = True  # after a write, compare players' columns with their JSON documents; False if a test breaks them
 
     def __init__(
         self, url: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop, **changed: object
@@ -159,7 +159,7 @@ class World:
         async def receive() -> Any:
             if incoming and meanwhile is not None:
                 await meanwhile()
-            # after the body the client stays connected and sends nothing more
+            # when the whole body was received, wait forever, like a client that stays connected and sends nothing
             return incoming.pop(0) if incoming else await asyncio.Event().wait()
 
         async def send(message: Any) -> None:

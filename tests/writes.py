@@ -28,13 +28,13 @@ class Call:
 class Case:
     """One write operation: a valid call, a different call for key reuse, and a call that a rule refuses."""
 
-    route: str  # method and path of the operation as declared
+    route: str  # method and path of the operation in its route, with placeholders like [lookupKey]
     good: Call
     other: Call
     bad: Call
     rows: Mapping[str, tuple[object, object]] = field(default_factory=dict[str, tuple[object, object]])
     player: str | None = None
-    user: str | None = None  # account that the recorded change must name, if a player is created or deleted
+    user: str | None = None  # id of the account that the audit log must name, if the call creates or deletes a player
 
     @property
     def method(self) -> str:

@@ -1,4 +1,4 @@
-"""Operations 10 to 15: read, give and take the items of a player."""
+"""Operations 10 to 15 of docs/operations.md: read, give and take the items of a player."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -12,9 +12,9 @@ from world import World
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 UNIONS = {"anyOf", "oneOf", "allOf"}
-# fields with 64-bit values that a game sets
+# JSON fields whose values a game sets and that can be beyond 2^53, where JavaScript loses digits
 BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "Value", "value"}
-NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # fields with 64-bit numbers of changes
+NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # 64-bit fields that hold a change's number
 BELOW = NUMBERS | {"Quantity", "total", "bank", "inventory", "uptime"}
 
 
@@ -94,7 +94,7 @@ def test_every_integer_has_a_width() -> None:
 
 
 def test_documents_name_every_value_beyond_2_to_the_53() -> None:
-    """A new 64-bit field must be added by hand to one of the two lists above."""
+    """A new 64-bit field must be added by hand to BEYOND (may exceed 2^53) or to BELOW, and to docs/openapi.md."""
     properties = [field for schema in SCHEMAS.values() for field in schema.get("properties", {}).items()]
     assert {name for name, each in properties if is_large(each)} == BEYOND | BELOW
     page = (Path(__file__).parents[2] / "docs/openapi.md").read_text("utf-8").partition("## Numbers beyond 2^53")[2]

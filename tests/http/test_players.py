@@ -1,4 +1,4 @@
-"""Operations 1 to 5 and 19, and the list of online players."""
+"""Operations 1 to 5 and 19 of docs/operations.md: list, rank and read players; and the list of online players."""
 
 from collections.abc import Callable
 

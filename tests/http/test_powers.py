@@ -127,7 +127,7 @@ def test_account_cannot_change_its_own_permissions(world: World) -> None:
         ((), (), {"users.manage": True}, True),
         ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
         ((), (), {"game.link": True}, False),
-        ((), (), {"ban": False}, True),  # the account lacks the permission to revoke already: nothing changes
+        ((), (), {"ban": False}, True),  # allowed: Ann does not have the permission, so revoking it changes nothing
         (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
         (("mute",), ("editor",), {"mute": True}, True),
         (("mute",), ("kick",), {"mute": True}, False),  # refused: the account has a permission that the caller lacks

@@ -64,7 +64,7 @@ def test_unknown_query_parameter_is_ignored_by_spec_operations(world: World, pat
 
 def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
     """Return values of a query parameter that the schema does not allow, each with a part of its refusal's message."""
-    # the parameter's schema is a number, or a choice of a number and some words
+    # where the schema is a choice (anyOf), such as a number or a word, use the limits of its first alternative
     kinds = {**schema, **schema.get("anyOf", [{}])[0]}
     if "maximum" in kinds:
         least, most = kinds["minimum"], kinds["maximum"]

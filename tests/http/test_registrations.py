@@ -25,7 +25,7 @@ from world import SENT, Answer, World
 REGISTER = "/api/v1/users/register"
 HOUR = 60 * 60_000
 WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
-CROWD = 4000  # rows of earlier registrations; enough that the planner uses the index
+CROWD = 4000  # number of earlier registrations in the database; enough that the query planner uses the index
 
 
 @pytest.fixture

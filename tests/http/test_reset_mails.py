@@ -23,7 +23,7 @@ def test_account_gets_three_reset_mails_an_hour(world: World) -> None:
     assert answer.message == f"Too many reset mails were requested; wait {answer.headers['retry-after']} seconds."
     assert everything(world) == before
     assert reset(world, "Bob").status == 200
-    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # the mail limit of the account holds for every caller
+    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # Ann's mail limit holds for every caller
 
 
 def test_reset_mail_limit_uses_a_sliding_hour(world: World) -> None:

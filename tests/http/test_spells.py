@@ -1,4 +1,4 @@
-"""Operations 16 to 18: the spells of a player."""
+"""Operations 16 to 18 of docs/operations.md: the spells of a player."""
 
 from collections.abc import Callable
 

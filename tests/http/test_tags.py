@@ -99,7 +99,7 @@ def test_changed_record_has_another_etag(world: World) -> None:
     for method, target, body in changes:
         assert world.call(method, target, body=body).status == 200
         seen.append(tag_of(world.get(path)))
-    assert len(set(seen)) == 4  # four ETags: a heartbeat changes no player record
+    assert len(set(seen)) == 4  # four ETags in five reads: the heartbeat of a game server changes no player's record
     assert not same(ask(world, path, ", ".join(seen[:-2])), seen[-1])
     assert same(ask(world, path, ", ".join(seen)), seen[-1])
 

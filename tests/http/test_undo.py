@@ -101,7 +101,7 @@ def test_undo_of_an_undo_needs_the_permission_of_the_first_change(world: World) 
         seq = last(world)
         refused(undone(world, seq, by="Shop"), 403, "role_missing", "game.link")
         assert undone(world, seq).status == 200
-    # the first change of the chain of undos is no longer in the ledger
+    # delete the change that the chain of three undos began with, as the retention of the audit log does
     world.sql("DELETE FROM ledger WHERE seq = $1", last(world) - 3)
     refused(undone(world, last(world), by="Shop"), 403, "role_missing", "game.link")
 
@@ -264,7 +264,7 @@ def test_long_chain_of_undos_is_listed_correctly(world: World) -> None:
         assert undone(world, last(world)).status == 200
     assert (row(world, first)["UndoneBy"], row(world, first + 1)["UndoneBy"]) == (None, first + 2)
     assert read_slot(world, "inventory", 0) == (COIN.id, 255)
-    # make the ledger look like a chain of two thousand undos
+    # make every change in the audit log the undo of the change before it: one long chain of undos
     world.sql("UPDATE ledger SET undoes = seq - 1 WHERE seq > 1")
     assert world.get(f"{CHANGES}?limit=1000").status == 200
     chain = world.run(history.find_undos(world.keeper.store, range(1, last(world) + 1)))

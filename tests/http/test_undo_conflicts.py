@@ -69,7 +69,7 @@ def test_undo_is_refused_when_the_slot_holds_another_item(world: World) -> None:
     seq = last(world) - 1
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
-    # the player gets another sword than the one that was taken
+    # the game server puts a new sword into the slot: it is not the sword that was taken, so the undo is still refused
     put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
 
@@ -91,7 +91,7 @@ def test_undo_is_refused_when_another_player_has_the_bag(world: World) -> None:
     put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
     conflict(world, seq, "a bag of this change belongs to a player")
     world.call("DELETE", "/api/v1/players/Bob")
-    # after Bob's deletion the undo needs force, because restoring Bob would then duplicate the bag
+    # the undo needs force although Bob is deleted: Bob gained Ann's bag, and restoring Bob would duplicate it
     assert undone(world, seq, "?force=true").status == 200
     assert errors(world) == []
 
@@ -256,7 +256,7 @@ def test_undo_of_one_of_two_resizes_is_refused(world: World) -> None:
 
 
 def test_item_that_the_game_returned_is_not_given_twice(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # this report empties the slot with the coins
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # the game server reports slot 0, which had the coins, as empty
     dropped = last(world)
     put_player(world, ANN.id, {"Items": [stack(9, COIN.id, 250)]})
     conflict(world, dropped, f"again since, by change {dropped + 1}")
@@ -265,7 +265,7 @@ def test_item_that_the_game_returned_is_not_given_twice(world: World) -> None:
 def test_move_by_the_game_can_be_undone_and_redone(world: World) -> None:
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
-    items(world, "give", ARROW.id, 1)  # other items do not affect the undo
+    items(world, "give", ARROW.id, 1)  # arrows do not affect the undo of a change of coins
     for _ in range(2):
         assert undone(world, dropped).status == 200
         assert undone(world, last(world)).status == 200
@@ -290,7 +290,8 @@ def test_undo_does_not_give_an_item_missing_from_the_catalogue(world: World) -> 
     items(world, "take", ARROW.id, 1)
     world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
     conflict(world, taken, "the catalogue")
-    assert undone(world, given_, "?dryRun=true").status == 200  # undoing a gift needs no catalogue entry
+    # undoing a gift takes the item away, which is possible although the catalogue lacks it
+    assert undone(world, given_, "?dryRun=true").status == 200
 
 
 def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: Callable[..., World]) -> None:
@@ -339,7 +340,7 @@ def test_undo_does_not_lift_a_newer_identical_penalty(world: World, act: str, ba
     world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
     conflict(world, second, "replaced by another")
     world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
-    for _ in range(2):  # first the undo, then the undo of the undo
+    for _ in range(2):  # undo the ban or mute and undo that undo, twice
         assert undone(world, second).status == 200
         assert undone(world, last(world)).status == 200
 

@@ -57,7 +57,7 @@ def test_undo_deep_in_a_chain_is_not_reactivated_beside_another(world: World) ->
     for _ in range(4):
         chain.append(undo_of(world, chain[-1]))
     other = undo_of(world, chain[0])
-    # Undoing chain[4] would reactivate chain[3] and chain[1], which is a second undo of chain[0]
+    # chain[n] undoes chain[n - 1]. Undoing chain[4] would restore chain[1], a second undo of the gift beside `other`
     assert not row(world, chain[4])["Undoable"]
     refused(undone(world, chain[4]), 409, "already_undone", f"Change {chain[0]} was already undone by change {other}")
     assert total(world, COIN.id) == 0
@@ -180,7 +180,7 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
     undo_of(world, came)
     undo_of(world, went)
     assert (read_slot(world, "inventory", 0, "Bob"), total(world, ARROW.id)) == ((ARROW.id, 5), 5)
-    conflict(world, went + 1, "again since")  # the first half of the move cannot be undone again either
+    conflict(world, went + 1, "again since")  # the undo of the gain in the bank cannot be undone alone
 
 
 def test_gain_long_before_the_loss_is_not_a_move(world: World) -> None:

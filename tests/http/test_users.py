@@ -1,4 +1,4 @@
-"""Operations 20, 21, 22, 27, 28 and 31: read and register accounts."""
+"""Operations 20, 21, 22, 27, 28 and 31 of docs/operations.md: read and register accounts."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Operations 6 to 9: the variables of a player."""
+"""Operations 6 to 9 of docs/operations.md: the variables of a player."""
 
 import pytest
 

@@ -15,7 +15,7 @@ from writes import CASES, COINS, GIVE, PLAYERS, Case, every_write, send, token_o
 
 def test_table_lists_every_write_to_players_and_over_the_link() -> None:
     writes = [route for route in ROUTES if route.access is WRITE and route.path.startswith((PLAYERS, LINK))]
-    # without the moderation writes under /admin/, which test_moderation.py tests
+    # the table leaves out bans, mutes and kicks (paths with /admin/), which test_moderation.py tests
     writes = [route for route in writes if "/admin/" not in route.path]
     assert [case.route for case in CASES] == [f"{route.method} {route.path}" for route in writes]
 

@@ -70,7 +70,7 @@ def test_import_of_each_version(era: str, files: Make, command: CommandLine, ope
         assert user
         sent = hash_for_wire(make_intersect.password(number))
         assert world.run(world.keeper.passwords.is_right(sent, user.password))
-        if number == 0:  # compared for the first version only, because this is slow
+        if number == 0:  # a wrong password is tried for the first account only, because hashing is slow
             assert not world.run(world.keeper.passwords.is_right(hash_for_wire("another"), user.password))
     record = world.run(players.find_record_by_fold(world.keeper.store, "knight2"))
     assert record
@@ -202,7 +202,7 @@ def test_deleted_player_is_not_imported_from_newer_copy(
 def test_killed_import_is_resumed(
     point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
 ) -> None:
-    """The database is migrated first, so that the crash point counts only the commits of the import."""
+    """The database is migrated before, so that the number in `point` counts only commits of the import."""
     monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
     made = files("0.7.1", 6)
     # rename all players, so that every batch has report entries
@@ -321,7 +321,7 @@ def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, ope
     told = run(command, made)
     assert find_unaccounted(told) == []
     assert (told["tables"]["Players"]["taken"], told["tables"]["Player_Items"]["taken"]) == (4, 12)
-    # eight spells are imported, although their owners' ids have the old spelling
+    # all eight spells are imported, although those of players 1 and 2 name their owner in the old, binary spelling
     assert told["tables"]["Player_Spells"]["taken"] == 8
     doubled = [line["id"] for line in read_report(made) if line["table"] == "Players"]
     assert doubled == [own("player", 3)]

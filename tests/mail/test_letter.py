@@ -122,7 +122,7 @@ def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
         [mail] = sink.received
     assert mail.message["Subject"] == "Ängen ruft"
     assert part(mail.message, "plain") == f"Für Ann: {code}, $5, 30\r\n"
-    # the folder lacks this template, so the default is used
+    # the operator's folder has no HTML template, so the default one is used
     assert "If you did not request this" in part(mail.message, "html")
 
 

@@ -111,7 +111,7 @@ def test_failed_mail_is_retried_with_backoff(make_world: Make) -> None:
         send(world)
         assert (only(world).state, only(world).tries) == ("queued", tries)
         assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
-        # move the next attempt into the future, so that a slow test machine does not matter
+        # delay the next attempt by a minute more, so that it is not due yet even on a slow test machine
         world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")
         send(world)
         assert only(world).tries == tries  # the number of attempts is unchanged, because the mail is not due yet

@@ -42,7 +42,7 @@ async def level_in_write(url: str) -> str:
     try:
         outside = await store.all(SHOW)
         inside = await store.write(ask)
-        # the transaction's synchronous_commit setting ends with the transaction
+        # the store raises synchronous_commit only within its write, not for later reads on the same connection
         assert await store.all(SHOW) == outside
         return inside
     finally:

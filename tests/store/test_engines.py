@@ -88,7 +88,7 @@ def test_read_inside_write_sees_deferred_statements(world: World) -> None:
 
 
 def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
-    """Two instances read a number and write it back plus one: without the claim, updates would be lost."""
+    """Two instances add one to a number: without the claim (an advisory lock), updates would be lost."""
     one, two = make_world(), make_world()
     read = Statement("read", {"": "SELECT name FROM maps WHERE id = $1"})
     write = Statement("write", {"": "UPDATE maps SET name = $2 WHERE id = $1"})
@@ -176,7 +176,7 @@ def test_interrupted_commit_is_reported_as_unknown(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None:
-    """With repeatable read as the server's default, a rule would read rows from before it got its lock."""
+    """In repeatable read, a write that waited for a lock would check rows as they were before it got the lock."""
     first = make_world()
     name = first.sql("SELECT CAST(current_database() AS text)")[0][0]
     first.sql(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = 'repeatable read'")

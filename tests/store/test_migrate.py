@@ -79,7 +79,7 @@ async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
 def test_database_of_the_squashed_migrations_is_adopted_unchanged(
     keeper: Keeper, loop: asyncio.AbstractEventLoop
 ) -> None:
-    """Opening a database of the squashed migrations does not change its migrations table either."""
+    """A database made by the old migrations, which one baseline replaced, keeps its migrations table as it is."""
 
     async def adopt() -> tuple[object, ...]:
         await migrate(keeper.store)

@@ -139,7 +139,7 @@ def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
             other = asyncio.create_task(indexes.create_missing(store))
             await until(lambda: looking.fetchrow(INDEX), other)
             before = await looking.fetchrow(INDEX)
-            # The index must not be dropped: that would wait for the end of its build
+            # drop_invalid must spare an index that another session is building: dropping it would wait for that build
             async with asyncio.timeout(30):
                 await indexes.drop_invalid(store, "players_by_rank")
             ours = asyncio.create_task(indexes.create_missing(store))

@@ -38,7 +38,7 @@ Asked = dict[Statement, Sequence[Value]]
 Look = Callable[[Reading], Coroutine[Any, Any, Any]]
 PLAYERS, ONLINE = 4000, 2000  # numbers of players and online players, enough for the planners to prefer an index
 SKEWED = 20_000  # number of changes that all belong to one account and one player
-MOST_ROWS = SPLIT_ROWS + 128  # rows that one statement may read: one bucket plus one page
+MOST_ROWS = SPLIT_ROWS + 128  # rows that one statement may read: a full bucket (part of an ordered list) and a page
 WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
@@ -46,7 +46,7 @@ NEEDED = (
 )
 # SQLite plan step that is allowed, because the scan ends at the LIMIT
 POWERFUL = "SCAN users USING INDEX users_with_powers"
-# SQLite plan that is allowed: it does not grow with the number of players
+# SQLite plan that is allowed: it scans the game servers, which are few, not the players
 SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]
 # Tables and subqueries that a query plan may scan completely, because they are short.
 SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"}
@@ -188,7 +188,7 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         found = _growing(world, statement.render(engine, WORDS[engine]), values)
         assert [
             each for each in found if not re.search("LAST TERM|RIGHT PART", each)
-        ] == []  # the only sorts are of rows with the same time
+        ] == []  # SQLite sorts only the LAST TERM, the id, among tokens or mails with the same time
 
 
 def test_log_in_reads_account_without_its_players(world: World) -> None:
@@ -205,9 +205,10 @@ def test_log_in_reads_account_without_its_players(world: World) -> None:
 
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """No search reads more in a longer list: for frequent texts, for missing ones, and for frequent trigrams."""
-    monkeypatch.setattr(search, "MOST_MATCHES", 50)  # search limit, scaled down with the number of players
+    # lower the search limits, because the test has fewer players and shorter texts than a real game
+    monkeypatch.setattr(search, "MOST_MATCHES", 50)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
-    monkeypatch.setattr(search, "MOST_PARTS", 2)  # search limit, scaled down with the length of the texts
+    monkeypatch.setattr(search, "MOST_PARTS", 2)
     _crowd(world)
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
@@ -226,7 +227,7 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
 def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """These lists read no more rows with many ended penalties, nor if nearly all accounts have one."""
+    """These lists read no more rows if nearly all accounts have a ban or mute, be it ended or in force."""
     monkeypatch.setattr(search, "MOST_MATCHES", 50)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
     finds = [sorts["name"].find for sorts in search.STATES.values()]
@@ -242,7 +243,8 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     _none_grows(world, [*every, among])
     engine = world.keeper.store.engine
     penalties = {"bans": search_rows.SQL.banned, "mutes": search_rows.SQL.muted}
-    for table, each in penalties.items() if engine == "sqlite" else ():  # SQLite's plan does not show skipped rows
+    # SQLite's plan does not show how many rows are read and skipped, so the name of the index is checked
+    for table, each in penalties.items() if engine == "sqlite" else ():
         plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", 100, 50))
         assert all(f"COVERING INDEX {table}_by_end (ends_at{which}?)" in plan for which in "=>")
 
@@ -268,7 +270,8 @@ def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None
         if (found := _growing(world, statement.render(engine, WORDS[engine]), values)) and found != SERVERS
     }
     assert not faults
-    for each in by_name if engine == "sqlite" else ():  # SQLite's plan does not show how many rows it skips
+    # SQLite's plan does not show how many rows are read and skipped, so the name of the index is checked
+    for each in by_name if engine == "sqlite" else ():
         plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", "s1", "", 50))
         assert "COVERING INDEX presence_by_server (server=? AND fold" in plan
         assert "TEMP B-TREE" not in plan
@@ -399,13 +402,14 @@ def _punish_all(world: World, table: str, ends_at: int | None) -> None:
 
 
 def _asked(world: World) -> Asked:
-    """Return all statements that loaded lists run: for pages, for a rank, and for maintenance."""
+    """Return the statements that the ordered lists run once loaded: for pages, for a rank, and to split buckets."""
     asked: Asked = {}
     store: Any = Watched(world.keeper.store, asked)
     ours = Lists(store)
     world.run(ours.prepare())
     world.run(ours.maintain())
-    asked.clear()  # forget these statements: loading blocks happens once, splitting a bucket rarely
+    # forget the statements so far: the index of the lists is loaded once per process, and its buckets are split rarely
+    asked.clear()
     for listing in LISTS:
         for offset in (0, ONLINE // 2, ONLINE - 5):
             world.run(ours.load_page(listing, offset, 5))
@@ -429,7 +433,7 @@ def _many_changes(world: World, player: str, user: str) -> None:
 
 
 def _none_grows(world: World, looks: Sequence[Look]) -> None:
-    """Assert that no statement's plan grows with players; scans of the catalogue and of prefixes are allowed."""
+    """Require that no statement reads more rows in a larger game, except of the catalogue and the list of prefixes."""
     engine, faults = world.keeper.store.engine, list[object]()
     for number, look in enumerate(looks):
         asked: Asked = {}

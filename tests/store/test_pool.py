@@ -60,7 +60,7 @@ def at_work(world: World) -> int:
 
 async def ask_beside(world: World, gives: list[str], *others: tuple[str, str]) -> tuple[list[Answer], list[Answer]]:
     """Give items to players whose rows are locked, and send other requests meanwhile; return both lists of answers."""
-    # the token is cached from here on, so that gives read nothing before their lock
+    # this request caches the caller's token, so that giving an item reads nothing before it locks the player
     await world.send("GET", "/api/v1/players/Ann")
     async with asyncio.TaskGroup() as group, session(world.url) as db:
         await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")

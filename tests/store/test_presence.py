@@ -17,7 +17,7 @@ from world import World
 Wait = Callable[[int, asyncio.Task[Any]], Coroutine[Any, Any, None]]
 SERVER = "north"
 WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-# Moderation act: its table, the field of the account's record that shows it, and the field's value afterwards.
+# For each act of moderation: its table, the field of the account's record that shows it, and the value it sets there.
 ACTS = {"ban": ("bans", "IsBanned", True), "mute": ("mutes", "IsMuted", True), "unmute": ("mutes", "IsMuted", False)}
 
 
@@ -36,7 +36,7 @@ def test_player_renamed_during_join_is_listed_by_new_name(world: World) -> None:
         joining = asyncio.create_task(world.keeper.store.write(join))
         while not joining.done() and not await db.fetchval(WAITS):
             await asyncio.sleep(0.01)
-            # discard the cached statistics, which do not change within a transaction
+            # within a transaction PostgreSQL caches pg_stat_activity, which shows the waiting sessions: read it anew
             await db.execute("SELECT pg_stat_clear_snapshot()")
         await db.execute("COMMIT")
         await joining
@@ -76,9 +76,9 @@ def test_game_learns_of_moderation_beside_a_join(world: World, what: str) -> Non
 
 @asynccontextmanager
 async def hold(world: World, table: str) -> AsyncGenerator[Wait]:
-    """Keep others from writing to the table. SQLite has one writer at a time, so there is nothing to hold there.
+    """Lock the table against writes of others. On SQLite lock nothing, because it has one writer at a time.
 
-    Yields a function that returns when that many sessions wait for a lock, or when the task is done.
+    Yields `waiting(sessions, task)`, which returns when `sessions` sessions wait for a lock or when `task` is done.
     """
 
     async def continue_at_once(_: int, __: asyncio.Task[Any]) -> None:
@@ -96,7 +96,7 @@ async def hold(world: World, table: str) -> AsyncGenerator[Wait]:
     async def waiting(sessions: int, task: asyncio.Task[Any]) -> None:
         while not task.done() and await db.fetchval(WAITS) < sessions:
             await asyncio.sleep(0.01)
-            # discard the cached statistics, which do not change within a transaction
+            # within a transaction PostgreSQL caches pg_stat_activity, which shows the waiting sessions: read it anew
             await db.execute("SELECT pg_stat_clear_snapshot()")
 
     try:
