@@ -17,7 +17,8 @@ from gamekeeper.store import users
 from gamekeeper.store.users import Powers
 from server import Server
 
-LOADED_PER_SECOND = 500  # players per second: slowest expected loading of additional players
+# additional players that the slowest expected machine loads per second; extends the wait for the start
+LOADED_PER_SECOND = 500
 PASSWORD = "moss and lanterns"
 KEEPER = API_ACCOUNT
 HELPER = "Helper"  # name of an account that may sign in but has no roles

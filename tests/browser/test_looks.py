@@ -35,7 +35,7 @@ PAGES = [
     "/console/changes?reason=of+which+there+is+none",
     "/console/done/none",
 ]
-ELSEWHERE = {"/console/sign-in"}  # pages that a separate test checks
+ELSEWHERE = {"/console/sign-in"}  # pages that are not in PAGES, because a separate test checks them
 NO_PAGES = {
     "events",
     "suggest",
@@ -43,7 +43,7 @@ NO_PAGES = {
     "changes/file",
     "bulk/given",
     "bulk/done",
-    "/",  # redirects to the console
+    "/",  # this address redirects to the console
     "static/[file]",
 }  # routes for scripts and files, which are not HTML pages
 GRAVE = frozenset({"serious", "critical"})

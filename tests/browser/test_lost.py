@@ -190,7 +190,7 @@ def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoSer
 
 
 def test_doctor_run_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """The test changes the answer so that the doctor seems to be running, and the page polls again."""
+    """The test changes the first health page so that the doctor seems to run, and the page polls offline."""
 
     def running(route: Route) -> None:
         body = route.fetch().text().replace('id="checkup"', 'id="checkup" data-running', 1)

@@ -48,7 +48,8 @@ def test_page_stays_where_it_was_after_an_action(visit: Visit, sqlite_demo: Demo
     assert abs(top_of(heading) - before) <= 1
     notice.get_by_role("button", name="Close").click()
     expect(notice).to_have_count(0)
-    me.go(player_page(WHO))  # a newly opened page starts at its top
+    # a page that is opened anew starts at its top, not at the scroll position before the action
+    me.go(player_page(WHO))
     assert me.page.evaluate("scrollY") == 0
 
 

@@ -17,7 +17,8 @@ ANSWERED = """() => {
   return responseEnd - requestStart;
 }"""
 PART = re.compile(r"([\d,]+) to ([\d,]+) of ([\d,]+)")
-DOCTOR_MS = 60_000  # milliseconds: timeout of a doctor run, plus one millisecond per player
+# milliseconds that the tour waits for the doctor, besides one millisecond per player
+DOCTOR_MS = 60_000
 
 
 class Somebody(NamedTuple):
@@ -81,7 +82,7 @@ def arrive(visitor: Visitor) -> None:
 
 
 def offer(visitor: Visitor, item: str, quantity: int) -> None:
-    """Fill in the form for giving an item to the current player, and open the preview."""
+    """Fill in the form for giving an item to the player whose page is open, and open the preview."""
     give = visitor.page.locator(
         "form[data-action]", has=visitor.page.get_by_role("button", name="Give item", exact=True)
     )

@@ -144,7 +144,7 @@ def test_backup_of_missing_database_is_refused(first_command: CommandLine, file:
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_backup_of_empty_database_is_refused(first_command: CommandLine, file: Path) -> None:
-    """The refused backup leaves the database empty, so that a restore still accepts it."""
+    """A PostgreSQL database without tables has nothing to back up: the command fails and writes no file."""
     assert "This database is empty, so there is nothing to back up." in first_command.refuses("backup", str(file))
     assert not file.exists()
 

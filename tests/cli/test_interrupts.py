@@ -57,7 +57,7 @@ def test_interrupted_command_leaves_nothing(command: CommandLine, first_command:
     ]
     assert sorted(tmp_path.iterdir()) == before
     assert kept.read_text() == "yesterday's"
-    # only the doctor, which runs after the data is committed, can still be interrupted
+    # interrupted after its commit, `restore` reports the restored data and the doctor's missing checks
     assert looked_at.code == 1
     assert looked_at.said.startswith("Restored ")
     assert "; doctor found 1 errors.\nerror: doctor: Interrupted before all checks were done." in looked_at.said
@@ -117,7 +117,7 @@ def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Pa
     told = outcomes(commands)
     verbs = ["Restored", "Restored", "Imported", "Moved"]
     assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
-    # the doctor did not start after the interrupt
+    # interrupted before the indexes were built, no command started the doctor afterwards
     assert [each.went_through[-1] for each in told] == [point for point, _ in commands]
     assert "This database was moved to" in command.refuses("migrate")
     for each, target in zip(told, targets, strict=True):

@@ -96,7 +96,7 @@ def test_move_without_create_permission_is_refused(
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("table", ["slots", "ledger"])
 def test_move_of_damaged_file_is_refused(command: CommandLine, tmp_path: Path, table: str) -> None:
-    """A damaged table `ledger` fails while the file is opened, when its newest time is read; same error message."""
+    """A damaged audit log (`ledger`) already fails on opening, which reads its newest time; the message is the same."""
     file = Path(command.database.removeprefix("sqlite:///"))
     with contextlib.closing(sqlite3.connect(file)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()

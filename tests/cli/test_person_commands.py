@@ -44,7 +44,7 @@ def test_delete(command: CommandLine, world: World) -> None:
 
 
 def test_delete_on_database_that_was_never_served(first_command: CommandLine) -> None:
-    """The server has never counted the ordered lists of this database; deleting an account prints no warning."""
+    """No server has counted the ordered lists of this database yet; `users delete` prints no warning about that."""
     first_command.says(
         "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
     )

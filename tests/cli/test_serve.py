@@ -44,7 +44,7 @@ class Serving:
                 env={
                     **os.environ,
                     "GAMEKEEPER_STOP_SECONDS": str(10 * SECONDS),
-                },  # a long shutdown timeout, so that a lost signal makes the test fail
+                },  # a shutdown timeout longer than the tests wait, so that a lost signal makes them fail
                 stdout=subprocess.PIPE,
                 stderr=standard_error,
                 text=True,
@@ -122,7 +122,8 @@ def test_ctrl_c_to_process_group_shuts_down(serves: SERVES, database: str) -> No
 
 @ON_SQLITE
 def test_two_signals_at_once_shut_down(serves: SERVES, database: str) -> None:
-    for _ in range(3):  # repeated: with the old bug, a signal was lost in about half of the runs
+    # repeated, because the bug that this test guards against lost a signal only in about half of the runs
+    for _ in range(3):
         server = serves(database)
         server.process.terminate()
         assert server.stop(signal.SIGINT) == (0, "")
@@ -300,7 +301,8 @@ def test_low_file_limit_is_warned_of_and_never_reached(serves: SERVES, database:
         while worker.num_fds() < before + fit:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        for _ in range(20):  # the server's number of open files stays constant while more clients wait
+        # for one second: while more clients wait, the worker's open files stay below the limit
+        for _ in range(20):
             assert worker.num_fds() < files
             time.sleep(0.05)
     assert httpx.get(f"{serving.url}/health/ready", timeout=SECONDS).status_code == 200

@@ -102,7 +102,8 @@ def test_add_prompts_twice_on_a_terminal(command: CommandLine, again: str, code:
         while prompt not in shown:
             shown += os.read(ours, 1024)
         os.write(ours, f"{line}\n".encode())
-    if code:  # the command prompts again until both passwords are equal, so the test stops it
+    # the passwords differ: the command would prompt until they are equal, so the test ends it
+    if code:
         while b"do not match" not in shown:
             shown += os.read(ours, 1024)
         child.terminate()
@@ -206,7 +207,7 @@ def test_list_reads_all_pages(command: CommandLine, monkeypatch: pytest.MonkeyPa
 
 
 def test_list_has_clashing_names_once(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accounts with clashing names are listed once each, also at the end of a page."""
+    """Accounts whose names differ only in case are listed once each, also at the end of a page."""
     bob = people.USER_IDS["Bob"]
     world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, make_clashing_fold("ANN", bob))
     monkeypatch.setattr("gamekeeper.cli.users.PAGE_SIZE", 2)

@@ -190,7 +190,7 @@ def test_tasks_do_not_wait_for_one_that_follows_changes(script: ScriptedServer) 
 
 
 def _wait_for_requests(script: ScriptedServer) -> None:
-    """Wait until the scripted server has more requests than a call with the retry limit SHORT would send."""
+    """Wait until the scripted server has five requests: more than a call with one retry (SHORT) would send."""
     end = time.monotonic() + 60
     while len(script.requests) < 5:
         assert time.monotonic() < end, "there are no further requests"

@@ -79,7 +79,7 @@ def run(case: str, kind: str, server: KeepAliveServer) -> None:
 def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveServer) -> None:
     run("use_before_and_after", kind, server)
     ports = server.ports
-    # both requests used one port: the parent's connection stays usable after the fork
+    # the parent used the same port before and after the fork: its connection stays usable
     assert ports["before"] == ports["after"]
     assert len({ports["before"], ports["child"], ports["grandchild"]}) == 3
     # one log-in only: the forked process uses the same access token while it is valid
@@ -89,7 +89,7 @@ def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveSe
 def test_forked_process_never_uses_the_refresh_token_of_its_parent(kind: str, server: KeepAliveServer) -> None:
     server.expires_in = 0
     run("use_before_and_after", kind, server)
-    # password log-ins: before, child, grandchild; refresh: after
+    # with the password: the parent before the fork, child and grandchild; with the refresh token: the parent after it
     assert server.grants == ["password"] * 3 + ["refresh_token"]
 
 

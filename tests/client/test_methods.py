@@ -78,7 +78,8 @@ def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
     own = {kind.__name__ for kind in route.refusals}
     named = find_named_errors(getattr(Client, name).__doc__)
     assert named <= possible
-    assert own <= named or route.path == "/api/oauth/token"  # exception: two client methods share the token route
+    # exception: two client methods share the token route, and each docstring names only the errors of its method
+    assert own <= named or route.path == "/api/oauth/token"
 
 
 def test_iterators_and_answers_have_type_annotations() -> None:

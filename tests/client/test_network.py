@@ -220,7 +220,8 @@ def test_token_is_renewed_before_it_expires(
     monkeypatch.setattr(exchange.time, "monotonic", lambda: now + 3600 - exchange.RENEW_EARLY_MAX_SECONDS + 1)
     logged_in.call("get_player", "Ann")
     assert logged_in.session.access != first
-    assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)  # two log-ins and two reads: the server refused no read
+    # two log-ins and two reads: the client renewed its token before the server could refuse a read
+    assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)
 
 
 def test_revoked_token_is_renewed_once(logged_in: Driver, proxy: FaultProxy) -> None:
@@ -318,7 +319,8 @@ def test_follow_changes_continues_after_server_was_away(
     def give_later() -> None:
         proxy.away = True
         proxy.cut()
-        time.sleep(1)  # seconds; longer than the retry limit QUICK lets an ordinary call retry
+        # longer than an ordinary call would retry with the limits QUICK (about 0.7 seconds)
+        time.sleep(1)
         with Client(server.url, token=known_tokens["Root"]) as direct:
             direct.give_item("Bob", COIN, 1)
         proxy.away = False

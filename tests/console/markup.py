@@ -68,7 +68,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def _note_button(self, attributes: dict[str, str], said: str) -> None:
-        """Note a button. A button outside its form counts as a separate form, with the field that the button adds."""
+        """Note a button. One that names a form in its attribute `form` counts as a separate form with its field."""
         home = next((each for each in self.forms if each.attributes.get("id") == attributes.get("form")), None)
         if home and "form" in attributes:
             sent = {**home.fields, attributes["name"]: attributes["value"]}

@@ -121,9 +121,8 @@ def test_meaning_of_users_manage_is_explained(root: Keeper) -> None:
 
 def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: Callable[[str], Keeper]) -> None:
     grant_manage(world, "Clerk")
-    assert (
-        world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200
-    )  # this account has more permissions than an editor of accounts
+    # Clerk has the permission mute, besides its roles, and so can grant it
+    assert world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200
     assert world.post(POWERS, {"editor": True, "api": True}).status == 200
     clerk = keeper("Clerk")
     page = clerk.page(HOME)
@@ -189,7 +188,8 @@ def test_name_and_email_are_changed_and_undone(world: World, root: Keeper) -> No
     user = world.get("/api/v1/users/Anna").json
     assert (user["Id"], user["Email"]) == (ANN, "anna@example.test")
     page = root.page(HOME)
-    assert page.text.count("a test") >= 2  # the page shows the reasons of both changes
+    # the page shows the reason "a test" of both the renaming and the new email address
+    assert page.text.count("a test") >= 2
     press(root, page, f"Undo change {world.ledger()[-1].seq}")
     assert world.get("/api/v1/users/Anna").json["Email"] == "ann@example.test"
 
@@ -230,7 +230,7 @@ def test_tokens_are_revoked_singly_and_all_at_once(world: World, root: Keeper, k
 def test_link_to_older_tokens_needs_permission(
     world: World, root: Keeper, keeper: Callable[[str], Keeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The newest tokens of the account have expired, so older ones may exist."""
+    """If the newest tokens, which the page reads, have expired, it says so; Root also gets a link to the older ones."""
     monkeypatch.setattr(tokens, "SCAN_SIZE", 1)
     monkeypatch.setattr(tokens, "MAX_SCANS", 1)
     clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"

@@ -116,9 +116,9 @@ def test_long_list_shows_the_newest_and_finds_others_by_name(
 def test_search_for_common_text_is_marked_incomplete(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All seven accounts match by email. The search examines a limited number of matches and filters those by state."""
+    """All accounts match by email. If too many have the state, a limited number of matches is filtered by it."""
     impose(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
-    # search limit: fewer than 6 accounts have this state, so all of them are examined
+    # search limit of 6: only 5 accounts are banned, so the search examines all of them
     monkeypatch.setattr(search, "MOST_MATCHES", 6)
     assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
     monkeypatch.setattr(search, "MOST_MATCHES", 4)
@@ -155,7 +155,7 @@ def test_unknown_state_is_rejected(root: Keeper) -> None:
 
 
 def test_order_of_another_state_is_ignored(world: World, root: Keeper) -> None:
-    """A sort order that only another state filter has is replaced by the default order, also in the page's forms."""
+    """An order that the selected state filter does not offer is replaced by its default, also in the page's forms."""
     everybody = list_names(root, PAGE)
     for state in ("", "state=&", "state=all&", "state=ALL&"):
         page = root.page(f"{PAGE}?{state}sortby=newest")

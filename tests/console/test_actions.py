@@ -59,7 +59,7 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
     assert done.status == 303, done.raw
     row = world.ledger()[-1]
     assert (row.reason, row.actor_id) == ("a gift", people.USER_IDS["Root"])
-    # excluded: the id of a new bag, which is not known in the preview
+    # without the lines about bags: the id of a new bag is not known in the preview
     wanted = [" ".join(line) for line in list_differences(world, row.seq) if not line.what.startswith("Bag ")]
     for each in wanted:
         assert each in read_text(shown)
@@ -337,7 +337,7 @@ def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Kee
     done = root.confirm(shown, "forgot it", **typed)
     assert done.status == 303, done.raw
     page = root.get(done.headers["location"].replace("/console?done=", "/console/done/"))
-    # CSRF token and fingerprint may appear: they are digests as long as that of a password
+    # the CSRF token and the preview's fingerprint may appear: they look like a password's hash, 64 hex digits
     ours = (root.csrf.encode(), read_fingerprint(shown))
     for answer in (shown, missing, done, page):
         left = answer.raw.replace(ours[0], b"").replace(ours[1], b"")

@@ -64,7 +64,7 @@ def list_limits(page: Page) -> list[str]:
 
 
 def test_address_selects_no_players(root: Keeper) -> None:
-    """A query cannot select players: it could name more than the limit, and the page would drop some silently."""
+    """The page's address cannot select players: it could name more than allowed, and some would be dropped silently."""
     ids = ",".join(people.guid(number) for number in range(MOST + 1))
     assert root.page(f"{PAGE}?player={ids}").text == root.page(PAGE).text
 
@@ -97,7 +97,8 @@ def test_run_is_previewed_given_and_undone(world: World, root: Keeper) -> None:
 
 def test_retry_gives_once_and_finds_its_change(world: World, root: Keeper) -> None:
     sent = build_confirmation(people.BOB, give(root, people.BOB).json["seen"])
-    first = give(root, people.BOB, **sent)  # the answer to this first gift is lost
+    # as if the answer to the first request was lost, the same request is sent again
+    first = give(root, people.BOB, **sent)
     again = give(root, people.BOB, **sent)
     assert again.status == 200
     assert count_coins(world, people.BOB) == 2
@@ -157,14 +158,14 @@ def test_another_account_finds_and_undoes_a_run(world: World, root: Keeper, keep
         assert send(shop, path, confirmed="yes", key=f"k{number}", seen=seen, reason=f"off (run {RUN})").status == 200
     assert [count_coins(world, each) for each in EVERYBODY] == before
     taken = load_run(shop)["rows"]
-    # the undo is not listed among the changes of the bulk run
+    # the undos, whose reasons name the bulk run too, are not listed among its changes
     assert [each["number"] for each in taken] == numbers[::-1]
     assert all(each["undone"] > numbers[-1] for each in taken)
     assert "bulk run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
 
 
 def test_reason_that_mentions_a_run_is_not_part_of_it(world: World, root: Keeper) -> None:
-    """Changes that only mention the bulk run in their reason: an item taken, an undo, and the undo of that undo."""
+    """Changes whose reason names a bulk run are not part of it: an item taken, an undo, the undo of that undo."""
     numbers, reason = carry_out(root, people.BOB), f"see (run {RUN})"
     body = {"itemid": people.COIN.id, "quantity": 1}
     assert root.act("POST", f"/api/v1/players/{people.ANN.id}/items/take", body, reason=reason).status == 303
@@ -210,7 +211,7 @@ def test_rejected_player_does_not_stop_the_others(world: World, root: Keeper) ->
 
 
 def test_concurrent_runs_lose_no_item(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
-    """The second bulk run gets a new preview, and succeeds when it confirms the preview with the same key."""
+    """Of two gifts to a player, the later one gets a new preview, and succeeds when confirmed with the same key."""
     clerk = keeper("Clerk")
     mine, theirs = give(root, people.BOB).json["seen"], give(clerk, people.BOB).json["seen"]
     assert give(clerk, people.BOB, **build_confirmation(people.BOB, theirs)).status == 200

@@ -99,7 +99,7 @@ def test_every_operation_that_a_form_sends_has_a_dialog() -> None:
     for file in sorted((CONSOLE / "templates").glob("*.html")):
         for method, path in find_action_calls(pages.TEMPLATES, file.read_text()):
             found = find_operation(method, path)
-            # some forms exist only for players or only for accounts, so half of the combined paths have no operation
+            # a template that serves both players and accounts yields paths of both, and some of these have no operation
             assert found or any(path.startswith(each) for each in (PLAYER, ACCOUNT)), (file.name, method, path)
             sent |= {found.name} if found else set()
     for file in [*(CONSOLE / "templates").glob("*.html"), *(CONSOLE / "static").glob("*.js")]:
@@ -364,9 +364,8 @@ def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:
     assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
     seq = next(each.seq for each in world.ledger()[::-1] if each.kind == "player_changed" and not each.over_link)
     shown = root.preview("POST", f"/api/keeper/v1/changes/{seq}/undo")
-    assert "Weapon \u2014 Sword" in read_text(
-        shown
-    )  # the preview names the item of the inventory, although no change of this undo mentions it
+    # the undone change has only the slot of the weapon: the preview takes the item's name from the inventory
+    assert "Weapon \u2014 Sword" in read_text(shown)
 
 
 def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: Keeper) -> None:

@@ -32,7 +32,7 @@ def test_dialog_names_the_account_and_lists_its_players(world: World, root: Keep
         assert words in page.text
     assert "slot" not in page.text
     rows = [tag for tag, _ in page.tags if tag == "tr"]
-    assert len(rows) == 3  # the table has a heading and two players
+    assert len(rows) == 3  # the dialog's table has a heading row and the account's two players
     assert page.form(ACT, "Erase Ann").fields["typed"] == ""
 
 
@@ -55,7 +55,7 @@ def test_account_is_erased_after_its_name_is_typed(world: World, root: Keeper) -
     assert (done.status, done.headers["location"].partition("?")[0]) == (303, "/console/accounts")
     assert root.get(HOME).status == 404
     assert world.get("/api/v1/users/Ann").status == 404
-    # the erasure is confirmed again, as after a lost answer
+    # the same confirmation is sent again, as after a lost answer
     assert "done=already" in confirm(root, shown, "Ann").headers["location"]
 
 

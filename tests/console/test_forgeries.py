@@ -119,7 +119,7 @@ def require_refusal(answer: Answer, status: int, told: str, back: str = "/consol
     assert "unsafe" not in answer.headers["content-security-policy"]
     page = Page(answer.raw.decode())
     assert told in page.text
-    # the link Back of the error page leads to the expected page, not to the failed one
+    # the link Back of an error page leads to a page that works, not to the rejected address
     assert page.links["Back"] == back
 
 
@@ -129,7 +129,7 @@ def test_unknown_page_is_not_found(root: Keeper) -> None:
     twice = root.get("/console/changes?kind=a&kind=b")
     require_refusal(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
     nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")
-    # the page of an unknown player does not exist with or without a query
+    # Back leads to /console: the page of an unknown player does not exist without its query either
     require_refusal(nobody, 404, "No player with id")
     told = root.get("/console/nothing", headers={"accept": "application/json"})
     assert (told.status, told.code) == (404, "no_such_route")

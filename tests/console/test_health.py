@@ -126,7 +126,7 @@ def test_doctor_runs_on_request(world: World, root: Keeper) -> None:
 def test_page_of_another_process_waits_for_the_doctor(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each process runs its own doctor; the script reloads until it reaches the process that runs it."""
+    """Each server process runs its own doctor; the page's script polls until the process that runs it answers."""
     live: Any = world.asgi.services.live
     asked = root.post(EXAMINE).headers["location"]
     wait_for_end(live.doctor)

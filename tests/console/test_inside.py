@@ -47,7 +47,7 @@ def test_call_finds_the_operation_as_a_program_does(root: Keeper) -> None:
 
 
 def test_call_is_refused_without_the_role(world: World) -> None:
-    clerk = open_session(world, "Clerk")  # the account Clerk has users.query only
+    clerk = open_session(world, "Clerk")  # Clerk has the role users.query, but not users.manage
     path = f"/api/v1/users/{people.USER_IDS['Ann']}/manage/password/change"
     require_refusal(clerk.preview("POST", path, {"new": "x"}), 403, "users.manage")
 
@@ -58,6 +58,6 @@ def test_call_rejects_the_body_that_a_program_may_not_send(root: Keeper) -> None
 
 def test_call_with_a_large_body_keeps_its_token(make_world: Callable[..., World]) -> None:
     root = open_session(make_world(body_limit=2**20), "Root")
-    # bodies over 256 KiB: the token is checked again after the body was decoded
+    # a body over 256 KiB may wait to be decoded, so the request's token is checked again afterwards
     large = {**COINS, "ignored": "x" * 300_000}
     assert root.preview("POST", GIVE, large).status == 200

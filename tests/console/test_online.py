@@ -82,7 +82,7 @@ def test_filter_lists_players_of_one_server(root: Keeper) -> None:
     assert {"Ann", "Zoe"} <= page.links.keys()
     assert "Bob" not in page.links
     assert page.form(PAGE, "Search").fields == {"server": "north", "search": ""}
-    # on one server a search text shorter than three characters is allowed
+    # a search among the players of one game server accepts texts shorter than three characters
     found = root.page(f"{PAGE}?server=north&search=Zo")
     assert "Zoe" in found.links
     assert "Ann" not in found.links
@@ -134,7 +134,7 @@ def test_count_stops_at_its_limit(crowded: World, root: Keeper, monkeypatch: pyt
 
 
 def test_pages_of_one_server_lead_both_ways(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of a server with more players than are counted links to its next and previous page."""
+    """Pages of a game server link to the next and previous page, even with more players than are counted."""
     monkeypatch.setattr(monitor, "MAX_SCANNED", 60)
     everybody = list_south(crowded)
     page, parts = root.page(f"{PAGE}?server=south"), list[list[str]]()
@@ -183,7 +183,7 @@ def test_page_whose_players_left_links_to_the_first(crowded: World, root: Keeper
 
 
 def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper) -> None:
-    """The clash suffix of the name is part of the cursor of the next page."""
+    """The folded form of a name that clashes with another has a suffix, which the next page needs in its cursor."""
     last, after = list_south(crowded)[49:51]
     for table in ("players", "presence"):
         crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO_GUID}", last.lower())  # noqa: S608 - the test chooses the name

@@ -158,7 +158,7 @@ def test_own_change_sent_twice_does_not_claim_that_nothing_was_done(world: World
 
 @pytest.mark.parametrize("key", ["Root", "root", people.USER_IDS["Root"]])
 def test_console_never_sets_own_password_without_the_current_one(world: World, root: Keeper, key: str) -> None:
-    """users.manage sets passwords of other accounts without the current one, but not one's own."""
+    """In the console, users.manage lets an account set the passwords of others without the current one, not its own."""
     before = world.ledger()
     refused = root.preview("POST", MANAGE.format(key), ask="new")
     assert (refused.status, 'Use "Change my password" in the menu of your name.' in read_text(refused)) == (409, True)

@@ -155,7 +155,7 @@ def test_item_is_taken_from_its_slot(root: Keeper, world: World) -> None:
         people.ARROW.id,
         people.SWORD.id,
         people.POUCH.id,
-    ]  # the form offers to take only items of the inventory
+    ]  # the page has forms to take items of the inventory, and of nothing else
 
 
 def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
@@ -173,7 +173,8 @@ def test_variable_is_set(root: Keeper, world: World) -> None:
     page, other = root.page(ANN), f"{OPERATIONS}/variables/{people.UNSET_FLAG.id}"
     assert ("option", {"value": other}) in page.tags
     sent = find_form(page, OPERATIONS, value="")
-    sent.fields["path"] = other  # the path that the person selected comes after the hidden one, and wins
+    # the variable that a person selects is sent as a second `path` after the hidden one, and wins
+    sent.fields["path"] = other
     submit(root, sent, value="true")
     found = {each["VariableId"]: each["Value"] for each in world.get(f"{OPERATIONS}/variables").json}
     assert found == {people.KILLS.id: -8, people.TUTORIAL.id: False, people.UNSET_FLAG.id: True}
@@ -220,7 +221,8 @@ def test_ban_and_mute_can_be_ended(root: Keeper, world: World) -> None:
 
 
 def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> None:
-    join_server(world)  # the player is online, so that a change of the player records the action on the account
+    # Ann is online: so the mute of her account adds a notice to the player's changes
+    join_server(world)
     world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
     page, clerks = keeper("Shop").page(ANN), keeper("Clerk").page(ANN)
     assert "an account's secret" in clerks.text
@@ -244,7 +246,7 @@ def test_each_permission_shows_its_own_action(keeper: Who, world: World) -> None
 
 @pytest.mark.parametrize("whose", ["Ann", "Shop"])
 def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: Who, world: World, whose: str) -> None:
-    """Against oneself or a higher account the operation would be rejected, so neither page offers it."""
+    """A ban, mute or kick of oneself or of an account with more permissions is rejected, so no page offers it."""
     join_server(world)
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     world.sql("UPDATE users SET ban = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Ann"])
@@ -350,7 +352,8 @@ def test_erased_player_has_no_name(root: Keeper, world: World) -> None:
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
     assert "Ann" not in page.text
-    assert list_paths(page) == set()  # the page has no undo buttons
+    # the page of an erased player has no forms, so no undo buttons either
+    assert list_paths(page) == set()
 
 
 @pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])
@@ -414,7 +417,7 @@ def test_suggestions(root: Keeper, world: World) -> None:
     assert suggested("items", "OAR")[:2] == [
         f"Oar ({oar})",
         f"oar ({small})",
-    ]  # suggested entries with the same name show their ids, and come first
+    ]  # names that differ only in case show their ids, and come before longer names
     assert suggested("items", "\0") == suggested("items", "x" * 300) == []
     assert root.get("/console/suggest/players?q=a").status == 404
     assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401
@@ -436,7 +439,7 @@ def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pyt
     assert suggested("fierball", "spells") == (["Fireball"], True)
     for nothing in ("fierball", "xqzzy", "xe", "\0" * 4, "x" * 300):
         assert suggested(nothing) == ([], False), nothing
-    # search limit: only Arrow and Gold Coin are examined, not later entries
+    # a text with a typo is compared with 2 entries only: Arrow and Gold Coin
     monkeypatch.setattr(finder, "MOST_ENTRIES", 2)
     assert suggested("helaing") == ([], False)
     assert suggested("arorw") == (["Arrow"], True)

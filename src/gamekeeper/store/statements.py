@@ -61,7 +61,7 @@ def combine(texts: Sequence[str]) -> str:
 
 
 def join_side_by_side(first: str, second: str) -> str:
-    """Join the single row of one SQL statement to the first row of another, or to nulls if that has no rows."""
+    """Read all rows of the second SQL statement; the single row of the first stands beside its first row, or alone."""
     second = shift_parameters(second, count_parameters(first))
     found = f"SELECT row_number() OVER () AS {SEPARATOR}, found.* FROM ({second}) AS found"  # noqa: S608 - the texts are from .sql files
     one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same

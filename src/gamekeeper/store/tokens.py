@@ -67,7 +67,7 @@ class IssuedToken(NamedTuple):
     user: str
     read_only: bool
     renewable: bool  # the token has a refresh token: it came from a log-in
-    idle_ms: int | None  # idle timeout in ms, which sessions of the console have
+    idle_ms: int | None  # idle timeout of a console session in ms; None for other tokens
     issued_at: int
     ends_at: int
     last_used: int | None

@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("users")
-# largest play time of an account: it is summed as a float, and the sum can exceed a 64-bit integer
+# largest play time of an account: its players' seconds are summed as floats, and can exceed a 64-bit integer
 MAX_SECONDS = 2**63 - 1
 
 

@@ -9,8 +9,10 @@ from gamekeeper import log
 from gamekeeper.store.engine import DatabaseUnavailable
 
 CHECK_SECONDS = 0.5
-SLOW_SECONDS = 1.0  # after a connection was in use for this long, ask the server whether it works on the session
-GRACE_SECONDS = 1.0  # grace period after the statement timeout, so that the server's own timeout comes first
+# when a connection was in use for this long, ask the database server whether it does any work for it
+SLOW_SECONDS = 1.0
+# drop a connection this long after the statement timeout, so that the database server can end the statement first
+GRACE_SECONDS = 1.0
 
 
 class WatchedConnection(Protocol):
@@ -22,7 +24,7 @@ L = TypeVar("L", bound=WatchedConnection)
 
 
 class ConnectionWatch(Generic[L]):
-    """Drops connections in use on which the server does no work. Keeps COMMITs that wait for a standby."""
+    """Drops connections in use on which the database server does no work. Keeps COMMITs that wait for a standby."""
 
     def __init__(self, working: Callable[[list[str]], Awaitable[set[str]]], ask_seconds: float) -> None:
         self._working = working
@@ -50,7 +52,7 @@ class ConnectionWatch(Generic[L]):
         try:
             async with asyncio.timeout(self._ask_seconds):
                 working = await self._working([line.session for line in slow if line.session])
-        # the server cannot be asked about its sessions: wait for the statement timeout
+        # the database server does not say which sessions it works on: drop connections only after the statement timeout
         except (DatabaseUnavailable, TimeoutError):
             working = set[str]()
             slow = {line: since for line, since in slow.items() if now - since > limit + GRACE_SECONDS}

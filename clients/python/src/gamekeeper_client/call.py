@@ -25,7 +25,7 @@ class Call(Generic[T]):
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     needs_token: bool = True
-    wait: float = 0.0  # seconds that the server may wait before it answers a long poll; added to the timeout
+    wait: float = 0.0  # seconds that the server may wait before it answers; added to the client's timeout
     endless: bool = False  # True: retry the request without a limit until the server answers
 
     @property

@@ -31,7 +31,8 @@ from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 
 T = TypeVar("T")
 RENEW_EARLY_SHARE = 0.1  # renew a token when this share of its lifetime is left
-RENEW_EARLY_MAX_SECONDS = 60.0  # renew long-lived tokens at most this long before they expire
+# renew a token at most this many seconds before it expires, however long its lifetime is
+RENEW_EARLY_MAX_SECONDS = 60.0
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")  # a token that an HTTP header can carry
 RETRIABLE_ERRORS = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
 
@@ -71,7 +72,8 @@ class NoResponse:
     permanent: bool  # True: a retry of the request would fail in the same way
 
 
-Outcome = Response | NoResponse | GamekeeperError | None  # GamekeeperError: a Renew failed; None: a Wait or Renew ended
+# outcome of a step: Response or NoResponse of a Send; GamekeeperError: a Renew failed; None: a Wait or Renew ended
+Outcome = Response | NoResponse | GamekeeperError | None
 Flow = Generator[Send | Wait | Renew, Outcome, T]
 
 
@@ -193,7 +195,7 @@ def _send(call: Call[T], token: str | None) -> Flow[T]:
 
 
 def _describe_call(call: Call[Any]) -> str:
-    """Describe a call in an error message, without a token to revoke: the message may be logged."""
+    """Describe a call for error messages, which may be logged: omit the token in the path of a revocation."""
     revokes = call.path.startswith(f"{TOKEN}/")
     return f"{call.method} {TOKEN}/…" if revokes else f"{call.method} {call.path}"
 

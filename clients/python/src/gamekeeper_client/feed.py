@@ -54,7 +54,7 @@ class Feed:
     ) -> Call[Batch[Change]]:
         """Iterate over all changes, then over each new one as it comes, without end.
 
-        While the server is away it waits, and then continues. To continue after a restart of your program,
+        While the server is away, the iterator waits; then it continues. To continue after a restart of your program,
         store the `seq` of the last change that you have applied.
 
         after: number of the last change that you have, or "now"; 0 starts with the oldest.

@@ -36,7 +36,7 @@ PARAMETERS = {
 
 
 class WriteOptions(TypedDict, total=False):
-    """Parameters of every write. A declaration has them as `**options`; its method has three named parameters."""
+    """Parameters of every write. A declaration has them as `**options`; its client method names each of them."""
 
     dry_run: bool
     reason: str

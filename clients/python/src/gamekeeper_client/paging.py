@@ -97,7 +97,7 @@ def _replace_arguments(given: BoundArguments, **values: Any) -> BoundArguments: 
 
 
 def _describe(listing: Operation[..., Any], summary: str, **parameters: str) -> str:
-    """Make the docstring of an iterator method from its list method's; `parameters` have other descriptions."""
+    """Make an iterator method's docstring from its list method's; `parameters` replaces descriptions of parameters."""
     about, returns, rest = listing.doc.partition("Returns ")
     about = "\n\n".join([summary, about.partition("\n\n")[2]])
     for name, meaning in parameters.items():
