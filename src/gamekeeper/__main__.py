@@ -11,7 +11,7 @@ def main() -> None:
     try:
         from gamekeeper.cli.commands import gamekeeper  # noqa: PLC0415 - slow: Ctrl-C may come during the import
     except KeyboardInterrupt:
-        sys.stderr.write("\nAborted!\n")  # click prints the same message after Ctrl-C
+        sys.stderr.write("\nAborted!\n")  # as click prints when Ctrl-C comes after this import
         sys.exit(1)
     try:
         gamekeeper(prog_name="gamekeeper")

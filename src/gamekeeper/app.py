@@ -209,9 +209,9 @@ class BackgroundJobs:
         gc.unfreeze()
 
     async def _prepare_store(self) -> bool:
-        """Open and migrate the store; False if the database is unreachable.
+        """Open and migrate the store. Return False if the database is unreachable: then a worker process tries again.
 
-        A respawned worker retries, like the other workers. The first process fails at once instead.
+        A process that is not a worker, or that is being stopped, raises DatabaseUnavailable instead.
         """
         store = self._keeper.store
         try:

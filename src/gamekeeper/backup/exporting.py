@@ -45,7 +45,7 @@ LOWEST_KEYS: Mapping[str, str | int] = {
     "ledger": 0,
 }
 BATCH_LINES = 1000  # JSON lines that are written to an export file per batch
-NounColumns = dict[str, dict[str, str]]  # table → column → form of its values
+NounColumns = dict[str, dict[str, str]]  # table → column → form of its values in the database: plain, bytes or truth
 ExportLine = dict[str, Any]
 
 

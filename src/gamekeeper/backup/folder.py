@@ -40,7 +40,7 @@ class NestedTable(NamedTuple):
 
     field: str
     table: str
-    owner: str  # name of the column with the owner's id
+    owner: str  # name of the table's column with the id of the account or player that owns the row
     many: bool
 
 
@@ -75,7 +75,9 @@ class ExportManifest(msgspec.Struct, frozen=True):
     gamekeeper: str  # version of Gamekeeper that wrote the export
     made_at: str
     ledger: int  # number of the last change of the audit log in the export
-    trimmed: int  # up to this change number the audit log was trimmed: it has only the newest changes of each player
+    # The audit log was trimmed up to this change number. Of the changes up to it, only deletions of accounts and the
+    # newest change of each player are left (per player: one by each game server, and one from elsewhere).
+    trimmed: int
     migrations: list[AppliedMigration]
     files: list[ExportFile]
 

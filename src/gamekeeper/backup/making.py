@@ -27,7 +27,7 @@ async def create_backup(store: Store, path: Path, progress: CopyProgress, *, for
     with open_atomic(path, force=force) as (part, file):
 
         async def copy(tx: Snapshot) -> BackupManifest:
-            file.seek(0)  # start of the file: the database may run this read again after a lost connection
+            file.seek(0)  # overwrite an earlier attempt: after a lost connection this function runs again
             file.truncate()
             with translate_write_errors(path):
                 return await _copy_database(tx, store.engine, file, progress)

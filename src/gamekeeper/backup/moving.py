@@ -45,7 +45,7 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
         with ThreadPoolExecutor(1) as pool, stream:
             receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), progress)
             receiving.add_done_callback(stream.note_receiver_done)
-            # MoveStopped is not the reason: receiving.result() raises the receiver's error
+            # the sender raises MoveStopped if the receiver failed: receiving.result() raises the receiver's own error
             with contextlib.suppress(MoveStopped):
                 await stream.send_tables(tx)
             sums = receiving.result()

@@ -34,7 +34,7 @@ async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) ->
     with open_atomic(path, force=force) as (_, file):
 
         async def write(tx: Reading) -> PersonExport:
-            file.seek(0)  # start of the file: the database may run this read again after a lost connection
+            file.seek(0)  # overwrite an earlier attempt: after a lost connection this function runs again
             file.truncate()
             with translate_write_errors(path):
                 return await _write_person(tx, key, file)

@@ -88,7 +88,7 @@ async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
             await loader.load_players(keeper, players, advance)
         await game_servers.keep_online(keeper)
         return await _summarize(keeper, access)
-    except (DatabaseUnavailable, ClaimTaken) as problem:  # the database was opened before, so its URL is right
+    except (DatabaseUnavailable, ClaimTaken) as problem:  # not a wrong URL: the database was opened before
         why = str(problem).rstrip(".") or "another process is changing it"
         terminal.fail(
             f"Cannot load the demo data: {why}. Another process may be loading data: wait until it ends, then run the "

@@ -49,7 +49,8 @@ FEW_FILES = (
 )
 PROBE_SECONDS = 0.02
 WAKE_SECONDS = 0.5
-SWITCH_SECONDS = 0.0005  # longest wait of the event loop for Python's GIL, which SQLite's writer may hold
+# time after which a thread must hand on Python's GIL: SQLite's writer thread should not delay the event loop
+SWITCH_SECONDS = 0.0005
 
 
 @click.command(epilog="Example: gamekeeper serve --database sqlite:///game.db --port 5400")
@@ -193,9 +194,8 @@ def _limit_connections(settings: Settings) -> int:
     import resource  # noqa: PLC0415 - POSIX only
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    fit = max(
-        1, files - MIN_OTHER_FILES - 2 * settings.connections
-    )  # times two: the console's doctor opens as many database connections again
+    # twice the database connections of the settings: the console's doctor opens as many of its own
+    fit = max(1, files - MIN_OTHER_FILES - 2 * settings.connections)
     if files == resource.RLIM_INFINITY or fit >= wanted:
         return wanted
     terminal.warn(FEW_FILES.format(files=files, fit=fit, wanted=wanted))

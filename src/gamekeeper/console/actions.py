@@ -32,14 +32,15 @@ from gamekeeper.store.ledger import LedgerEntry
 
 BODY = "body."  # prefix of the form fields that become the body of the call
 REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
-NEWEST_CHANGES = 2_000  # how many changes are searched for those of a request that has just run
+NEWEST_CHANGES = 2_000  # how many of the newest changes are searched for those of a request that has just run
 REQUEST_CHANGES = 50  # how many changes of one request are shown
-REQUEST_ID = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # as asgi.py makes it
+REQUEST_ID = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # form of the request ids that asgi.py makes
 UNDO = re.compile(r"/api/keeper/v1/changes/(\d+)/undo", re.ASCII)
 REPLAYED = "already"  # in place of the request id: the call was a repetition, so it changed nothing
 UNRECORDED = "unwritten"  # in place of the request id: the call succeeded without a change in the audit log
-FORCE = {"force": "true"}  # undo although another player may have gained the item
-NO_CHANGES = fingerprint_state(())  # fingerprint of a dry run without changes: the audit log would not keep a reason
+FORCE = {"force": "true"}  # query of an undo that returns a player's item although another player may have it now
+# fingerprint of a dry run that changes nothing: no reason is required, as the audit log would not store it
+NO_CHANGES = fingerprint_state(())
 
 
 class ActionForm(NamedTuple):
@@ -182,16 +183,17 @@ async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[
 
 
 def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:
-    """Show the dialog again where repeating the call can help. It keeps its key, so the call has its effect once."""
+    """Show the dialog again if a repeated call can succeed. Its idempotency key stays: the call takes effect once."""
     problem = explain_retry(refusal)
     if pages.wants_json(request) or not problem:
         return pages.render_refusal(request, refusal)
-    # the key belongs to the generated password that was sent: with another one the call would be rejected
+    # offer the generated password that was sent: with another one, the same idempotency key would be rejected
     sent = next((form.fields.get(password.GENERATED + name, "") for name in form.asks), "")
     page = _render(
         request,
         form,
-        Dialog(form.fields.get("title", ""), form.fields.get("button", "")),  # the database may be down
+        # the texts that the form sent: the database may be down, so new ones cannot be made
+        Dialog(form.fields.get("title", ""), form.fields.get("button", "")),
         generated=sent,
         key=form.call.key,
         seen=form.call.expected,
@@ -221,7 +223,8 @@ def _render(
         sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
         asks=form.asks,
         back=_find_return_path(form),
-        about=form.fields.get("about", ""),  # details that only the page knows, such as the kind of a token
+        # details that only the page with the form knows, such as the kind of a token to revoke
+        about=form.fields.get("about", ""),
         no_changes=NO_CHANGES,
         typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(request, form.call) else None,
         erasure=erasure,
@@ -232,7 +235,7 @@ def _render(
 
 
 async def _answer_outcome(request: Request) -> Response:
-    """Answer a script with the changes that this request made."""
+    """Answer a script of the console with the changes that its request made, as JSON."""
     made = await _find_changes(request, request.id)
     found = await differences.list_differences(request.services.keeper, made, sees_accounts=_sees_accounts(request))
     return pages.answer_json(

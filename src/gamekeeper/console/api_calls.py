@@ -32,7 +32,8 @@ class ApiCall(NamedTuple):
 async def send(request: Request, wanted: ApiCall) -> Response:
     """Run an API call within the console's own request. Exceptions of the operation are not caught."""
     route, params = find_operation(request, wanted.method, wanted.path)
-    if route.access is WRITE and not route.is_repeatable:  # only the log-in: it has no dry run and no idempotency key
+    # the console cannot call the log-in, the only write without a dry run and an idempotency key
+    if route.access is WRITE and not route.is_repeatable:
         raise NoSuchPage
     if route.handler in {credentials.manage_password, credentials.redeem_code}:
         await _require_other_account(request, route, params[0])
@@ -67,7 +68,8 @@ def find_operation(request: Request, method: str, path: str) -> tuple[Operation,
 
 async def _require_other_account(request: Request, route: Operation, key: str) -> None:
     """Reject a password change of the caller's own account: an unattended browser must not allow a takeover."""
-    dispatcher.require_permissions(request.caller, route)  # before the lookup, which reveals whether the account exists
+    # check the permissions before looking up the account: the lookup reveals whether it exists
+    dispatcher.require_permissions(request.caller, route)
     if (await lookup.find_user(request.services.keeper.store, key)).id == request.caller.account_id:
         raise OwnPassword
 

@@ -19,9 +19,10 @@ from gamekeeper.store import history as rows
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, HistoryChange, HistoryFilter
 
 RUN_ID = re.compile(r"[0-9a-f]{12}", re.ASCII)
-RUN_IN_REASON = re.compile(rf"\(run ({RUN_ID.pattern})\)$", re.ASCII)  # the reason of each change of a run ends with it
-GIVEN = "items_given"  # the kind of a run's changes
-PAGE_SIZE = 100  # changes of a run in one answer
+# a run gives an item to many players; the reason of each of its changes ends with the id of the run
+RUN_IN_REASON = re.compile(rf"\(run ({RUN_ID.pattern})\)$", re.ASCII)
+GIVEN = "items_given"  # kind of the changes that a run makes
+PAGE_SIZE = 100  # changes of a run that one answer to the script lists
 
 
 async def show(request: Request) -> Response:

@@ -26,12 +26,13 @@ from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryChange, HistoryFilter
 
-PAGE_SIZE = 50  # changes
-MOST_DIFFERENCES = 8  # of a change in a list; its own page shows all
+PAGE_SIZE = 50  # changes per page of the list
+MOST_DIFFERENCES = 8  # differences shown of each change in a list; the change's own page shows all
 FIELDS = ("player", "user", "actor", "kind", "item", "from", "to", "request", "reason")
-BATCH, BATCHES = 1_000, 10  # changes per query of an export, and queries: what an API client gets in 10 requests
-ROWS = 50  # changes that are encoded at once: about 3 ms, in which no other request runs
-BYTE_ORDER_MARK = "\ufeff".encode()  # without it spreadsheets read the file in the system's own code page
+# changes per query of an export, and queries at most: as many changes as an API client gets in 10 requests
+BATCH, BATCHES = 1_000, 10
+ROWS = 50  # changes of an export that are encoded at once: takes about 3 ms, in which no other request runs
+BYTE_ORDER_MARK = "\ufeff".encode()  # starts a CSV file: without it spreadsheets do not read the file as UTF-8
 FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"application/json; charset=utf-8"}
 AROUND = 1_000  # how many change numbers before and after a change are searched for others of its request
 REQUEST_CHANGES = 50  # how many changes of one request are shown
@@ -45,7 +46,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 
 
 class HistoryEntry(NamedTuple):
-    """A change in a list of changes (`ui.changes`)."""
+    """A change as the template macro `ui.changes` lists it."""
 
     told: HistoryChange
     lines: Sequence[Difference]
@@ -150,7 +151,7 @@ async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> A
 
 
 async def _stream_json(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
-    """Join the rows of all pages to one list. The text after it, such as the cursor, is that of the last page."""
+    """Export the changes as JSON: one list of all pages, then the fields after it, such as the cursor, of the last."""
     separator, end = None, b""
     async for page in pages:
         encoded = await request.run_through_gate(partial(_encode, _encode_json, page, request.caller))
@@ -177,7 +178,7 @@ def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
 async def load_entries(
     request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], most: int | None = None
 ) -> list[HistoryEntry]:
-    """Load the differences of each change, `most` of each, and whether the caller can undo it."""
+    """Load the differences of each change, at most `most` of them, and whether the caller can undo the change."""
     found = await differences.list_differences(
         request.services.keeper, changes, most, sees_accounts=_sees_accounts(request)
     )
@@ -259,7 +260,7 @@ async def _find_item_id(request: Request, text: str) -> str:
 
 
 async def _require_visible(request: Request, text: str) -> HistoryChange:
-    """Find a change with the filter of the list, so that callers see here what they see there, and no more."""
+    """Find a change by its number. Callers can see only those changes that the list of changes shows them."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
     wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id)
     found = history.hide_account_names(

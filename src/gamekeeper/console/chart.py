@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 59, 32  # SVG units; the x coordinates 0 to 59 hold 60 values
+WIDTH, HEIGHT = 59, 32  # size of a chart in SVG units; the x coordinates 0 to 59 hold 60 values
 
 
 class Chart(NamedTuple):

@@ -15,7 +15,8 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerEntry
 
 UNDO = "undo_change"
-IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}  # ids in a body, with their catalogue kind
+# fields of a request's body that hold an id → kind of the catalogue entry with that id
+IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
@@ -23,7 +24,7 @@ _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
 
 class Dialog(NamedTuple):
-    """Texts of a dialog. Those of the table have placeholders; `load_facts` loads their values."""
+    """Texts of a dialog. Those in DIALOGS have placeholders; `load_facts` loads the values to fill in."""
 
     title: str
     button: str
@@ -33,7 +34,7 @@ def _same(text: str) -> Dialog:
     return Dialog(text, text)
 
 
-# by operation: every operation that a form of the console sends is here
+# operation → texts; has every operation that a form of the console sends, except undo_change (undo_dialogs.py)
 DIALOGS: Mapping[str, Dialog] = {
     "give_item": Dialog(_("Give %(item)s to %(name)s"), _("Give %(items)s to %(name)s")),
     "take_item": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s")),
@@ -73,7 +74,7 @@ async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntr
     if route.name == UNDO:
         return Dialog(*await undo_dialogs.describe(request, int(params[0]), entries))
     texts = DIALOGS.get(route.name)
-    if texts is None:  # no form of the console sends it
+    if texts is None:  # an operation that no form of the console sends
         return _same(gettext("Run %(method)s %(path)s", method=call.method, path=call.path))
     facts = await request.services.keeper.store.read(lambda tx: load_facts(tx, route, params, call.body or {}))
     return Dialog(*(text % facts for text in texts))
@@ -120,7 +121,7 @@ async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> st
 
 
 async def _find_catalogue_name(tx: Reading, kind: str, text: str) -> str:
-    """Return the name, or the id if the catalogue has no name for it."""
+    """Return the name of a catalogue entry, or its id if the catalogue has no name for it."""
     wanted = lookup.parse_guid(text) or text
     entry = (await catalogue.find_by_ids(tx, kind, [wanted])).get(wanted)
     return entry.name if entry and entry.name else wanted

@@ -76,14 +76,15 @@ PARTS = {  # fields that hold several values, with a label for each
     ),
     "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
 }
-SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}  # whose labels suffice in a list
+# field → field with shorter labels, which suffice where one text lists all parts of the field
+SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}
 VALUES: Mapping[str, Mapping[int, str]] = {  # fields whose numbers stand for words in the game
     "gender": {0: gettext("Male"), 1: gettext("Female")},
     "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
 }
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at"})
-HIDDEN = frozenset({"id", "mail_id"})  # ids that say nothing to people
+HIDDEN = frozenset({"id", "mail_id"})  # fields that are not shown: their ids say nothing to people
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 
 
@@ -115,7 +116,7 @@ class Names(NamedTuple):
     sees_accounts: bool = False  # whether the viewer may see names of accounts
 
     def of(self, kind: str, each: str) -> str:
-        """Return the name, or the id if the catalogue has no name for it."""
+        """Return the name of a catalogue entry, or its id if the catalogue has no name for it."""
         entry = self.known.get(kind, {}).get(each)
         return entry.name if entry and entry.name else each
 
@@ -169,14 +170,15 @@ async def load_names(
 
 
 async def _read_sides(keeper: Keeper, changes: Sequence[Recorded], *, is_preview: bool) -> list[_Sides]:
-    """Decode the changes. Those of one request to one player share what they say about its inventory."""
+    """Decode the changes. The inventory before and after a request is collected from all its changes of the player."""
     read = keeper.changes.codec.decode_side
     traces = [(read(each.before or "{}"), read(each.after or "{}")) for each in changes]
     keys = [(each.request_id, each.player_id or "") for each in changes]
     inventories: dict[tuple[str, str], tuple[dict[int, str | None], dict[int, str | None]]] = {}
     for key, (before, after) in zip(keys, traces, strict=True):
         changes_equipment = "equipment" in before.player and "equipment" in after.player
-        if is_preview and changes_equipment:  # at most once: a preview is about one player
+        # reads one inventory at most: a dry run changes the equipment of one player
+        if is_preview and changes_equipment:
             stored = await items.read_slots_of_place(keeper.store, key[1], INVENTORY)
             inventories[key] = (
                 {each.slot: each.item_id for each in stored},
@@ -200,7 +202,7 @@ def _compare(sides: _Sides, names: Names) -> Iterator[Difference]:
 
 
 def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
-    """Yield every value of both sides, also those that are equal."""
+    """Yield every value of a change, before and after, even if both are equal."""
     before, after = sides.before, sides.after
     yield from _pair_fields(sides, names)
     for bag in sorted(before.bags.keys() | after.bags.keys()):

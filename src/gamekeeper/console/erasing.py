@@ -17,7 +17,7 @@ from gamekeeper.store import ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerEntry
 
-TYPED = "typed"  # the form's field for the account's name
+TYPED = "typed"  # form field for the account's name, which is typed to confirm the erasure
 
 
 class DeletedPlayer(NamedTuple):
@@ -32,7 +32,7 @@ class DeletedPlayer(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    name: str  # the account's
+    name: str  # name of the account
     email: str
     players: Sequence[DeletedPlayer]
     changes: str  # number of changes in the audit log whose personal data will be erased
@@ -60,7 +60,7 @@ async def summarise(request: Request, call: ApiCall, entries: Sequence[LedgerEnt
 
 
 async def require_name(request: Request, call: ApiCall, fields: Mapping[str, str]) -> None:
-    """Reject a confirmation without the account's name. If the account is erased already, the call is a replay."""
+    """Reject an erasure without the typed name of the account. A replay needs no name: the account is already gone."""
     if not is_erasure(request, call):
         return
     try:

@@ -30,7 +30,8 @@ async def _stream_events(request: Request) -> AsyncGenerator[bytes]:
     heart, feed = state.get_state(request).monitor, request.services.keeper.feed
     try:
         _require_free_stream(request)
-    except (TooManyWatching, WatchingEnough):  # concurrent requests took the last free streams after the first check
+    # concurrent requests took the last free streams after `follow` had checked that one is free
+    except (TooManyWatching, WatchingEnough):
         return
     with heart.count_stream(request.caller.account_id):
         last, spoke = b"", time.monotonic()
@@ -60,7 +61,8 @@ async def _is_signed_in(request: Request) -> bool:
     except SignInFirst:
         return False
     except DatabaseUnavailable:
-        return True  # unknown, so keep the stream: the page shows that the database is unreachable
+        # the session may still be valid, so keep the stream: its page shows that the database is unreachable
+        return True
     return True
 
 

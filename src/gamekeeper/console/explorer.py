@@ -24,7 +24,8 @@ from gamekeeper.http.wire.users import USER_FIELDS
 
 # Body field with the current password. Every other password in a body is a new one.
 CURRENT_FIELD = "authorization"
-MAX_SHOWN_BYTES = 200_000  # a longer response, such as a whole export, is cut: encoding it would delay other requests
+# the explorer cuts a longer API response, such as a whole export: encoding it would delay other requests
+MAX_SHOWN_BYTES = 200_000
 RESET_CODE = re.compile(rf'("{USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 

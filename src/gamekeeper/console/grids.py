@@ -17,7 +17,7 @@ from gamekeeper.store.catalogue import CatalogueItem
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
 EQUIPMENT_SLOTS = ("helmet", "armor", "weapon", "shield", "boots")
 COLOUR_COUNT = 12  # number of background colours of item tiles, defined in player.css
-SLOTS_SHOWN = 35  # slots that a grid shows at least; later empty ones are hidden, as a bank may have hundreds
+SLOTS_SHOWN = 35  # empty slots at the end of a grid are hidden after this many slots: a bank may have hundreds
 DATA_URL = "data:image/"  # start of an icon that is embedded as a data URL, so it needs no request
 
 

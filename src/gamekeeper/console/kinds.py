@@ -34,5 +34,5 @@ KIND_TITLES = {
 
 
 def name_kind(kind: str) -> str:
-    """Return the title of a kind; one of a newer version of Gamekeeper has none, so its own words are used."""
+    """Return the title of a kind of change. A kind of a newer version of Gamekeeper has none: its name is used."""
     return KIND_TITLES.get(kind) or kind.replace("_", " ").capitalize()

@@ -18,8 +18,8 @@ from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.history import HistoryFilter
 from gamekeeper.store.presence import GameServerRow
 
-SNAPSHOT_SECONDS = 1.0  # all viewers share counts and latest changes that are at most this old
-CHECKS_SECONDS = 5.0  # all viewers share health checks of this age: each run writes to the database
+SNAPSHOT_SECONDS = 1.0  # all viewers share player counts and latest changes that are at most this old
+CHECKS_SECONDS = 5.0  # all viewers share health checks at most this old: each run of them writes to the database
 SAMPLE_SECONDS = 5.0  # interval between two samples of the number of online players
 SAMPLES = 60  # samples kept for the chart of online players: five minutes
 LATEST_CHANGES = 10
@@ -62,7 +62,7 @@ class Monitor:
         self.online_samples.append(await self._keeper.lists.count(ONLINE))
 
     async def read_snapshot(self, rights: frozenset[str]) -> OverviewSnapshot:
-        """Return the snapshot for a viewer with these permissions. It is at most one second old."""
+        """Return counts and latest changes for a viewer with these permissions. They are at most one second old."""
         return await self._snapshots["users.query" in rights].get()
 
     async def read_servers(self) -> list[GameServerRow]:

@@ -75,7 +75,8 @@ async def _list_server(request: Request, server: str) -> tuple[Sequence[StoredPl
 def _read_position(request: Request) -> NamePosition:
     for name in ("before", "after"):
         fold = request.query.get(name, "")
-        if "\x00" in fold:  # PostgreSQL stores no NUL. U+0001 is allowed: a duplicate name has it in its suffix
+        # PostgreSQL rejects NUL in a text. U+0001 is allowed: the suffix of a duplicate folded name starts with it
+        if "\x00" in fold:
             raise BadField(field=name, problem=gettext("must come from a link on this page"))
         if fold:
             return NamePosition(fold, is_backward=name == "before")

@@ -15,12 +15,13 @@ from gamekeeper.http.dispatcher import require_permissions
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
-TYPED, AGAIN, GENERATED = "password.", "again.", "generated."  # prefixes of form fields
+# prefixes of the form fields for a new password, its repetition, and a generated password
+TYPED, AGAIN, GENERATED = "password.", "again.", "generated."
 NEW, CURRENT = "new", "current"
 MISSING = gettext("Type the new password twice, or tick the generated one.")
 DIFFERENT = gettext("The two new passwords are not the same. Type the new password twice.")
 WRONG_CURRENT = gettext("The current password is wrong. Type it again.")
-NAMES = ("username", "email")  # fields of a body that name the new account
+NAMES = ("username", "email")  # body fields with the name and the email of an account to create
 
 
 def choose(request: Request, fields: Mapping[str, str], name: str, owner: tuple[str, ...]) -> str:
@@ -44,7 +45,8 @@ def require_usable(request: Request, password: str, owner: tuple[str, ...]) -> s
 async def find_owner(request: Request, call: ApiCall) -> tuple[str, ...]:
     """Return name and email of the account whose password a call sets. Requires permission for the call."""
     body, (route, params) = call.body or {}, api_calls.find_operation(request, call.method, call.path)
-    require_permissions(request.caller, route)  # before the lookup, which would reveal whether the account exists
+    # check the permissions before looking up the account: the lookup reveals whether it exists
+    require_permissions(request.caller, route)
     if not params:
         return tuple(str(body.get(name, "")) for name in NAMES)
     user = await lookup.find_user(request.services.keeper.store, params[0])

@@ -33,7 +33,7 @@ class PlayerView(NamedTuple):
     """The data of a player's page, read from one consistent snapshot of the database."""
 
     player: Player
-    record: StoredPlayer | None  # None: the player is deleted
+    record: StoredPlayer | None  # the player's row in the database; None: the player is deleted
     deletion: HistoryChange | None
     holdings: ChangeSide
     names: Names

@@ -39,9 +39,9 @@ async def show(request: Request) -> Response:
 
 
 async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange:
-    """Load a page of the ranking from rank `asked` on. `worst`: start with the worst rank.
+    """Load a page of the ranking from rank `asked` on (0: from the start). `worst`: sort by the worst rank first.
 
-    Then ranks are counted from the total that is read together with the rows, because players may come and go.
+    With `worst`, ranks are counted from the total that is read with the rows, because players may come and go.
     """
     keeper = request.services.keeper
     size = _page_size(request)

@@ -15,8 +15,10 @@ from gamekeeper.game.refusals import (
 )
 from gamekeeper.http.errors import InternalError, OutcomeUnknown
 
-UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)  # the call may have taken effect
-BY_QUERY = (Malformed, Conflict, NotThereThen, SearchNotReady)  # caused by a page's query: the page without it works
+# refusals after which the call may have taken effect nevertheless
+UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)
+# refusals that the query in a page's URL causes: without the query the page works
+BY_QUERY = (Malformed, Conflict, NotThereThen, SearchNotReady)
 
 
 class SignInFirst(Denied):

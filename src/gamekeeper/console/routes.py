@@ -95,7 +95,8 @@ async def redirect_to_console(_: Request) -> Response:
     return pages.redirect(ROOT)
 
 
-FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)  # does not extend the session
+# an open event stream does not count as use of the session: it does not delay the idle timeout
+FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)
 
 # fmt: off - keep each route on one line
 PAGES: tuple[Route, ...] = (

@@ -59,7 +59,8 @@ async def show(request: Request) -> Response:
     """Show the search results. Redirect to a single exact match, or to a single result that is no similar name."""
     hits = await _find(request, MAX_RESULTS)
     exact = [each for each in hits if each.match in {MATCH_LABELS[ID], MATCH_LABELS[EXACT]}]
-    sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]  # hits by similar names come last
+    # without an exact match: all hits, or none if there are similar names, which come last
+    sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]
     if len(sure) == 1:
         return pages.redirect(sure[0].href)
     return pages.render(request, "search.html", q=_read_text(request), hits=hits, titles=KIND_LABELS)

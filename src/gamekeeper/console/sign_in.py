@@ -24,11 +24,11 @@ THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-ou
 EXPIRED, EXPIRED_BEFORE_FORM = (
     "lapsed",
     "unsent",
-)  # reasons: the session expired before a page was requested, or before a form was sent
+)  # reasons why a session ended: it expired before a page was requested, or before a form was sent
 PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
     "password",
     "perhaps",
-)  # reasons: the password was changed, or perhaps it was and perhaps the session expired
+)  # reasons why a session ended: the password was changed, or either that or the session expired
 
 
 class Notice(NamedTuple):
@@ -119,7 +119,8 @@ def _find_end_reason(request: Request) -> str:
     """Return why the session ended, for a notice. A form that was not processed gets a warning, except a sign-out."""
     if request.method == "GET":
         return EXPIRED if sessions.has_cookie(request) else ""
-    if request.route.path == OWN_PASSWORD:  # sent twice, perhaps: the first form changed the password
+    # perhaps the form was sent twice: the first one changed the password, which ended the session
+    if request.route.path == OWN_PASSWORD:
         return PASSWORD_MAYBE_CHANGED
     ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
     return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM

@@ -29,7 +29,8 @@ class CompiledTexts(InternationalizationExtension):
         if plural_expr is not None or context is not None:
             more: tuple[Any, ...] = (variables, plural_expr, vars_referenced, num_called_num)
             return super()._make_node(singular, plural, context, *more)
-        parts = PLACEHOLDER.split(CATALOGUE.gettext(singular))  # texts and names of variables in turn
+        # parts at even positions are texts, those at odd positions are names of variables
+        parts = PLACEHOLDER.split(CATALOGUE.gettext(singular))
         texts = [nodes.TemplateData(each.replace("%%", "%")) for each in parts[::2]]
         values = [variables[name] for name in parts[1::2]]
         output: list[nodes.Expr] = [texts[0]]

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 LANGUAGE = "en"
 LOCALE = Path(str(resources.files("gamekeeper.console") / "locale"))
-CATALOGUE = translation("console", LOCALE, [LANGUAGE], fallback=True)  # if there is no translation: the English text
+# fallback: without a translation file, gettext returns the English text
+CATALOGUE = translation("console", LOCALE, [LANGUAGE], fallback=True)
 
 
 def gettext(message: str, **values: object) -> str:

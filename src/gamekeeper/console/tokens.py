@@ -15,7 +15,8 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.tokens import IssuedToken
 
 TOKENS_PER_PAGE = 50
-SCAN_SIZE, MAX_SCANS = 200, 5  # tokens per query, queries per page; limits the time if most tokens have expired
+# tokens per query, and queries per page at most: limits the time of a page if most tokens have expired
+SCAN_SIZE, MAX_SCANS = 200, 5
 
 
 class TokenPage(NamedTuple):

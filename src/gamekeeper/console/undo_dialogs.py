@@ -112,11 +112,11 @@ def _restore_values(undo: Undo) -> str:
 
 
 def _fill(text: str) -> Callable[[Undo], str]:
-    """Make a function that fills the name, and the account's former name and email, into the text."""
+    """Return a function that fills the name of the undo's player or account, and an account's old data, into `text`."""
     return lambda undo: text % {"name": undo.name, **{f"former_{key}": value for key, value in undo.after.user.items()}}
 
 
-BUTTONS: Mapping[str, Callable[[Undo], str]] = {  # by the kind of change that the undo makes
+BUTTONS: Mapping[str, Callable[[Undo], str]] = {  # text of the button, by the kind of change that the undo makes
     "items_given": _restore_items,
     "items_taken": _restore_items,
     "items_set": _restore_items,

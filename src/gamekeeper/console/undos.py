@@ -27,13 +27,14 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.users import Powers, User
 
-RECORD_KINDS = {PlayerChanged.kind, PlayerCreated.kind}  # changes of a player's own fields
+# kinds of changes of a player's own fields, not only of its items, spells or variables
+RECORD_KINDS = {PlayerChanged.kind, PlayerCreated.kind}
 
 
 class Current(NamedTuple):
     """The current state of the caller and of the accounts and players that the changes are about."""
 
-    at: int  # time, in milliseconds
+    at: int  # current time by the database's clock, in milliseconds since 1970
     me: User | None
     accounts: Mapping[str, User]
     players: Mapping[str, Player]
@@ -45,7 +46,7 @@ class DecodedChange(NamedTuple):
     after: ChangeSide
 
 
-# (change, account, caller, time in milliseconds) → whether the undo would be accepted
+# (change of an account, the account, the caller, current time in ms) → whether an undo would be accepted
 AccountRule = Callable[[DecodedChange, User, User, int], bool]
 
 
