@@ -20,13 +20,13 @@ LINK_INTENT = Intent(request_id="demo", over_link=True)
 
 
 def build(settings: Settings) -> Asgi:
-    """Build the HTTP app with a job that renews the leases of the simulated game servers."""
+    """Build the demo's HTTP app, with a job that keeps players online on its simulated game servers."""
     keeper = app.build_keeper(settings)
     return app.build(keeper, [(RENEW_SECONDS, partial(keep_online, keeper))])
 
 
 async def keep_online(keeper: Keeper) -> None:
-    """Renew the leases. Log players in only if a server has none, so that players kicked by hand stay offline."""
+    """Renew the demo servers' leases. Log players in only if a server has none: players kicked by hand stay offline."""
     for server, names in GAME_SERVERS.items():
         beat = partial(presence.heartbeat, server=server, lease_ms=LEASE_SECONDS * 1000)
         done = await keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
@@ -36,5 +36,5 @@ async def keep_online(keeper: Keeper) -> None:
 
 
 async def _join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
-    there = await presence_rows.find_known_players(tx, ids)  # a player of the demo may have been deleted
+    there = await presence_rows.find_known_players(tx, ids)  # without demo players that were deleted
     return await presence.join(tx, server, sorted(there))

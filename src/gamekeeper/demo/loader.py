@@ -45,7 +45,7 @@ class DemoAccess:
     password: str
     wire_password: str  # SHA-256 of the demo account's password, as clients send it
     token: str
-    opens_players: bool  # whether the accounts of the demo's players have the same password
+    opens_players: bool  # whether `password` is also that of the accounts of the demo's players
 
 
 async def fill(keeper: Keeper, password: str) -> DemoAccess:
@@ -88,16 +88,16 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
 
 
 def _build_claims(number: int) -> players.NameClaims:
-    """Return the ids, name and email address of a numbered demo player, which must be free."""
+    """Return the ids, name and email address of a numbered demo player, to find another player that has one of them."""
     player, _ = sample_players.numbered_players([number])[0]
     user = sample_players.build_numbered_account(player)
     return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
 
 async def _load(tx: Reading, numbers: range) -> Decision[None]:
-    """Decide which numbered players to add.
+    """Decide which players of a batch of numbered demo players to add.
 
-    Batches are loaded in order, and their accounts are not deleted. So if the first account is missing, all are.
+    A batch is one transaction. So if the account of its first player is missing, the whole batch is taken as missing.
     """
     untouched = await users.find_by_id(tx, numbered_id("user", numbers.start)) is None
     new = sample_players.numbered_players(numbers if untouched else await _find_missing(tx, numbers))
@@ -165,7 +165,7 @@ def _permanent_penalty(reason: str) -> Penalty:
 async def _set_password(keeper: Keeper, sent: str) -> None:
     api = await _load_account(keeper, world.API_ACCOUNT)
     if await keeper.passwords.is_right(sent, api.password):
-        return  # setting the same password again would revoke the account's tokens
+        return  # nothing to do; setting the same password again would revoke the demo account's tokens
     stored = await keeper.passwords.hash_password(sent)
 
     async def decide(tx: Reading) -> Decision[users.User]:

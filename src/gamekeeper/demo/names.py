@@ -8,7 +8,9 @@ _SYLLABLES = tuple(consonant + vowel for consonant in "bdghjlmnprstvwyz" for vow
 _LENGTH = 4
 MAX_NAMES = len(_SYLLABLES) ** _LENGTH
 _FAMILIES = MAX_NAMES // len(_SYLLABLES)
-STRIDE = 228_077  # step between name families; coprime to their number, so that each family is used once
+# step from one family of names (they differ only in the last syllable) to the next one used; coprime to the number of
+# families, so that each is used once
+STRIDE = 228_077
 
 
 def stable_id(kind: str, name: str) -> str:

@@ -42,7 +42,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
 
 
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
-    """Check accounts' folded names and emails. Imported duplicates and missing emails have a fold with a suffix."""
+    """Check an account's folded name and email. Those of a taken name and of a taken or invalid email end in the id."""
     wrong: list[str] = []
     if user.fold not in {fold(user.name), make_clashing_fold(user.name, user.id)}:
         wrong.append("name")

@@ -16,7 +16,8 @@ from gamekeeper.store.engine import Reading, Row
 
 SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
 NOTHING = "nothing"
-Place = tuple[str, str]  # a slot, spell or variable of a player: name of the check, and description of the place
+# a slot, spell or variable of a player: name of the doctor's check, and description for people
+Place = tuple[str, str]
 Holdings = dict[Place, str]  # place (slot, spell or variable) → description of its content; empty places are left out
 
 

@@ -9,7 +9,7 @@ RESUME_ADVICE = "data is missing. To continue it, run the same command again: ga
 
 
 async def find_unfinished_imports(tx: Reading) -> list[Finding]:
-    """Find interrupted imports; an import that is still running cannot be told from them."""
+    """Find imports that were interrupted or are still running: the database does not show which of the two."""
     found: list[Finding] = []
     for stage, report, followed in await imports.find_unfinished(tx):
         what = f"The import with the report {report} was interrupted in the stage {stage}"

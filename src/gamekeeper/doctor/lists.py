@@ -88,7 +88,7 @@ async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerato
 
 
 def _count_keys(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
-    """Count the keys of an ordered list in each bucket, in `held`; keys below all buckets count as bucket -1."""
+    """Add the number of keys in each bucket of an ordered list to `held`; bucket -1: keys below all buckets."""
     at = 0
     while at < len(keys):
         bucket = bisect_right(lows, keys[at]) - 1

@@ -102,7 +102,7 @@ async def _lock_user(tx: Reading, context: UndoContext) -> User:
 async def _require_unchanged_penalty(
     tx: Reading, context: UndoContext, there: Penalty | None, of: str, kinds: set[str]
 ) -> None:
-    """Refuse unless the ban or mute is as it was imposed, with no change of `kinds` since.
+    """Refuse an undo unless the ban or mute is as it was imposed, with no later change of these kinds (ban, unban …).
 
     The name of the moderator may be missing: their account may have been erased since.
     """
@@ -129,7 +129,7 @@ async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) ->
     ends = ends_at if isinstance(ends_at, int) else None
     moderator = str(lifted.get("moderator") or "")
     if moderator and not await users.find_by_fold(tx, lookup.fold(moderator)):
-        moderator = ""  # no moderator: the name of an erased account must not come back
+        moderator = ""  # no account has this name now; the name of an erased moderator must not come back
     return _make_request(context)._replace(restored=Penalty(_require_former_text(context, of), moderator, ends))
 
 
@@ -143,7 +143,7 @@ def _read_powers(side: ChangeSide) -> Powers:
 
 
 def _require_former_text(context: UndoContext, name: str) -> str:
-    """Return a value from before a change. Audit log entries of old versions and of erased accounts do not have it."""
+    """Return an account's value from before the change. Refuse if its entry, of an old version or erased, has none."""
     found = context.before.user.get(name)
     if not isinstance(found, str):
         raise context.make_conflict(NOT_RECORDED)

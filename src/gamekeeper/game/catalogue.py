@@ -34,7 +34,7 @@ async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[ca
         return []
     if sought.isascii():
         return await catalogue.search(tx, kind, sought, limit)
-    # the database's search finds names in the exact case even among entries beyond MOST_FOLDED
+    # Python folds the names of only MOST_FOLDED entries; the database finds names in the exact case among all entries
     spelled = await catalogue.search(tx, kind, text, limit)
     looked_at = [
         each for each in await catalogue.read_page(tx, kind, MOST_FOLDED, 0) if sought in lookup.fold(each.name)

@@ -112,7 +112,7 @@ class Changes:
         return await self._store.write(lambda tx: self._find_stored_answer(tx, intent))
 
     async def _find_stored_answer(self, tx: Writing, intent: Intent) -> ApplyResult | None:
-        """Return the stored answer to an Idempotency-Key. Also write a row, so that COMMIT waits for the standby."""
+        """Return the answer stored for an Idempotency-Key. Touch its row, so that COMMIT waits for the standby."""
         key = _find_key(intent)
         kept = await keys.find(tx, *key) if key else None
         if not key or not kept:

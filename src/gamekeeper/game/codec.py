@@ -19,12 +19,13 @@ def _empty_dict() -> dict[str, object]:
 class ChangeSide:
     """One side of a change in the audit log, before or after: only the values that differ."""
 
-    player: Mapping[str, object] = field(default_factory=_empty_dict)  # changed attributes of Player
+    player: Mapping[str, object] = field(default_factory=_empty_dict)  # attribute of Player → value
     slots: Mapping[SlotAddress, Stack | None] = field(default_factory=dict[SlotAddress, Stack | None])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])  # id of a bag → its number of slots
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     variables: Mapping[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
-    user: Mapping[str, object] = field(default_factory=_empty_dict)  # fields of the account's record
+    # field of an account, of its ban or of its mute → value
+    user: Mapping[str, object] = field(default_factory=_empty_dict)
     catalogue: Mapping[str, object] = field(default_factory=_empty_dict)
     sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → quantity, in a bulk load
     unknown: Mapping[str, object] = field(default_factory=_empty_dict)  # fields that a newer version wrote, as JSON
@@ -42,7 +43,7 @@ class Codec(Protocol):
     def encode_side(self, trace: ChangeSide, /) -> str: ...
 
     def decode_side(self, side: bytes | str, /) -> ChangeSide:
-        """Decode a change side that `encode_side` wrote. A field that players and accounts share is in both parts."""
+        """Decode what `encode_side` wrote. A field that players and accounts share is in both `player` and `user`."""
         ...
 
     def list_personal_fields(self) -> Sequence[str]:

@@ -27,7 +27,7 @@ MAILS_WINDOW_MS = 60 * 60 * 1000
 
 
 async def check_password(keeper: Keeper, user: User, sent: str, caller: str, address: str) -> str:
-    """Return the stored hash that the password matched, for the transaction to compare."""
+    """Check a password. Return the stored hash that it matched; a later transaction refuses if the hash has changed."""
 
     async def note(_: Writing, proven: User) -> str:
         return proven.password
@@ -41,9 +41,9 @@ async def check_password(keeper: Keeper, user: User, sent: str, caller: str, add
 async def run_if_password_right(
     keeper: Keeper, guess: Guess, user: User | None, sent: str, then: OnRightPassword[T]
 ) -> T | None:
-    """Check a password; if it is right, run `then` in the transaction that releases the guess. None: it is wrong.
+    """Check a password; if right, run `then` in the transaction that releases the reserved guess. None: it is wrong.
 
-    A request that reuses the result of the one before it in the queue has no reserved guess to release.
+    A request that reuses the result of the request before it in the password queue has reserved no guess.
     """
     password_fingerprint = keeper.passwords.make_fingerprint(sent, user.password if user else "")
     async with keeper.password_queues.enter(guess.account, guess.caller) as turn:

@@ -159,7 +159,8 @@ class PlayerChanged:
 
     before: Player
     after: Player
-    claims_name: bool = False  # set the name even if it is unchanged: a player with a taken name becomes findable by it
+    # store the name even if it is unchanged: a player whose name was taken by another can then be found by it
+    claims_name: bool = False
     kind: ClassVar[str] = "player_changed"
 
     def whose(self) -> SubjectIds:
@@ -276,9 +277,9 @@ class Unlogged:
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
 
 
-# these two effects enclose a bulk load, whose rows bypass the change log of the ordered lists (such as the ranking)
+# PAUSE_LISTS and RESUME_LISTS enclose a bulk load: its rows bypass the change log of the ordered lists
 PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_bulk_load)
-# this effect comes before the first batch of a bulk load into an empty database
+# DROP_INDEXES precedes the first batch of a bulk load: building indexes from all rows afterwards is faster
 DROP_INDEXES = Unlogged(indexes.drop)
 
 

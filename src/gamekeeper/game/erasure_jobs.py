@@ -55,7 +55,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Blank an erased account's changes, then stored answers about it and to it; at the end delete the job."""
+    """Blank a batch of an erased account's changes; then of answers about it or to it; at the end delete the job."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])

@@ -17,8 +17,10 @@ from gamekeeper.store.engine import DatabaseUnavailable, Store
 from gamekeeper.store.feed import FeedRow, Horizon
 
 POLL_SECONDS = 0.02
-FAST_POLL_SECONDS = 0.005  # poll interval while a horizon is pending (most transactions are short) and during traffic
-LONG_TRANSACTION_SECONDS = 1.0  # a pending transaction older than this is polled less often, and ends a short wait
+# seconds between the feed's polls while it waits for open transactions, most of which are short, and after their end
+FAST_POLL_SECONDS = 0.005
+# seconds after which the feed polls less often for the end of open transactions, and requests with a short wait give up
+LONG_TRANSACTION_SECONDS = 1.0
 # changes that the feed reads per request: a filter that matches few changes must not make a request slow
 WINDOW_CHANGES = 5_000
 
@@ -45,8 +47,8 @@ class Feed:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._watermark = 0  # every change up to this number is final
-        self._last_horizon = 0  # number of the last horizon; numbers between the watermark and it were never used
+        self._watermark = 0  # every transaction with a change number up to this one has ended
+        self._last_horizon = 0  # number of the last horizon reached; no change is stored between the watermark and it
         self._pending: Horizon | None = None
         self._pending_since = 0.0
         self._waiters = 0
@@ -74,7 +76,7 @@ class Feed:
                     raise ChangesTrimmed(trimmed=trimmed)
                 if found or cursor < self._watermark:
                     return FeedPage(found, cursor, epoch)
-            # changes acknowledged before this feed request are sent even if the caller does not want to wait
+            # even with a shorter wait, a request waits LONG_TRANSACTION_SECONDS for changes acknowledged before it
             patience = asked.wait_seconds if cursor >= last else max(asked.wait_seconds, LONG_TRANSACTION_SECONDS)
             if not await self._wait_for_number(cursor + 1, began + patience):
                 return FeedPage([], cursor, epoch)
@@ -150,7 +152,7 @@ class Feed:
                 return FAST_POLL_SECONDS
             if time.monotonic() - self._pending_since < LONG_TRANSACTION_SECONDS:
                 return FAST_POLL_SECONDS
-            # after a crash the database server may reuse transaction numbers: then the horizon is never reached
+            # after a crash the database server may reuse transaction numbers: drop a horizon whose number lies ahead
             behind = await feed.read_own_transaction(self._store) < self._pending.transaction
             self._pending = None if behind else self._pending
         return LONG_TRANSACTION_SECONDS / 4

@@ -155,7 +155,7 @@ async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[Searc
         ]
         return [_make_entry_hit(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
     part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), MOST_PER_MATCH)
-    # with fewer prefix hits than the limit, all names that start with the search text are already among them
+    # fewer hits than the limit are all names that contain the search text, also those that start with it
     beginning = (
         await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), MOST_PER_MATCH)
         if len(part) == MOST_PER_MATCH
@@ -194,7 +194,7 @@ def _list_similar_prefixes(sought: str) -> list[str]:
 
 
 def _has_prefix(fold: str, meant: set[str]) -> bool:
-    """Tell whether a name starts with one of these prefixes; a typo adds at most one letter to the longest."""
+    """Tell whether a name starts with one of these corrected prefixes, of at most TYPO_LETTERS + 1 letters."""
     return any(fold[:size] in meant for size in range(1, TYPO_LETTERS + 2))
 
 

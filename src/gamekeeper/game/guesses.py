@@ -81,7 +81,7 @@ def release_right_guess(tx: Writing, guess: Guess) -> None:
 
 
 def forget_known_callers(user_id: str) -> Unlogged:
-    """Return the effect of a new password: callers that knew the old one are no longer known."""
+    """Return the effect that forgets an account's known callers: they knew its old password, not the new one."""
 
     async def forget(tx: Writing) -> None:
         known_callers.delete(tx, user_id)

@@ -20,9 +20,8 @@ WINDOW_ROWS = 625  # rows of the audit log that one statement reads with a filte
 MOST_WINDOWS = 32  # windows (of WINDOW_ROWS rows) read per request: the caller continues from the returned cursor
 MOST_ITEM_WINDOWS = 8  # windows read per request when filtering changes by item, which decodes each row
 PIECE_ROWS = 250  # rows of the audit log that one statement reads without a filter
-CLOCK_SLACK_MS = (
-    60_000  # numbers and times of changes may be out of order by this much: parallel transactions, different clocks
-)
+# a change may be this many ms older than one with a lower number: parallel transactions, different clocks
+CLOCK_SLACK_MS = 60_000
 REWIND_BATCH_ROWS = 100  # changes of a player that one statement reads while rewinding to an earlier time
 # changes of a player's items, spells and variables that one request reverts at most to show an earlier state
 MOST_REWOUND = 5_000
@@ -134,7 +133,7 @@ async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, lim
 
 
 def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
-    """Return the number of audit log rows for each statement of a request."""
+    """Return how many rows of the audit log each statement of one history request reads."""
     if wanted.is_selective:
         return [WINDOW_ROWS] * (MOST_ITEM_WINDOWS if wanted.item_id else MOST_WINDOWS)
     whole, rest = divmod(limit, PIECE_ROWS)
@@ -187,7 +186,7 @@ async def _rewind_to(
     await _require_past(tx, moment)
     await _require_untrimmed(tx, moment)
     most = SKIP_FACTOR * MOST_REWOUND
-    # a time selects the newest change up to it; a change with a lower number but a later time committed later
+    # a time means: after the player's highest change number up to it; lower numbers remain even if their time is later
     since = moment.seq or 0 if moment.at is None else await history.find_newest_until(tx, player_id, moment.at, most)
     passed, told = await history.count_since(tx, player_id, since, most)
     if passed == most or told > MOST_REWOUND:

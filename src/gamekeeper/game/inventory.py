@@ -23,7 +23,7 @@ class Stack(NamedTuple):
 
 
 SlotAddress = tuple[str, int]  # place and slot number; a place is INVENTORY, BANK or a bag's id
-Slots = Mapping[SlotAddress, Stack]  # occupied slots only
+Slots = Mapping[SlotAddress, Stack]  # occupied slot → its content; empty slots are left out
 SlotChanges = dict[SlotAddress, Stack | None]  # slot → its new content; None: the slot is empty
 
 
@@ -42,7 +42,7 @@ class InventoryChange:
     changed_slots: SlotChanges
     new_bags: dict[str, int] = field(default_factory=dict[str, int])
     removed_bags: dict[str, int] = field(default_factory=dict[str, int])
-    # bags that are resized, with their former sizes; `new_bags` has the new sizes
+    # bags that the change resizes: id → former number of slots; `new_bags` has the new number
     resized_bags: dict[str, int] = field(default_factory=dict[str, int])
 
 
@@ -73,7 +73,7 @@ def give(
 
 
 def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> InventoryChange:
-    """Take items from a player's inventory, lowest slots first, without bags that have content. `bags`: their sizes."""
+    """Take items from a player's inventory, lowest slots first, but no bag with content. `bags`: bag id → its size."""
     mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
     count_held = sum(stack.quantity for _, stack in mine)
     if count_held < quantity:
@@ -111,7 +111,7 @@ def find_stack_limit(item: CatalogueItem, room: Capacity) -> int:
 
 
 def _can_stack(stack: Stack, item: CatalogueItem) -> bool:
-    """Tell whether more of an item can be added to a stack. Never to a bag: the item may have been one formerly."""
+    """Tell whether a stack can take more of an item. Not if it has a bag: the item was formerly declared a bag."""
     return stack.item_id == item.id and not stack.bag_id
 
 

@@ -26,10 +26,8 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryStep
 
 MOST_LATER = 1_000  # later changes of a player's items that an undo searches for a return of the item
-PRECEDING_CHANGES, PRECEDING_MS = (
-    100,
-    60_000,
-)  # how many earlier changes, and how much earlier, may be the other half of a move of an item between slots
+# earlier changes, and ms, in which an undo of a loss searches for a gain: both may be one move between slots
+PRECEDING_CHANGES, PRECEDING_MS = 100, 60_000
 ITEMS_REPORTED = "items_set"  # the kind of change that a game server's report of items makes
 BAG_CHANGED = "a bag of this change holds other items now, or was moved"
 

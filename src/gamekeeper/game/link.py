@@ -58,7 +58,7 @@ MOST_UNAPPLIED = 100
 class PlayerReport:
     """A game server's report about a player: fields of the record, slots, bags, spells and variables."""
 
-    fields: Mapping[str, object] = field(default_factory=dict[str, object])  # reported attributes of Player
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])  # attribute of Player → reported value
     slots: SlotChanges = field(default_factory=dict[SlotAddress, Stack | None])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
@@ -98,7 +98,7 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
         return
     newer = await feed.read_of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
     _, last, trimmed = await feed.read_state(tx)
-    # a trim of the audit log keeps the newest change of each player, but not those before it
+    # `newer` may have gaps: a trim of the audit log keeps a player's newest change, but not those before it
     if newer and applied < trimmed:
         raise ChangesTrimmed(trimmed=trimmed)
     if newer:

@@ -18,7 +18,7 @@ R = TypeVar("R")
 class ListDefinition(Generic[R]):
     name: str
     lowest_key: Key  # a key that sorts before every key of the ordered list
-    # makes a row's key from the level, exp and word of an entry in the list's change log
+    # makes a row's key from the level, exp and word (id, folded name or email) of an entry in the list change log
     make_key: Callable[[int, int, str], Key]
     seek: Callable[
         [Reading, str, Any, int, int], Awaitable[tuple[ListDelta, list[R]]]

@@ -131,15 +131,15 @@ class Lists:
 
     async def maintain(self) -> None:
         """Bring the ordered lists' counts up to date, split crowded buckets, and save a checkpoint when one is due."""
-        # a request replaces only the view that it started from, so it cannot overwrite this newer view
+        # a request replaces only the view that it started from, so it cannot overwrite the view that is published here
         self._view, loads = await self._store.read(_make_maintenance_read(self._view))
         if self._view is not None and (self._view.has_deletions or self._view.log_entries >= CHECKPOINT_ENTRIES):
             self._view = merged = await asyncio.to_thread(_merge_small_buckets, self._view)
-            # a checkpoint number two higher makes all processes load the new blocks, so the log can be trimmed here:
-            # then no stored name of a deleted account remains
+            # processes reload views that are two checkpoints behind. So after a number two higher none needs the list
+            # change log: it is trimmed, and no stored name of a deleted account remains
             further = 2 if merged.has_deletions else 1
             if await self._save(merged, loads, further, number=merged.checkpoint):
-                # this overwrites views that requests published meanwhile; their log entries are read again
+                # if a request published a view meanwhile, it is lost: the next request reads its log entries again
                 self._view = replace(merged, checkpoint=merged.checkpoint + further, log_entries=0, has_deletions=False)
 
     async def rebuild(self) -> bool:
@@ -151,8 +151,8 @@ class Lists:
 
     async def _try_rebuild(self) -> bool:
         view, loads = await self._store.read(_count_lists)
-        # a checkpoint number two higher makes all processes load the new blocks; one in between is harmless, because it
-        # trimmed only entries that these counts include
+        # a checkpoint number two higher makes all processes load the recounted blocks. One checkpoint by another
+        # process since the count is harmless: it trimmed only log entries that the count includes
         return await self._save(view, loads, further=2, number=view.checkpoint + 1)
 
     async def _run_with_view(
@@ -188,14 +188,14 @@ class Lists:
     async def _try_load_page(
         self, view: ListsView, definition: ListDefinition[R], request: PageRequest
     ) -> tuple[int, list[R]] | None:
-        """Read a page of an ordered list in one round trip, by the counts in memory. None: the page has moved since."""
+        """Read a page of an ordered list in one round trip, by counts in memory. None: outdated for this page."""
         position = _find_position(view.indexes[definition.name], definition, request)
         delta, rows = await definition.seek(self._store, view.mark, *position)
         index = self._advance_view(view, delta, definition)
         return (index.total, rows) if index and _find_position(index, definition, request) == position else None
 
     async def _try_find_rank(self, view: ListsView, key: str, around: int) -> Ranking | None:
-        """Find a player's rank in two round trips. None: the player or its bucket changed between the two."""
+        """Find a player's rank in two round trips. None: the view is too old, or the player or its bucket changed."""
         mine = await lookup.find_rank_key(self._store, key)
         sought = view.indexes[RANK.name].find_by_key(mine)
         delta, found = await players.read_records_around_rank(
@@ -225,7 +225,7 @@ class Lists:
         return index.total, rows
 
     async def _load_index(self, tx: Reading, definition: ListDefinition[Any]) -> tuple[str, BucketIndex]:
-        """Return the log position and the index of an ordered list; without counts, one bucket with all rows."""
+        """Return an ordered list's index (without counts: one bucket with all rows), after its position in the log."""
         view = await self._load_current_view(tx)
         if view is None:
             return await lists.read_mark(tx), BucketIndex(
@@ -242,7 +242,7 @@ class Lists:
                 return False
             await lists.clear_blocks(tx)
             lists.save_blocks(tx, encoded)
-            # processes at the previous checkpoint need the list change log since; after a number two higher none does
+            # keep the log for views at the previous checkpoint, unless a number two higher makes processes reload them
             lists.trim(tx, before.mark if further == 1 else view.mark)
             return True
 
@@ -359,7 +359,7 @@ def _apply_log(view: ListsView, delta: ListDelta) -> ListsView:
 def _apply_steps(index: BucketIndex, name: str, steps: Sequence[tuple[Key, int]]) -> BucketIndex:
     """Add and remove rows of the ordered lists. No bucket may start at a removed name: it may be personal data."""
     after = index.apply_steps(steps)
-    if name in (RANK.name, ONLINE_RANK.name):  # keys of ranks have no names
+    if name in (RANK.name, ONLINE_RANK.name):  # rank keys have level, exp and id, but no name
         return after
     return after.merge_starting_at(key for key, step in steps if step < 0)
 

@@ -25,7 +25,7 @@ _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 
 
 class LookupKey(NamedTuple):
-    by: str  # how the key found it: "id" or "name"
+    by: str  # what `text` is: "id" or "name"
     text: str
 
 
@@ -48,7 +48,10 @@ def fold(name: str) -> str:
 
 
 def make_clashing_fold(name: str, own_id: str) -> str:
-    """Return the fold of a taken name, with a suffix: only the exact name finds it, and it sorts after the other."""
+    """Return a fold for the second holder of a name, with its id as suffix: it sorts after the first holder's.
+
+    Only the exact name finds the second holder.
+    """
     return f"{fold(name)}{CLASH}{own_id}"
 
 

@@ -15,7 +15,7 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
 DAY_MS = 24 * 60 * 60 * 1000
-# longest ban or mute, in days: game engines send this for a permanent ban, and the end date has a readable year
+# longest ban or mute in days: game engines send 999,999 for a permanent ban; its end has a year of four digits
 MOST_DAYS = 999_999
 
 
@@ -27,7 +27,7 @@ class ModerationRequest(NamedTuple):
     reason: str = ""
     moderator: str = ""
     actor_id: str | None = None  # account of the moderator; None: the command line, which may act on every account
-    key_is_player: bool = False  # `key` names a player; the account that owns the player is meant
+    key_is_player: bool = False  # whether `key` names a player, whose account is meant
     restored: Penalty | None = None  # a lifted ban or mute to impose again unchanged, for an undo
 
 
@@ -95,9 +95,9 @@ async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User
 
 
 def can_act_on(own: Powers, others: Powers) -> bool:
-    """Tell whether an account may ban, mute or kick another: it needs as many powers, and the other's roles.
+    """Tell whether an account may ban, mute or kick another: its powers weigh as much, and it has the other's roles.
 
-    The roles protect the tokens of game servers and of account managers.
+    A ban revokes tokens: the role check protects those of game servers and of account managers.
     """
     roles = own.users_manage >= others.users_manage and own.game_link >= others.game_link
     return roles and _weigh_powers(own) >= _weigh_powers(others)

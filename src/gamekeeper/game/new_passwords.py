@@ -35,7 +35,8 @@ FEWEST_DIFFERENT = 5  # different characters that a new password needs at least
 LONG_NUMBER = 16
 SHORTEST_NAME = 3
 FEWEST_OWN_LETTERS = 4  # letters that a new password needs besides the account's name or email
-PAIR_RANK_PRODUCT = 10**6  # attackers try two words together if the product of their ranks is below this
+# two common words are no password if the product of their ranks (1: most common) is below this: attackers try those
+PAIR_RANK_PRODUCT = 10**6
 
 
 def find_problem(password: str, settings: Settings, names: Iterable[str] = ()) -> str:

@@ -17,7 +17,7 @@ from gamekeeper.store.users import User
 
 @dataclass(frozen=True, slots=True)
 class CheckedPassword:
-    password_fingerprint: bytes  # HMAC of a checked password and the stored hash
+    password_fingerprint: bytes  # HMAC of a right password and the account's stored hash
     user: User
 
 

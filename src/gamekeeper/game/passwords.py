@@ -129,7 +129,7 @@ class Passwords:
 
 @functools.cache
 def _hash_random_password() -> str:
-    """Make a hash that no password matches. It is made at the start, so that the first log-in is not slower."""
+    """Make a hash that no password matches: log-ins to unknown accounts check it and so take the usual time."""
     return _hasher.hash(secrets.token_hex(32))
 
 

@@ -83,7 +83,7 @@ async def load_state(tx: Reading, player_id: str) -> PlayerState:
 
 
 async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlayer:
-    """Build the record of a player that is not stored yet, as it will be read later."""
+    """Build the record that a read will return for a player, before the player is stored."""
     class_names = await catalogue.find_by_ids(tx, "classes", [player.class_id])
     map_names = await catalogue.find_by_ids(tx, "maps", [player.map_id])
     return StoredPlayer(

@@ -55,9 +55,8 @@ class Refusal(Exception):
 
     def __init__(self, **details: object) -> None:
         message = self.template().format(**details)
-        self.message = message.encode(
-            "utf-8", "replace"
-        ).decode()  # a lone surrogate in the request must not break the answer
+        # a message with a lone surrogate from the request could not be encoded in the answer
+        self.message = message.encode("utf-8", "replace").decode()
         super().__init__(self.message)
 
     @classmethod
@@ -374,7 +373,7 @@ class SearchNotReady(Refusal):
 class LogInRefusal(Refusal):
     """The log-in was refused."""
 
-    error: str | None = None  # the error code of RFC 6749, if it differs from `code`
+    error: str | None = None  # the OAuth error code (RFC 6749), if it differs from `code`
 
 
 class InvalidRequest(LogInRefusal):

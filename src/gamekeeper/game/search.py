@@ -20,10 +20,9 @@ from gamekeeper.store.players import RankKey, StoredPlayer
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
 R = TypeVar("R", StoredPlayer, users.User)
-FindTimes = Callable[
-    [Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]
-]  # returns account id → start of its ban or mute, for those of the given accounts that are banned or muted
-MOST_MATCHES = 1000  # search matches that are read and sorted
+# finds the banned (or muted, privileged) ones of these accounts: id → start of the ban or mute, 0 for privileged ones
+FindTimes = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]
+MOST_MATCHES = 1000  # matches of one search that are read and sorted at most
 # rows that a search reads from the trigram index: they contain parts of the text, but not all contain the whole text
 MOST_CANDIDATES = 4000
 MOST_PARTS = 6  # trigrams of a search text that the index search uses: more would cost more than they save
@@ -104,7 +103,7 @@ async def _match_with_powers(tx: Reading, sought: str) -> Matches:
 
 
 async def _match_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: FindTimes) -> Matches:
-    """Find accounts in a state, such as banned, that match a text. If too many are, filter a search's matches."""
+    """Find banned (muted, privileged) accounts that match a text; if there are too many, filter a search of all."""
     whole = len(some) < MOST_MATCHES
     if whole or not sought:
         found = [each for each in some if _contains(each.fold, sought) or _contains(each.email_fold, sought)]

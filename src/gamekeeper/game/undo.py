@@ -239,7 +239,7 @@ def _is_game_notice(told: HistoryChange) -> bool:
 
 
 async def _lock_subject(tx: Reading, told: HistoryChange, actor: Actor) -> None:
-    """Lock the player of the change to undo; if the player is deleted, lock its account and the caller's."""
+    """Lock the player of the change to undo; if there is none, or it is deleted, the account and the caller's."""
     locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
     if locked is None and told.user_id:
         await powers.lock_both(tx, told.user_id, actor.id)

@@ -19,7 +19,7 @@ class Actor(NamedTuple):
 
     id: str
     name: str
-    require: Callable[[frozenset[str]], None]  # raises if the account lacks one of these permissions
+    require: Callable[[frozenset[str]], None]  # raises if the account lacks one of the given permissions
 
 
 @dataclass(frozen=True, slots=True)

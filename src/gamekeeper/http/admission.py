@@ -38,6 +38,6 @@ class Admission:
             self.in_flight += 1
 
     def require_slot(self) -> None:
-        """Reject the request if others have filled all slots while it had released its own. Nothing was done yet."""
+        """Reject a request if others filled all slots while it waited for its body. It had no effect yet."""
         if self.in_flight > self._most:
             raise Overloaded
