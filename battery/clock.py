@@ -1,7 +1,8 @@
 """Test i: the machine's clock jumps under load. No token lives too long, no limit ends early, no request fails.
 
 The server process reads its clock from a file (libfaketime); PostgreSQL and this process keep the real clock.
-In `keys` the deciding clock is wrong: the machine's on SQLite, the database server's on PostgreSQL.
+In the test `keys` the clock that decides about expiry is wrong: the machine's on SQLite, the database server's on
+PostgreSQL.
 """
 
 import os
@@ -29,17 +30,17 @@ LIBRARIES = ("/usr/lib", "/usr/local/lib")
 JUMPS = ("+1h", "+1y", "-1d", "-30y")
 RIGHT, SOON = "+0", "+5m"
 WRONG_PASSWORD = "0" * 64
-GUESSES, MAILS = 10, 3  # numbers of allowed password guesses and reset mails
+GUESSES, MAILS = 10, 3  # numbers of password guesses and of reset mails that are allowed before the answer is 429
 OVER = 429
 LIFE_MS = 700
 BESIDE_MS = 2_000  # milliseconds: lifetime of a token that is sent to two servers
 LOCKED_SECONDS = 240  # seconds after which the account must still be locked; guesses count for five minutes
-SEEDED_GIVE_UP = 1.0  # seconds to wait for answers when the fault is seeded, because then no answer ever comes
+SEEDED_GIVE_UP = 1.0  # seconds that a give is retried after the test with the fault, when it may never succeed
 LATE_SECONDS = 0.5  # seconds by which a token may expire late on a busy machine
 GRACE_SECONDS = 1  # seconds during which an exchanged refresh token still works
-WRONG = "+40d"  # how far the wrong clock is ahead: longer than the retention of keys and changes
+WRONG = "+40d"  # libfaketime's offset of the wrong clock: longer than KEPT_DAYS, so all old keys seem to have expired
 KEPT_DAYS = 30
-TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # milliseconds: lifetime of a token that does not expire even by the wrong clock
+TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # milliseconds: lifetime of a token, 60 days: more than the wrong clock is ahead
 OLD_KEYS = 20
 WRONG_SECONDS = 4  # seconds of serving with the wrong clock: about twenty runs of the retention job
 
@@ -102,7 +103,7 @@ class _Clock:
         given = {
             "LD_PRELOAD": self._library,
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            # the monotonic clock is not faked, because a real machine's cannot jump
+            # CLOCK_MONOTONIC is not faked, because it cannot jump on a real machine either
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_NO_CACHE": "1",
         }
@@ -170,7 +171,7 @@ def _begin_again(found: ClockFindings, server: Served, caller: httpx.Client, clo
 
 
 def _beside(found: ClockFindings, run: Run, caller: httpx.Client, world: Realm) -> None:
-    """Send requests to two instances whose clocks are wrong in different ways."""
+    """Use an expiring token at two Gamekeeper instances whose machines' clocks are wrong in different ways."""
     clock = _Clock(run.folder / "another", _library())
     clock.move(SOON)
     with ExitStack() as stack:
@@ -183,7 +184,7 @@ def _beside(found: ClockFindings, run: Run, caller: httpx.Client, world: Realm) 
 
 
 def _seconds_after(callers: Sequence[httpx.Client], token: str, ends: float) -> list[float]:
-    """Return for how many seconds after its expiry each server still accepted the token, up to a limit."""
+    """Return for how many seconds after its expiry, at most 2 * LATE_SECONDS, each server still accepted the token."""
     waiting, last = set(callers), dict.fromkeys(callers, 0.0)
     while waiting and time.monotonic() < ends + 2 * LATE_SECONDS:
         for each in list(waiting):

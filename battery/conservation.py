@@ -23,7 +23,8 @@ from server import Server
 
 KEYS_OFF = "keys-off"
 STOCK = 1_000
-TELLING = ("before_commit", "after_commit")  # fail points at which the seeded fault is visible
+# fail points at which the seeded faults show; batches of changes are tested only there
+TELLING = ("before_commit", "after_commit")
 BATCH, GATHER_SECONDS = 5, 0.1
 
 
@@ -75,9 +76,9 @@ class Points:
         self.wanted += quantity if verb == "give" else -quantity
 
     def crash_batch(self, point: str, quantity: int) -> None:
-        """Crash in a COMMIT of a batch: the first change waits for a lock, the others form the batch, one crashes."""
+        """Crash at the COMMIT of a batch of changes, which gather while an earlier change waits for the write lock."""
         keys = [f"{point}-batch-{number}" for number in range(BATCH)]
-        # fail points of the requests: the first change passes the point alone, so the batch is the second pass
+        # Battery-Crash header of each request: the first change commits alone, so the batch's COMMIT is the second
         armed = ["", f"{point}:2", *[""] * (BATCH - 2)]
         with ThreadPoolExecutor(BATCH) as several:
             with held.writes(self.server.database):

@@ -126,7 +126,7 @@ def _measure_failure(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
             time.sleep(CALM_SECONDS)
             began = time.monotonic()
             trouble.begin()
-            if not run.fault:  # skipped with the seeded fault, because then no write is ever refused
+            if not run.fault:  # with the seeded fault answers precede the COMMIT, so no write is ever refused
                 _wait(FIRST_SECONDS, lambda: bool(givers.refusals(began)))
             time.sleep(BAD_SECONDS)
             trouble.end()
@@ -209,8 +209,8 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
 
         def begin() -> None:
             _fill(filler)
-            with contextlib.suppress(OSError, asyncpg.PostgresError):  # ignored: PostgreSQL crashes here
-                for _ in range(SPARE_SEGMENTS):  # PostgreSQL uses up its spare WAL segments first
+            with contextlib.suppress(OSError, asyncpg.PostgresError):  # ignored: a full WAL disk crashes PostgreSQL
+                for _ in range(SPARE_SEGMENTS):  # the full disk shows once the spare WAL segments are used up
                     node.fetch("SELECT pg_switch_wal()")
 
         def end() -> None:

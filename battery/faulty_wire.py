@@ -19,7 +19,8 @@ MODES = RESET, BLACK_HOLE, CUT_ANSWER, LATE, HALF_OPEN, TRICKLE = (
     "trickle",
 )
 CHUNK = 65_536
-SPOILT = 0.1  # share of packets to reset or cut; low enough that failures hit every step of a transaction
+# share of received data pieces at which the connection is broken; low enough to hit every step of a transaction
+SPOILT = 0.1
 LATE_SECONDS = 0.2
 TRICKLE_BYTES, TRICKLE_SECONDS = 64, 0.02
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -35,7 +36,8 @@ class FaultyWire:
         self._healthy = asyncio.Event()
         # Client connection: the proxy's connection to the server
         self._pairs: dict[asyncio.StreamWriter, asyncio.StreamWriter] = {}
-        self._forgotten: set[asyncio.StreamWriter] = set()  # client connections that get no further bytes
+        # client connections without a server connection ("half open"): they stay open and get no further bytes
+        self._forgotten: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self.port = 0

@@ -40,7 +40,7 @@ class File:
     mode: int
     now: bytearray = field(default_factory=bytearray)
     synced: bytearray = field(default_factory=bytearray)
-    # Pending writes as offset and data; data None: truncate the file there
+    # Unsynced writes in order, as offset and data; data None: truncate the file at the offset
     pending: list[tuple[int, bytes | None]] = field(default_factory=list[tuple[int, bytes | None]])
 
     def change(self, offset: int, data: bytes | None) -> None:
@@ -51,7 +51,7 @@ class File:
         self.keep(lambda: True)
 
     def keep(self, reached: Callable[[], bool]) -> None:
-        """Keep only the pending writes of the file for which `reached` returns true."""
+        """Sync those unsynced writes of the file for which `reached()` returns true, and drop the others."""
         for offset, data in self.pending:
             if reached():
                 _apply(self.synced, offset, data)

@@ -29,10 +29,11 @@ NEIGHBOUR = "Neighbour"
 KNOWN = tuple(f"Known{number}" for number in range(6))
 GUESSES, PER_CALLER, PER_ACCOUNT, PER_ADDRESS = 200, 10, 50, 200
 PAIRS_EACH = 7  # pairs of log-ins per client address, which may guess at most 10 times
-CLOSE, CLEAR = 0.05, 0.5  # relative time difference that passes; difference that noise cannot explain
+# relative difference of log-in times with known and unknown names: the most that passes; too large to be noise
+CLOSE, CLEAR = 0.05, 0.5
 BLOCKS, READS, SLOWER = 4, 250, 3.0
 STARTED_SECONDS = 20
-# parallel guesses per address, and addresses: 48 passwords always wait to be hashed, below the limit for rejection
+# parallel guesses per address, and number of addresses: together 48, which keep the queue of password hashes full
 BUSY_LANES, BUSY_PLACES = 6, 8
 OK, INVALID, WAIT = 200, 400, 429
 SPRAYED = 260  # account names tried per time window in the long form
@@ -51,7 +52,7 @@ class Site:
 def guessing(run: Run) -> list[Figure]:
     with _site(run) as site:
         figures = list[Figure]()
-        # each seeded fault is visible in only one of the two measurements, burst and answers
+        # each seeded fault shows in one measurement only: COUNTED_AFTER in _burst, NO_DUMMY_HASH in _answers
         if run.fault != NO_DUMMY_HASH:
             figures += asyncio.run(_burst(site))
         if run.fault != COUNTED_AFTER:
@@ -178,7 +179,7 @@ def _measure_slowdown(site: Site) -> tuple[float, float, float]:
     idle = _p99(site)
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    one = list(site.urls[:1])  # guess at one instance only: the others would need cores of their own
+    one = list(site.urls[:1])  # send guesses to one instance only: another would need its own CPU core
     guesser = context.Process(target=_keep_guessing, args=(one, stop), daemon=True)
     before = site.count_hashed()
     guesser.start()

@@ -22,7 +22,7 @@ from sockets import Connection, SocketServer  # noqa: E402 - needs the path that
 import world as worlds  # noqa: E402 - needs the path that is set above
 
 LEAST = 2_000
-FEW = 20  # with a seeded fault only every twentieth request is sent, which is enough
+FEW = 20  # with a seeded fault only every 20th hostile request is sent, which is enough to show the fault
 LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
 UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # rate limits are switched off: a 429 would hide other faults
 

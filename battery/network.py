@@ -20,7 +20,8 @@ FAULT_SECONDS = 1.0
 SEEDED_SECONDS = 5.0  # seconds of the network failure that shows a seeded fault; enough on a busy machine
 HEALED_BAR = 2.0
 WELL_SECONDS = 2.3  # seconds between two failures; longer than the bar for recovery, so that a slow recovery shows
-LOOK_SECONDS = 1.0  # seconds after a failure in which requests are judged; later ones may be hit by the next failure
+# seconds after a failure: requests sent in this time are judged; later ones only if answered before the next failure
+LOOK_SECONDS = 1.0
 HASTY = 1.0  # seconds: timeout of a client whose answers may never come
 
 
@@ -29,7 +30,7 @@ class Outage(NamedTuple):
 
     mode: str
     healed: float
-    until: float  # time of the next failure or of the end of the test
+    until: float  # monotonic time at which the next network failure begins or the test ends
 
 
 def to_clients(run: Run) -> list[Figure]:

@@ -23,11 +23,11 @@ NO_QUEUE_CAP = "no-queue-cap"
 PEAK_SECONDS, STORM_SECONDS, WINDOW_SECONDS, BACK_SECONDS = 3, 4, 2, 5
 CLIENTS, TIMES = 8, 10
 MANY = 10**6
-UNGUARDED = {"guesses_per_address": MANY}  # no limit on password guesses here: only overload may reject
+UNGUARDED = {"guesses_per_address": MANY}  # no limit on password guesses: only overload may reject in this test
 LOOK_SECONDS, LIVE_SECONDS, REFUSED_SECONDS = 0.1, 1.0, 0.25
-GOODPUT, BACK = 0.5, 0.9  # required shares of the peak rate: during overload, and after it
-WRONG_PEAK = 1.15  # a later rate above this share of the peak shows that the peak was measured too low
-PROXY_PLACES = 8  # connections that HAProxy opens per backend; both backends are our one instance
+GOODPUT, BACK = 0.5, 0.9  # least password checks per second, as shares of the peak rate: during overload, and after it
+WRONG_PEAK = 1.15  # a rate during or after overload above this multiple of the peak: the peak was measured too low
+PROXY_PLACES = 8  # connections that HAProxy opens per backend; here both backends are the same instance
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def run(run: Run) -> list[Figure]:
     with Server(run.database, **UNGUARDED, **more) as server:
         peak = _peak(server.url, run.seed)
         found = figures("direct", _weather(run, server.url, peak))
-        # the long form tests HAProxy on both engines, the short form only on SQLite: it behaves the same
+        # the long form tests HAProxy on both engines, the short form only on SQLite: HAProxy behaves the same
         fronted = run.engine == SQLITE or run.seconds
         if not run.fault and fronted and all(each.met or isinstance(each, Timed) for each in found):
             with Proxy(run.folder, [server.port] * 2, places=PROXY_PLACES) as proxy:

@@ -238,7 +238,8 @@ def _death(pair: PatroniPair, givers: Givers, *, asynchronous: bool) -> float:
     began, old = time.monotonic(), pair.primary
     old.freeze_sender()
     if asynchronous:
-        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())  # these gives exist only on the machine that will die
+        # these gives do not reach the standby: they exist only on the primary's machine, which is killed below
+        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())
     else:
         time.sleep(FROZEN_SECONDS)
     old.kill()

@@ -30,7 +30,7 @@ class Realm:
     database: str
     user_id: str
     token: str
-    players: list[str]  # ids of the account's players
+    players: list[str]  # ids of the players of the account `user_id`
 
     @property
     def headers(self) -> dict[str, str]:
@@ -67,7 +67,7 @@ def prepare(database: str, players: int) -> Realm:
 
 
 def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Run a function on the database beside the running servers."""
+    """Migrate the database and run a function on it from this process, also while servers use it."""
 
     async def migrate_and_work(keeper: Keeper) -> T:
         await migrate(keeper.store)
@@ -80,7 +80,7 @@ async def forget_guesses(keeper: Keeper) -> None:
     """Delete all recorded password guesses, as if their five minutes were over."""
 
     async def forget(tx: Writing) -> None:
-        guesses.delete_old(tx, -1000, 10**6)  # delete all guesses: a negative age matches all rows
+        guesses.delete_old(tx, -1000, 10**6)  # a negative least age (ms) matches all guesses
 
     await keeper.store.write(forget)
 

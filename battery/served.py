@@ -82,7 +82,7 @@ def build(settings: Settings, way: str) -> Asgi:
     """Build the application in the worker, without background jobs, which could reach the fail point first."""
     presence.EXPIRE_SECONDS = lists.MAINTAIN_SECONDS = HOUR
     WAYS[way]()
-    return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # the server accepts any ASGI application
+    return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # safe cast: granian accepts any ASGI app
 
 
 def _nothing() -> None:
@@ -121,7 +121,7 @@ def _tell(told: asyncio.Future[Any], result: object) -> None:
 async def _linger() -> None:
     if threading.current_thread() is threading.main_thread():
         await asyncio.sleep(EARLY_SECONDS)
-    else:  # this is SQLite's writer thread, which has no event loop
+    else:  # in SQLite's writer thread, which has no event loop to sleep on
         time.sleep(EARLY_SECONDS)  # noqa: ASYNC251 - see above
 
 
@@ -220,7 +220,7 @@ def _leave_commits_weak() -> None:
 
 
 def _take_every_connection() -> None:
-    """Seeded fault: changes of one player may occupy all connections while they wait for its lock."""
+    """Seeded fault: changes of one player may occupy all connections while they wait for the lock of its row."""
 
     @contextlib.asynccontextmanager
     async def at_once(*_: object) -> AsyncGenerator[None]:

@@ -1,6 +1,6 @@
 """`gamekeeper backup` slowed down, so that writes happen between any two tables; backups.py runs it as a program.
 
-The fault `torn` reads each table in its own snapshot instead of one snapshot for all.
+With the seeded fault `torn`, PostgreSQL reads each table in its own snapshot instead of one snapshot for all.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _execute = _driver.execute
 async def slow_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[CopiedRow]]:
     loop = asyncio.get_running_loop()
     end = loop.time() + PAUSE_SECONDS
-    while loop.time() < end:  # busy-wait, because only the store may be awaited here
+    while loop.time() < end:  # busy-wait: work in the store's `read` may await nothing but the store
         pass
     async for rows in _rows(tx, table, columns):
         yield rows

@@ -24,7 +24,7 @@ PLAYERS = 40
 BLOCKS, REQUESTS = 6, 500
 SEEDED_BLOCKS = 4
 CLIENTS = 12
-CONNECTIONS = 4  # connections to PostgreSQL; fewer than clients, so that all are opened early
+CONNECTIONS = 4  # the server's most connections to PostgreSQL; fewer than clients, so that all are opened early
 MOST_MIB, MOST_MIB_PER_HOUR = 2.0, 1.0
 SETTLED_SECONDS = 0.5
 WRONG = "0" * 64
@@ -131,7 +131,7 @@ def _blocks(run: Run) -> Iterator[int]:
 
 
 async def _block(url: str, world: Realm, chance: random.Random) -> int:
-    """Send a block of random requests; return how many failed with a 5xx or no answer."""
+    """Send REQUESTS random requests; return how many failed with a 5xx or no answer."""
     left, failed = list(range(REQUESTS)), 0
     async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=30) as client:
 
@@ -179,7 +179,7 @@ def _key(visitor: Visitor) -> dict[str, str]:
 
 
 def _figures(run: Run, held: list[ProcessSize], failed: int, open_to_database: int) -> list[Figure]:
-    """Compare process sizes; in the long form the first half is warm-up, in which SQLite's page cache fills."""
+    """Compare the worker's last size with its second; in the long form with that at half time, when caches are full."""
     first, last = held[1 if run.seconds is None else len(held) // 2], held[-1]
     grown, hours = last.mib - first.mib, (last.at - first.at) / 3600
     most = max(MOST_MIB, MOST_MIB_PER_HOUR * hours)

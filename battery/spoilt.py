@@ -121,7 +121,7 @@ WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
 
 
 def build(settings: Settings, way: str) -> Asgi:
-    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # the server accepts any ASGI application
+    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # safe cast: granian accepts any ASGI app
 
 
 if __name__ == "__main__":

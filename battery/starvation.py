@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 5
 SECONDS, CLIENTS, EXPORTS = 4, 8, 4
 NO_HEALTH_PORT = "no-health-port"  # seeded fault: health probes use the API's port instead of the separate health port
 KEPT_OPEN, HELD, PROBES = 50, 300, 3
-SHARE = 0.8  # share of the request rate without long reads that must be kept beside long reads
+SHARE = 0.8  # least rate of short requests beside long reads, as a share of their rate without long reads
 CHANGES = 10_000
 EXPORT = f"/api/keeper/v1/changes?format=csv&limit={CHANGES}"
 COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, after, request_id)

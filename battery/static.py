@@ -53,7 +53,7 @@ def analyse(run: Run) -> list[Figure]:
     """Run all static analysis tools; with a seeded fault, run only its tool on a folder with one bad snippet."""
     if run.fault:
         return [_findings(*TOOLS[run.fault], _with_snippet(run))]
-    with ThreadPoolExecutor(2) as both:  # two threads, one per core
+    with ThreadPoolExecutor(2) as both:  # run two tools at a time, one per CPU core
         return list(both.map(_findings_here, TOOLS.values()))
 
 
@@ -120,7 +120,7 @@ def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
 
 
 def _rules_that_fire(run: Run) -> Figure:
-    """Check that each of our semgrep rules finds its own example and nothing else."""
+    """Check that each of our semgrep rules finds at least one bad example that is marked with its name."""
     place = run.folder / "examples" / PACKAGE
     place.mkdir(parents=True)
     wanted: set[tuple[str, str, int]] = set()
@@ -166,7 +166,7 @@ def measure_coverage(run: Run) -> list[Figure]:
     """Measure branch coverage of the four critical modules by their own tests, on SQLite only."""
     tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
     data = f"--data-file={run.folder / 'coverage'}"
-    with ThreadPoolExecutor(2) as both:  # two threads, one per core
+    with ThreadPoolExecutor(2) as both:  # run both halves of the tests at once, one per CPU core
         halves = [half for half in (tests[::2], tests[1::2]) if half]
         said = "".join(both.map(partial(_covering, data), halves))
     failed = len(re.findall(r"^(?:FAILED|ERROR) ", said, re.MULTILINE))
@@ -202,7 +202,7 @@ def _mutate(seconds: int, seed: int) -> list[Figure]:
 
 
 def _share_noticed(module: str, noticed: int, made: int) -> Figure:
-    """Return the share of noticed mutants; a module without a result has failed."""
+    """Return how many of a module's mutants the tests noticed; a module without tested mutants has failed."""
     enough = made > 0 and noticed >= BAR * made
     return Figure(f"mutants of game/{module}.py noticed", f"{noticed} of {made}", f"≥ {BAR:.0%}", enough)
 

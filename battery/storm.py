@@ -14,7 +14,7 @@ import time
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-CHECKED, BUSY, NONE = 400, 503, 0  # statuses of a log-in: password checked; rejected for overload; no answer
+CHECKED, BUSY, NONE = 400, 503, 0  # statuses of a log-in: password checked, wrong; rejected for overload; no answer
 PATIENCE_SECONDS = 8.0
 PAUSE_SECONDS = 0.05
 HEAD_END = b"\r\n\r\n"

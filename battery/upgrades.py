@@ -41,7 +41,7 @@ import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 
 LOSSY, IN_PIECES = "lossy-migration", "migration-in-pieces"
-# tables that migrations and triggers write themselves, so their rows are not compared
+# tables that migrations and triggers write themselves: their rows before and after a migration are not compared
 OWN = {"migrations", "lists", "list_changes"}
 COLUMNS = {
     SQLITE: "SELECT name FROM pragma_table_info('{}') ORDER BY name",
@@ -119,7 +119,8 @@ def _at_schema(url: str, number: int, rows: Rows) -> Rows:
         world.run(migrate(world.keeper.store, NEXT[:number]))
         columns = {table: names for table in rows if (names := _columns(world, table))}
         for table, names in columns.items():
-            if not _values(world, table, names):  # fill only empty tables: a migration has already filled the others
+            # insert into empty tables only: the others have rows that a migration inserted
+            if not _values(world, table, names):
                 for each in rows[table]:
                     _insert(world, table, {name: value for name, value in each.items() if name in names})
         return {table: _values(world, table, names) for table, names in columns.items()}
@@ -238,7 +239,7 @@ def _one(statement: Statement, *values: Value) -> Callable[[Writing], Coroutine[
 
 
 def _side_by_side(run: Run, token: str) -> list[Figure]:
-    """Serve with the older program during a migration; after a restart it must refuse the newer schema."""
+    """Serve with the older program during a migration; if started afterwards, it must refuse the newer schema."""
     answers: list[int] = []
     over = threading.Event()
     with Server(run.database) as server:

@@ -22,7 +22,7 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T11",), memory.run),
     ((console.PART,), console.run),
 )
-# name of the scenario that compares with another checkout; it runs only on request and is not in the documents
+# name of the scenario that compares two versions of Gamekeeper; it runs only on request and is not documented
 VERSIONS = "versions"
 ALL = [part for parts, _ in SCENARIOS for part in parts]
 QUICK = ["T1", "T2", "T3", "T4", "T9"]

@@ -40,7 +40,7 @@ def build(settings: Settings, way: str) -> Asgi:
         setattr(sqlite, "_connect", partial(_connect_normally, sqlite._connect))  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
     if way == ALONE:
         sqlite.MAX_BATCH = 1
-    return cast("Asgi", AddKeys(serve.build_app(settings)))  # the server accepts any ASGI application
+    return cast("Asgi", AddKeys(serve.build_app(settings)))  # safe cast: granian accepts any ASGI app
 
 
 def _connect_normally(connect: Callable[[Path], sqlite3.Connection], path: Path) -> sqlite3.Connection:

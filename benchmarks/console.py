@@ -1,4 +1,4 @@
-"""T12: latency of console pages, beside that of the API operations that return the same data."""
+"""Benchmark part T12: latency of console pages, beside that of the API operations that return the same data."""
 
 import http.client
 import json
@@ -33,7 +33,8 @@ PAGES = {
     "/console/changes": (f"{KEPT}/changes?limit=50",),
     "/console/changes?kind=player_created": (f"{KEPT}/changes?limit=50&kind=player_created",),
 }
-GIFTS = 50  # number of gifts, so that the newest changes are ordinary ones; changes that create players are the longest
+# number of gives before the measurement, so that the newest changes are gives and not the long creations of players
+GIFTS = 50
 LIMIT, GOAL = 2.0, 1.3
 
 

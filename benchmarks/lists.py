@@ -18,7 +18,7 @@ from gamekeeper.demo.names import numbered_name
 LAST_VS_FIRST, BIG_VS_SMALL = "T5", "T6"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 FEW, MANY = 5, 100  # page sizes: numbers of entries
-# page size: bar and goal for the ratio of the last page's latency to the first page's
+# Page size: most allowed ratio (bar) and desired ratio (goal) of CPU time, last list page to first
 LIMITS = {FEW: (2.0, 1.3), MANY: (1.5, 1.1)}
 SIDES = [BenchPage(name, place, size) for name, size, place in product(LISTS, LIMITS, (FIRST, LAST))]
 BETWEEN = [BenchPage(name, place, FEW) for name, place in product(LISTS, (IN_THE_MIDDLE, RANDOM))]
@@ -46,7 +46,7 @@ def name_of(what: object, engine: str, players: int) -> str:
 
 
 def _measure(bench: Bench, engine: str, parts: Collection[str]) -> list[Sample]:
-    """Measure all pages of a database engine in the same rounds, so that both comparisons share the first page."""
+    """Measure all list pages on one engine in the same rounds: the first page is used by T5 and by T6."""
     with ExitStack() as stack:
         candidates = _in_world(stack, bench.worlds.get(engine, bench.players), big=LAST_VS_FIRST in parts)
         if BIG_VS_SMALL in parts and bench.players != SMALL:
@@ -76,7 +76,7 @@ def rank_lines(players: int, dice: Random) -> Iterable[str]:
 
 
 def under(samples: Iterable[Sample], players: int, parts: Collection[str]) -> Iterable[Sample]:
-    """Yield each measured sample once per part that uses it, with the size of its world."""
+    """Yield each sample once for each benchmark part (T5, T6) that uses it, with its database's number of players."""
     firsts = {name_of(page, engine, size) for page in FIRSTS for engine in ENGINES for size in (players, SMALL)}
     for each in samples:
         small = each.candidate.endswith(f", {SMALL:,}")

@@ -1,4 +1,4 @@
-"""T10: speed of loading players on SQLite, beside plain `executemany` of the same rows."""
+"""Benchmark part T10: speed of loading players on SQLite, beside plain `executemany` of the same rows."""
 
 import gc
 import shutil
@@ -45,7 +45,7 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         shutil.copyfile(empty, full)
         load(full)
         batches = read_batches(empty, full)
-        gc.freeze()  # without this, each garbage collection would scan the rows
+        gc.freeze()  # exempt the rows from garbage collection, which would scan them again and again
         samples = [
             _measure(number, name, work, empty)
             for number in range(bench.rounds)
@@ -87,7 +87,7 @@ def load(path: Path) -> None:
 
 
 def insert(path: Path, batches: Sequence[Batch]) -> None:
-    """Insert rows without work that our loader avoids too: list changes, and index updates row by row."""
+    """Insert rows by executemany, without work that our loader avoids too: list changes, index updates row by row."""
     db = sqlite3.connect(path, isolation_level=None)
     made = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE name IN (?, ?)", INDEXES)]
     drops = [f"DROP TRIGGER {each}" for each in LISTING] + [f"DROP INDEX {each}" for each in INDEXES]

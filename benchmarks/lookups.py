@@ -25,7 +25,7 @@ MANY, FEW = 32, 8  # numbers of connections; fewer for slow peers, whose queue w
 
 @dataclass(frozen=True)
 class Contender:
-    engine: str  # database engine of the contender's world; "hello" uses only the world's paths and tokens
+    engine: str  # engine of its benchmark database, of which "hello" uses only request paths and tokens
     program: Callable[[BenchWorld], Program]
     connections: int = MANY
     requests: Callable[[BenchWorld], Path] = BenchWorld.lookups
@@ -68,7 +68,7 @@ ABOUT_PEERS = "T3: the FastAPI peer writes no access log; Gamekeeper writes a li
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
-    """Measure look-ups by all contenders of one world in the same rounds."""
+    """Measure look-ups by all compared servers, those with the same number of players in the same rounds."""
     found = Results()
     wanted = [each for each in COMPARISONS if each.bar in parts]
     if "T4" in parts and not installs.has_node():
@@ -122,7 +122,7 @@ def compare_versions(bench: Bench, parts: Collection[str]) -> Results:
 
 
 def _compare(bench: Bench, players: int, comparisons: Sequence[Comparison], *, layers: bool) -> Results:
-    """Measure and compare; save each sample under all parts that use it, so that each part can be repeated alone."""
+    """Measure look-ups; save each sample under all benchmark parts that use it, so that each can be repeated alone."""
     parts = {each.bar: set[str]() for each in comparisons} | ({LAYERS: set(IN_LAYERS)} if layers else {})
     for each in comparisons:
         parts[each.bar] |= {each.other, each.ours}
@@ -156,7 +156,7 @@ def _verdict(compared: Comparison, samples: Sequence[Sample]) -> Verdict:
 
 
 def _layers(samples: Sequence[Sample]) -> list[tuple[str, float]]:
-    """Return the time that each layer adds to the layer below; both engines are on top of the app."""
+    """Return the CPU microseconds that each layer adds to a request; both database engines are on top of the app."""
     hello, live, sqlite, postgres = (median(rounds.of(samples, name, "cpu_us").values()) for name in IN_LAYERS)
     return [
         ("granian, event loop, kernel (hello JSON)", hello),

@@ -46,7 +46,7 @@ def parse(text: str) -> dict[str, float]:
 
 
 def _loads(world: BenchWorld) -> Iterable[Load]:
-    """Return the loads to apply; writes go to the world itself, since copying a big world would take too long."""
+    """Yield look-ups, lists and writes; the writes change the benchmark database, since copying it takes too long."""
     yield Load(world.lookups(), world.tokens)
     for name in LISTS:
         yield Load(BenchPage(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)

@@ -23,7 +23,7 @@ Line = dict[int, float]  # milliseconds by number of players
 
 
 def pages(samples: Iterable[Sample]) -> str:
-    """Draw a panel for each list page and a line for each candidate, with logarithmic axes."""
+    """Draw a panel for each list page, with a line for each compared server and logarithmic axes."""
     lines = _lines(samples)
     candidates = list(dict.fromkeys(candidate for panel in lines.values() for candidate in panel))
     points = [point for panel in lines.values() for line in panel.values() for point in line.items()]
@@ -73,7 +73,7 @@ def _of_engine(found: Sequence[tuple[str, float]], engine: str) -> dict[str, flo
 
 
 class _Scale:
-    """Logarithmic scale from a range of values to 0..1."""
+    """Logarithmic axis of a plot: maps a range of values to 0..1."""
 
     def __init__(self, low: float, high: float) -> None:
         self.low, self.high = low, high

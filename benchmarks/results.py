@@ -8,7 +8,7 @@ from statistics import median
 
 import msgspec
 
-LAYERS = "layers"  # name of the part that measures how many microseconds each layer adds to a request
+LAYERS = "layers"  # name of the benchmark part that measures the CPU microseconds each layer adds to a request
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Results:
     machine: dict[str, str] = field(default_factory=dict[str, str])
     samples: list[Sample] = field(default_factory=list[Sample])
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
-    notes: list[str] = field(default_factory=list[str])  # notes for the document; each begins with its part: "T9: …"
+    # notes for docs/performance.md; each begins with its benchmark part: "T9: …"
+    notes: list[str] = field(default_factory=list[str])
     layers: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
 
     def without(self, parts: Collection[str]) -> "Results":

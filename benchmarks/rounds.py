@@ -15,7 +15,7 @@ from benchmarks.worlds import Worlds
 T = TypeVar("T")
 WARM_UP_SECONDS = 1
 QUIET_SECONDS = 0.1
-QUIET_SHARE = 0.15  # share of a core below which a server counts as idle: timers may run, but no queue
+QUIET_SHARE = 0.15  # share of a CPU core that an idle server may use: its timers run, but no requests wait
 PATIENCE_SECONDS = 60
 BESIDE_SECONDS = 1  # seconds by which the background load begins earlier and ends later than the measurement
 
@@ -25,8 +25,8 @@ class Bench:
     """Options that all benchmark scenarios share."""
 
     worlds: Worlds
-    sizes: tuple[int, ...]  # numbers of players in the worlds for look-ups
-    players: int  # number of players in the big world
+    sizes: tuple[int, ...]  # numbers of players in the benchmark databases for look-ups
+    players: int  # number of players in the big benchmark database
     rounds: int
     seconds: int  # seconds: length of one measurement
     before: Path | None = None  # folder of a checkout of another version, with its .venv

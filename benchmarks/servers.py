@@ -1,4 +1,4 @@
-"""Start and stop the compared servers on the server core, with their log in a file."""
+"""Start and stop the compared servers on the CPU core reserved for servers, with their log in a file."""
 
 import os
 import socket

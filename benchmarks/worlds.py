@@ -65,7 +65,7 @@ class BenchWorld:
 
 
 class Worlds:
-    """All benchmark databases; PostgreSQL is started with its first one."""
+    """All benchmark databases; PostgreSQL is started when the first of its databases is requested."""
 
     def __init__(self) -> None:
         self._cluster: Any = None
@@ -134,7 +134,7 @@ def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
 
 
 def _start_cluster(folder: Path) -> Any:  # noqa: ANN401 - see _wheel
-    """Start PostgreSQL on the server core, which the process of each connection inherits."""
+    """Start PostgreSQL and pin it to the servers' CPU core, which the process of each connection inherits."""
     cluster = _wheel().get_server(folder, cleanup_mode="stop")
     machine.pin(cluster.get_pid(), [machine.cores().server])
     return cluster
@@ -153,7 +153,7 @@ def _ask(url: str, statement: str, *values: object) -> list[Any]:
 
 
 def _fits(found: BenchWorld) -> bool:
-    """Migrate the world and return whether this version can use it, so that servers start at once."""
+    """Migrate a benchmark database, so that servers start at once; return whether this version knows its schema."""
 
     async def fits(keeper: Keeper) -> bool:
         try:

@@ -31,7 +31,7 @@ COPIES = {WITH: "kept", WITHOUT: "bare"}
 MANY_WRITES, PER_PLAYER = 100_000, 50
 MOST_EXP = 10**9
 WRITERS = 16
-LEAVE_SECONDS = MAINTAIN_SECONDS + 0.5  # seconds until the server has maintained its lists after a measurement
+LEAVE_SECONDS = MAINTAIN_SECONDS + 0.5  # seconds after a load until the server has updated its ordered lists
 AS_WE_DO, BARE = "", ", exp alone"
 
 FULL, ON_NORMAL = "give, FULL and group commit", "give, NORMAL and group commit"
@@ -100,7 +100,7 @@ def _program_of(world: BenchWorld, name: str) -> Program:
 
 
 VACUUM = "VACUUM (ANALYZE)"
-# autovacuum is off for both copies: it could run in one copy while the other is measured
+# autovacuum is off in both copies of the benchmark database: it could run in one while the other is measured
 PREPARED = (
     "ALTER TABLE players SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
     "ALTER TABLE list_changes SET (autovacuum_enabled = off)",
@@ -171,7 +171,7 @@ def _measure_updates(
     used = machine.cpu_seconds(server.roots) - before
     if done.returncode:
         raise machine.Stop(f"pgbench failed:\n{done.stdout}{done.stderr}")
-    copies.execute(world, VACUUM)  # vacuum now, so that it does not run during the measurement of the other copy
+    copies.execute(world, VACUUM)  # now, so that no vacuum runs while the other copy is measured
     updates, per_second, latency = parse_pgbench(done.stdout)
     print(f"  round {number + 1}  {name:34} {used * 1e6 / updates:9.1f} µs {per_second:9,.0f} /s", flush=True)
     return Sample(UPKEEP, name, number, used * 1e6 / updates, per_second, latency, latency, world.players)

@@ -143,7 +143,8 @@ async def apply_until_answered(run: CrashRun, clients: Sequence[httpx.AsyncClien
     """Send one give or take and retry until it is answered."""
     chance = random.Random(f"{run.seed}-{number}")
     wanted = wish(run, number, chance)
-    # Time out early only for gives that cannot be refused: a late first attempt could count beside a refused retry.
+    # Only gives of coins, which are never refused, time out early: of other changes the first attempt could still be
+    # applied while the retry is refused, and the expected quantity would be wrong.
     hasty = wanted.verb == "give" and wanted.body["itemid"] == COIN.id and chance.random() < LOST_ANSWERS
     deadline = time.monotonic() + RESOLVED_SECONDS
     while time.monotonic() < deadline:
@@ -219,7 +220,7 @@ async def ask_again(run: CrashRun) -> None:
 
 
 async def measure(run: CrashRun) -> int:
-    """Return the sum of wrong quantities and of keys that lost their answer; the promise is 0."""
+    """Run the whole test; return wrong quantities plus keys with no or another answer, in sum; the promise is 0."""
     numbers = list(range(run.gives))
     await asyncio.gather(kill_now_and_then(run), *[work(run, numbers) for _ in range(run.clients)])
     if run.with_keys:

@@ -105,7 +105,7 @@ def _ask(world: worlds.World, kept: list[StoredRequest], example: Example, path:
 
 
 def _replay(world: worlds.World, kept: StoredRequest) -> str:
-    """Repeat a request and return the replayed answer, which for an erasure differs from the first."""
+    """Repeat a request with its key; return the replayed answer, which for an erasure differs from the first answer."""
     answer = world.call(kept["method"], kept["path"], body=kept["body"], headers={"Idempotency-Key": kept["key"]})
     if answer.headers.get("idempotent-replay") != "true":
         raise SystemExit(f"{kept['operation']} is not replayed: {answer.status} {answer.raw.decode()}")
@@ -131,7 +131,7 @@ def _require_all(world: worlds.World, kept: list[StoredRequest]) -> None:
     without = wanted - {each["operation"] for each in kept}
     kinds = set(KINDS) - {each.kind for each in world.ledger()}
     found = errors(world)
-    if len(without) > 1 or kinds or found:  # one operation without a key is allowed: the log-in accepts none
+    if len(without) > 1 or kinds or found:  # one is allowed: the log-in, which accepts no key
         raise SystemExit(f"writes without a key: {without}; kinds of changes that are missing: {kinds}; {found}")
 
 

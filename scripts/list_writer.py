@@ -19,7 +19,7 @@ from gamekeeper.game.passwords import hash_for_wire
 from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"
-SHARED = 100  # number of players that all writers change; players that a writer creates are its own
+SHARED = 100  # number of players that all writers change; any other player is changed only by its creator
 OWN = 0.8  # share of a writer's changes that affect players that it created
 PAUSE = 0.02
 REFUSED, BUSY = (404, 409), 503
@@ -127,7 +127,7 @@ class ListWriter:
         return "".join(self._chance.choices("abAB", k=6)) + str(self._chance.randrange(10**6))
 
     async def _send(self, method: str, path: str, body: object = None) -> bool:
-        """Retry a request until it is answered; all these operations may be applied twice."""
+        """Retry a request until its answer is not a 503; all operations of this writer may be applied twice."""
         while True:
             try:
                 answer = await self._client.request(method, path, json=body)

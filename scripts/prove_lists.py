@@ -59,7 +59,7 @@ SMALL = (
 WRITERS = 3
 ROUND = 40  # number of operations of each writer between two comparisons
 READ_SECONDS = 0.05  # seconds between two pages that a reader requests
-LOST_EXP = 987_654_321  # unique exp value that identifies the list change to be lost
+LOST_EXP = 987_654_321  # exp that no other player has: it marks the row of list_changes that --drop-one deletes
 
 
 class List(NamedTuple):
@@ -67,7 +67,7 @@ class List(NamedTuple):
     query: dict[str, str]
     key: Callable[[Any], Any]
     descending: bool
-    in_order: str  # the ORDER BY clause of the list
+    in_order: str  # SQL query of the ids of all entries in the list's order
 
 
 def _rank(record: Any) -> tuple[int, int, str]:  # noqa: ANN401 - a record out of JSON

@@ -45,7 +45,7 @@ PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
 COMPARED = {
     route.number or route.handler.__name__: route for route in ROUTES if route.path.startswith((PREFIX, KEEPER))
 }
-# queries: the largest accepted page number, and one above it
+# query strings with the largest accepted page number, and with the first refused one
 FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")
 
 
@@ -57,7 +57,7 @@ class Ask(NamedTuple):
 
 
 def asks() -> Iterator[Ask]:
-    """Yield requests in an order that suits their data; operations not listed here are called by their example."""
+    """Yield requests for every operation, by example if none is listed; bans, renames and deletions come last."""
     asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails()]
     last = list(_keeping())
     known = {each.operation for each in (*asked, *last)}
