@@ -84,7 +84,7 @@ def _with_snippet(run: Run) -> Path:
 
 
 def _ruff(folder: Path) -> int:
-    """Count ruff's findings in a folder; in a snippet only those of the security rules."""
+    """Count ruff's findings in a folder; in the folder of a seeded fault only those of the security rules."""
     said = _run_tool(PROGRAMS / "ruff", "check", "--no-cache", "--output-format=json", ".", folder=folder)
     codes = [str(each["code"]) for each in json.loads(said)]
     return len(codes if folder == ROOT else [each for each in codes if re.match(r"S\d", each)])

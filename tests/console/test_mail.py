@@ -139,7 +139,7 @@ def test_filter_lists_mails_to_one_account(world: World, root: Keeper) -> None:
     page = root.page(link)
     assert "ann@example.test" in page.text
     assert "bob@example.test" not in page.text
-    assert page.links["All accounts"] == "/console/mail"
+    assert page.links["Mails of all accounts"] == "/console/mail"
     assert "bob@example.test" in root.page("/console/mail?account=BOB").text
     missing = root.get("/console/mail?account=Nobody")
     assert (missing.status, "No user with name 'Nobody'." in Page(missing.raw.decode()).text) == (404, True)

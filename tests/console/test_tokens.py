@@ -43,7 +43,7 @@ def test_list_shows_kind_and_owner(world: World, root: Keeper) -> None:
 
 def test_filter_lists_tokens_of_one_account(root: Keeper) -> None:
     page = root.page("/console/tokens?account=sHOP")
-    assert set(page.links) >= {"Shop", "All accounts"}
+    assert set(page.links) >= {"Shop", "Tokens of all accounts"}
     assert "Clerk" not in page.links
     answer = root.get("/console/tokens?account=Nobody")
     assert (answer.status, "No user with name &#39;Nobody&#39;." in answer.raw.decode()) == (404, True)

@@ -23,7 +23,7 @@ class CheckedPassword:
 
 @dataclass(slots=True)
 class PasswordQueue:
-    """The requests that check passwords of one account from one client address."""
+    """Queue of requests that check the password of one account from one client address, one at a time."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     arrived: int = 0  # requests that have entered this password queue so far

@@ -62,7 +62,7 @@ class PlayerReader:
     spells: set[str]  # ids of the catalogue's spells
     types: Mapping[str, str]  # types of the catalogue's variables, by variable id
     bags: Mapping[str, RawBag]
-    # stacks of item rows without a bag that were converted without a remark, by raw item, quantity and stats
+    # cache of converted item rows: raw item id, quantity and stats of a row, to the stack made from it
     stack_cache: dict[tuple[object, object, object], Stack] = field(
         default_factory=dict[tuple[object, object, object], Stack]
     )
