@@ -102,7 +102,7 @@ class Mismatch(Exception):
 
 
 def small_app(loaded: Settings) -> Asgi:
-    """Build the application in the worker, with small buckets of the ordered lists; patches in the parent do not reach it."""
+    """Build the application in the worker with small buckets of the ordered lists; the parent cannot patch it."""
     for module, name, value in SMALL:
         setattr(module, name, value)
     return serve.build_app(loaded)
