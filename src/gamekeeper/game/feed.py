@@ -16,8 +16,8 @@ from gamekeeper.store import feed
 from gamekeeper.store.engine import DatabaseUnavailable, Store
 from gamekeeper.store.feed import FeedRow, Horizon
 
-POLL_SECONDS = 0.02
-# seconds between the feed's polls while it waits for open transactions, most of which are short, and after their end
+POLL_SECONDS = 0.02  # seconds between two polls of the feed while no transaction is pending
+# seconds between two polls while open transactions may still add changes; short, because most of them end soon
 FAST_POLL_SECONDS = 0.005
 # seconds after which the feed polls less often for the end of open transactions, and requests with a short wait give up
 LONG_TRANSACTION_SECONDS = 1.0

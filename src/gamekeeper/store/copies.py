@@ -60,7 +60,7 @@ async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first:
 
 @cache
 def read_column_types(table: str) -> Mapping[str, str]:
-    """Map the columns of a table whose type is a placeholder in schema.sql, such as {guid}, to its name."""
+    """Return the columns of a table that have a placeholder type in schema.sql, such as {guid}: column, placeholder."""
     schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     found: dict[str, str] = dict(_TABLE.findall(schema))
     return dict(_COLUMN.findall(found.get(table, "")))
