@@ -13,7 +13,7 @@ Scenario = Callable[[Bench, Collection[str]], Results]
 
 # Scenarios: the parts that each one measures, and its function, which gets the selected parts
 SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
-    (("T1", "T2", "T3", "T4", LAYERS), lookups.run),
+    (("T0", "T1", "T2", "T3", "T4", LAYERS), lookups.run),
     (("T5", "T6"), lists.run),
     (pages.PARTS, pages.run),
     (("T7", "T8"), writes.run),
@@ -25,7 +25,7 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
 # name of the scenario that compares two versions of Gamekeeper; it runs only on request and is not documented
 VERSIONS = "versions"
 ALL = [part for parts, _ in SCENARIOS for part in parts]
-QUICK = ["T1", "T2", "T3", "T4", "T9"]
+QUICK = ["T0", "T1", "T2", "T3", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
 SECONDS = 1  # seconds: length of one measurement; more rounds are more precise than longer measurements
 ROUNDS, QUICK_ROUNDS = 5, 3

@@ -20,6 +20,7 @@ HELLO, LIVE = "hello JSON", "Gamekeeper, /health/live"
 ON_SQLITE, ON_POSTGRES = "Gamekeeper on SQLite", "Gamekeeper on PostgreSQL"
 ORM_ON_SQLITE, ORM_ON_POSTGRES = "FastAPI + ORM on SQLite", "FastAPI + ORM on PostgreSQL"
 FASTIFY = "fastify + better-sqlite3"
+FLAT_ON_SQLITE = "flat function on SQLite"
 MANY, FEW = 32, 8  # numbers of connections; fewer for slow peers, whose queue would only add waiting time
 
 
@@ -39,30 +40,45 @@ CONTENDERS = {
     ORM_ON_SQLITE: Contender(SQLITE, servers.fastapi_orm, FEW),
     ORM_ON_POSTGRES: Contender(POSTGRES, servers.fastapi_orm, FEW),
     FASTIFY: Contender(SQLITE, servers.fastify),
+    FLAT_ON_SQLITE: Contender(SQLITE, servers.flat),
 }
+# By candidate: the flat function that does the same work, and most allowed (bar) and desired (goal) CPU time against it
+FLATS = {ON_SQLITE: (FLAT_ON_SQLITE, 1.35, 1.15)}
 
 
 @dataclass(frozen=True)
 class Comparison:
+    """A comparison with another server. Without limits of its own, they come from the flat function in the same run."""
+
     bar: str
     players: int
     ours: str
     other: str
-    limit: float
-    goal: float
+    limit: float = 0
+    goal: float = 0
+
+    @property
+    def names(self) -> set[str]:
+        """Names of the candidates that must be measured."""
+        return {self.ours, self.other} | ({FLATS[self.ours][0]} if self.ours in FLATS else set())
 
 
 COMPARISONS = (
-    Comparison("T1", SMALL, ON_SQLITE, HELLO, 0.45, 0.60),
-    Comparison("T1", MIDDLE, ON_SQLITE, HELLO, 0.35, 0.50),
+    Comparison("T0", SMALL, ON_SQLITE, FLAT_ON_SQLITE),
+    Comparison("T1", SMALL, ON_SQLITE, HELLO),
+    Comparison("T1", MIDDLE, ON_SQLITE, HELLO),
     Comparison("T2", SMALL, ON_POSTGRES, HELLO, 0.18, 0.25),
     Comparison("T2", MIDDLE, ON_POSTGRES, HELLO, 0.18, 0.25),
-    Comparison("T3", SMALL, ON_SQLITE, ORM_ON_SQLITE, 40, 65),
+    Comparison("T3", SMALL, ON_SQLITE, ORM_ON_SQLITE),
     Comparison("T3", SMALL, ON_POSTGRES, ORM_ON_POSTGRES, 12, 25),
-    Comparison("T4", SMALL, ON_SQLITE, FASTIFY, 1.2, 1.6),
+    Comparison("T4", SMALL, ON_SQLITE, FASTIFY),
 )
 IN_LAYERS = (HELLO, LIVE, ON_SQLITE, ON_POSTGRES)
 NOT_RUN = "T4: not run: node or npm is missing. Debian and Ubuntu have them: apt install nodejs npm"
+ABOUT_FLAT = (
+    "T0: the flat function is the same server with one function that does all of the work and gives the same bytes, "
+    "headers and access log: benchmarks/peers/flat."
+)
 ABOUT_HELLO = "T1: hello JSON is granian as `gamekeeper serve` starts it, with a plain ASGI app that logs nothing."
 ABOUT_PEERS = "T3: the FastAPI peer writes no access log; Gamekeeper writes a line for each request."
 
@@ -77,7 +93,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     for players in bench.sizes:
         here = [each for each in wanted if each.players == players]
         found.add(_compare(bench, players, here, layers=LAYERS in parts and players == SMALL))
-    found.notes += [each for each in (ABOUT_HELLO, ABOUT_PEERS) if each.partition(":")[0] in parts]
+    found.notes += [each for each in (ABOUT_FLAT, ABOUT_HELLO, ABOUT_PEERS) if each.partition(":")[0] in parts]
     return found
 
 
@@ -125,7 +141,7 @@ def _compare(bench: Bench, players: int, comparisons: Sequence[Comparison], *, l
     """Measure look-ups; save each sample under all benchmark parts that use it, so that each can be repeated alone."""
     parts = {each.bar: set[str]() for each in comparisons} | ({LAYERS: set(IN_LAYERS)} if layers else {})
     for each in comparisons:
-        parts[each.bar] |= {each.other, each.ours}
+        parts[each.bar] |= each.names
     names = [name for name in CONTENDERS if any(name in part for part in parts.values())]
     if not names:
         return Results()
@@ -152,7 +168,14 @@ def _measure(bench: Bench, players: int, names: Sequence[str]) -> list[Sample]:
 def _verdict(compared: Comparison, samples: Sequence[Sample]) -> Verdict:
     other, ours = (rounds.of(samples, name, "cpu_us") for name in (compared.other, compared.ours))
     what = f"lookup, {compared.ours} vs. {compared.other}, {compared.players:,} players"
-    return Verdict(compared.bar, what, ratio(other, ours), compared.limit, compared.goal, True)
+    if compared.ours not in FLATS:
+        return Verdict(compared.bar, what, ratio(other, ours), compared.limit, compared.goal, True)
+    flat, limit, goal = FLATS[compared.ours]
+    if compared.other == flat:
+        return Verdict(compared.bar, what, ratio(ours, other), limit, goal, False)
+    best = ratio(other, rounds.of(samples, flat, "cpu_us"))
+    what += f"; the flat function: {best:.3g}, divided by {limit:g} and {goal:g}"
+    return Verdict(compared.bar, what, ratio(other, ours), best / limit, best / goal, True)
 
 
 def _layers(samples: Sequence[Sample]) -> list[tuple[str, float]]:

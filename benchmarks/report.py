@@ -9,7 +9,7 @@ from benchmarks import plots
 from benchmarks.results import Results, Sample, Verdict
 
 FOLDER = Path(__file__).parent
-BARS = tuple(f"T{number}" for number in range(1, 13))
+BARS = tuple(f"T{number}" for number in range(13))
 PAGES, LAYERS = "performance-pages.svg", "performance-layers.svg"
 SHORT = "SHORT"
 HEAD = ("", "what", "measured", "bar", "goal", "")
@@ -57,7 +57,7 @@ def state(verdict: Verdict) -> str:
 def _row(verdict: Verdict) -> tuple[str, ...]:
     sign = "≥" if verdict.at_least else "≤"
     unit = f" {verdict.unit}" if verdict.unit.isalpha() else verdict.unit
-    figures = (f"{sign} {verdict.limit:g}{unit}", f"{sign} {verdict.goal:g}{unit}")
+    figures = (f"{sign} {verdict.limit:.3g}{unit}", f"{sign} {verdict.goal:.3g}{unit}")
     return verdict.bar, verdict.what, f"{_number(verdict.measured)}{unit}", *figures, state(verdict)
 
 

@@ -61,6 +61,12 @@ def fastify(world: BenchWorld) -> Program:
     return Program("fastify", ("node", "server.js"), environment, installs.fastify())
 
 
+def flat(world: BenchWorld) -> Program:
+    """Return the program of the flat peer: the server of `gamekeeper serve` with one function per operation."""
+    command = (sys.executable, "-m", f"benchmarks.peers.flat.{world.engine}", PORT, world.url)
+    return Program(f"flat-{world.engine}", command, cluster=world.cluster)
+
+
 @contextmanager
 def running(program: Program) -> Generator[Server]:
     port = _free_port()
