@@ -1,5 +1,6 @@
 """Run the battery's tests one by one, each without and then with its seeded faults, and print the results."""
 
+import os
 import random
 import signal
 import sys
@@ -18,6 +19,7 @@ import click
 from battery import databases
 from battery.cases import ENGINES, NEITHER, Case, Figure, NotRun, Run, Timed
 from battery.databases import Databases
+from gamekeeper.store import hosts
 
 # Names of the modules with the battery's tests, in the order of docs/reliability.md
 MODULES = (
@@ -45,6 +47,7 @@ UNDECIDED = "undecided"  # verdict on a seeded fault that only timings show, whe
 VERDICTS = (PASSED, CAUGHT, FAILED, MISSED, UNDECIDED, NOT_RUN)
 DECIDE, PRINT = "decide", "print"
 NOT_DECISIVE = "by the clock: it does not decide here"
+CONNECT_SECONDS = 60  # timeout of connecting to PostgreSQL on a busy machine; tests of silent servers set their own
 TERMINATED = 128 + signal.SIGTERM
 
 
@@ -97,6 +100,7 @@ def main(
     due = [(case, on, seeded) for case in chosen for on, seeded in runs(case, engine, fault)]
     if not due:
         raise click.UsageError("No test is like that; `make battery` without ONLY, ENGINE and FAULT runs them all.")
+    os.environ.setdefault(hosts.TIMEOUT_VARIABLE, str(CONNECT_SECONDS))
     tally = Verdicts()
     settings = Repeatable(seed, seconds, by_clock=clock == DECIDE)
     with databases.open_databases() as opened:

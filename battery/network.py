@@ -12,6 +12,7 @@ from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, Timed
 from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
 from battery.givers import BUSY, GiveAnswer, Givers
 from battery.served import ASSUMED_COMMIT, Served
+from gamekeeper.store.hosts import CONNECT_SECONDS
 from run_cluster import Instance
 
 WITHOUT_KEYS = "without_keys"
@@ -47,7 +48,8 @@ def to_database(run: Run) -> list[Figure]:
     url = urlsplit(run.database)
     socket = f"{parse_qs(url.query)['host'][0]}/.s.PGSQL.{url.port or 5432}"
     with FaultyWire(socket, run.seed) as wire:
-        through = f"postgresql://{url.username}@127.0.0.1:{wire.port}{url.path}"
+        place = f"{url.username}@127.0.0.1:{wire.port}{url.path}"
+        through = f"postgresql://{place}?connect_timeout={CONNECT_SECONDS}"
         with Served(run.fault, through) if run.fault else Instance(through) as server:
             givers = Givers(server.url, token, players, run.seed)
             figures = _figures(givers, _suffer(wire, givers, run))

@@ -19,6 +19,7 @@ import psutil
 import crash_gives
 from battery.cases import NO_HAPROXY, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Givers
+from gamekeeper.store.hosts import CONNECT_SECONDS
 from pair import programs, tail
 from run_cluster import Cluster, haproxy
 from server import free_port
@@ -29,7 +30,7 @@ ENVIRONMENT = Path(sys.prefix)
 PATRONI = ENVIRONMENT / "patroni" / "bin" / "patroni"
 # Etcd 3.4 starts on ARM only with ETCD_UNSUPPORTED_ARCH set
 ARM = {"aarch64": "arm64", "arm64": "arm64", "armv7l": "arm"}
-START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
+START_SECONDS, DEATH_BAR, SWITCH_BAR = 180, 25.0, 5.0
 FROZEN_SECONDS = 1.5
 LOST_GIVES = 10  # acknowledged gives that a primary with a disconnected standby loses (the seeded fault)
 # Differences of the test from deploy/patroni.yml: loopback addresses, no certificates
@@ -141,7 +142,8 @@ class PatroniPair:
 
     @property
     def url(self) -> str:
-        return "postgresql://postgres@" + ",".join(f"127.0.0.1:{each.port}" for each in self.machines) + "/postgres"
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.machines)
+        return f"postgresql://postgres@{hosts}/postgres?connect_timeout={CONNECT_SECONDS}"
 
     @property
     def primary(self) -> Machine:

@@ -15,11 +15,12 @@ from typing import Any
 import asyncpg
 import psutil
 
+from gamekeeper.store.hosts import CONNECT_SECONDS
 from server import free_port
 
 STANDBY = "standby"
 USER = "postgres"
-START_SECONDS = 30
+START_SECONDS = 120
 LOOK_AGAIN_SECONDS = 0.02
 LOG_LINES = 30
 OPTIONS = {
@@ -150,7 +151,7 @@ class Pair:
     def url(self) -> str:
         """Return a database URL with both nodes; clients connect to the one that accepts writes."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self._nodes)
-        return f"postgresql://{USER}@{hosts}/{USER}"
+        return f"postgresql://{USER}@{hosts}/{USER}?connect_timeout={CONNECT_SECONDS}"
 
     def start(self) -> None:
         self.primary.create()

@@ -25,7 +25,7 @@ INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # addresses of the instances i
 ADMIN_SOCKET = "/run/haproxy/admin.sock"
 PLACES = "maxconn 128"  # HAProxy's connection limit per instance in deploy/haproxy.cfg
 SECOND_TRY = re.compile("retries 3|option redispatch 1|retry-on .*")
-START_SECONDS = 10
+START_SECONDS = 120
 
 
 class Instance(Server):

@@ -17,6 +17,8 @@ from argon2 import PasswordHasher
 import world as worlds
 from databases import Postgres, Sqlite, place
 from gamekeeper.game import passwords
+from gamekeeper.http import shared_query
+from gamekeeper.store import hosts
 
 ENGINES = ("sqlite", "postgres")
 IN_EARNEST: PasswordHasher = vars(passwords)["_hasher"]
@@ -40,8 +42,10 @@ def trust_read_once() -> Generator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def longer_timeouts() -> Generator[None]:
-    """Raise httpx's default timeout of five seconds, which a busy machine may exceed."""
+    """Raise timeouts that a busy machine may exceed; that of connecting to PostgreSQL in started processes, too."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
+        patch.setenv(hosts.TIMEOUT_VARIABLE, "60")
         for what in ("connect", "read", "write", "pool"):
             patch.setattr(f"httpx._config.DEFAULT_TIMEOUT_CONFIG.{what}", 30.0)
         yield

@@ -15,7 +15,7 @@ import pytest
 
 from server import free_port
 
-START_SECONDS = 30
+START_SECONDS = 120
 # PgBouncer opens one server connection: before version 1.21 a second one would lack our prepared statements.
 CONFIGURATION = """
 [databases]

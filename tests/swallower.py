@@ -8,6 +8,7 @@ from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 CHUNK = 65_536
+CONNECT_SECONDS = 5  # shorter than in other tests, because connections that drop all bytes have to end
 
 
 class Swallower:
@@ -18,7 +19,7 @@ class Swallower:
         self._listener = socket.create_server(("127.0.0.1", 0))
         port = self._listener.getsockname()[1]
         user = f"{parts.username}:{parts.password or ''}"
-        self.url = f"postgresql://{user}@127.0.0.1:{port}{parts.path}?sslmode=disable"
+        self.url = f"postgresql://{user}@127.0.0.1:{port}{parts.path}?sslmode=disable&connect_timeout={CONNECT_SECONDS}"
         self._hole = threading.Event()  # when set, the currently open connections drop all bytes
         self._open: list[socket.socket] = []
 

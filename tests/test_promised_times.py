@@ -10,10 +10,11 @@ from gamekeeper.store.statements import Statement
 from world import World
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
+SILENT_SECONDS = shared_query.TIMEOUT_SECONDS  # read here: conftest.py raises it for the tests
 
 
 def test_silent_database_is_reported_after_two_seconds() -> None:
-    assert shared_query.TIMEOUT_SECONDS == 2
+    assert SILENT_SECONDS == 2
 
 
 def test_expired_lease_is_cleaned_up_within_a_second() -> None:

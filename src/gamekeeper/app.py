@@ -65,7 +65,10 @@ def open_store(settings: Settings) -> Store:
     if url.startswith(POSTGRES):
         if not hosts.has_numeric_ports(url):
             raise BadSetting(BAD_DATABASE_URL)
-        return PostgresStore(url, settings.connections, settings.requests_in_flight // 2)
+        try:
+            return PostgresStore(url, settings.connections, settings.requests_in_flight // 2)
+        except hosts.BadTimeout as error:
+            raise BadSetting(str(error)) from None
     seen = show_value(settings, "database")
     raise BadSetting(
         f"The database URL '{seen}' is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."

@@ -19,12 +19,6 @@ from world import World
 ASKERS = 30
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise the timeout of the health check, so that a busy machine does not look like a silent database."""
-    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
-
-
 def ready_soon(world: World) -> int:
     """Request /health/ready after the cached answer has expired; return the status."""
     world.run(asyncio.sleep(health.FRESH_SECONDS + 0.1))

@@ -12,6 +12,8 @@ import asyncpg
 import pytest
 
 from databases import Postgres
+from gamekeeper import app, settings
+from gamekeeper.settings import BadSetting
 from gamekeeper.store import clock, hosts, postgres
 from gamekeeper.store.engine import DatabaseUnavailable
 from swallower import Swallower
@@ -28,6 +30,23 @@ def test_url_with_several_servers_is_split() -> None:
 @pytest.mark.parametrize("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
 def test_url_with_one_server_is_unchanged(url: str) -> None:
     assert hosts.split_hosts(url) == [url]
+
+
+def test_connect_timeout_comes_from_url_then_environment_then_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "postgresql://me@one,two/game"
+    monkeypatch.delenv(hosts.TIMEOUT_VARIABLE, raising=False)
+    assert hosts.split_timeout(url) == (url, hosts.CONNECT_SECONDS)
+    monkeypatch.setenv(hosts.TIMEOUT_VARIABLE, "20")
+    assert hosts.split_timeout(f"{url}?sslmode=require") == (f"{url}?sslmode=require", 20)
+    given = f"{url}?host=/run&connect_timeout=7&sslmode=require"
+    assert hosts.split_timeout(given) == (f"{url}?host=/run&sslmode=require", 7)
+    assert hosts.split_timeout("postgresql:///game?connect_timeout=1") == ("postgresql:///game", 1)
+
+
+@pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "soon", "10000"])
+def test_bad_connect_timeout_is_reported(value: str) -> None:
+    with pytest.raises(BadSetting, match=f"connect_timeout is '{value}'; it must be a whole number"):
+        app.open_store(settings.load({}, database=f"postgresql://one/game?connect_timeout={value}"))
 
 
 async def look(url: str, times: int) -> list[float]:
@@ -50,19 +69,21 @@ def url(postgres_databases: Postgres) -> Generator[str]:
 
 
 def beside(host: str, url: str) -> str:
-    """Return the database URL with `host` as first server, followed by its own, which may be a Unix socket."""
+    """Return the database URL with `host` as first server, followed by its own, which may be a Unix socket.
+
+    The timeout is enough for a working server on a busy machine, and short enough for a test with a silent one.
+    """
     parts = urlsplit(url)
     user, at, place = parts.netloc.rpartition("@")
     place = place or quote(parse_qs(parts.query)["host"][0], safe="")
-    return urlunsplit(parts._replace(netloc=f"{user}{at}{host},{place}", query=""))
+    return urlunsplit(parts._replace(netloc=f"{user}{at}{host},{place}", query="connect_timeout=5"))
 
 
-def test_silent_server_costs_one_timeout(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 1.5)
+def test_silent_server_costs_one_timeout(url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # this server accepts connections, but never answers
         first, *_ = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
         assert callers(silent) == 1
-    assert 1.5 <= first < 15
+    assert 5 <= first < 60
 
 
 def callers(listener: socket.socket) -> int:
@@ -76,12 +97,11 @@ def callers(listener: socket.socket) -> int:
     return count
 
 
-def test_unreachable_servers_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 0.2)
+def test_unreachable_servers_are_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with pytest.raises(DatabaseUnavailable, match="TimeoutError"):
-            asyncio.run(look(f"postgresql://me@127.0.0.1:{port},127.0.0.1:{port}/game", 1))
+        with pytest.raises(DatabaseUnavailable, match="no answer within 1 s"):
+            asyncio.run(look(f"postgresql://me@127.0.0.1:{port},127.0.0.1:{port}/game?connect_timeout=1", 1))
 
 
 async def forbid_writes(url: str) -> None:
@@ -104,11 +124,11 @@ def test_server_that_falls_silent_blocks_requests_only_briefly(url: str) -> None
     async def through(way: Swallower) -> float:
         place = urlsplit(way.url).netloc.rpartition("@")[2]
         store = postgres.PostgresStore(beside(place, url), 4)
-        await store.limit_statements(30)
+        await store.limit_statements(60)
         await asyncio.gather(*(clock.now(store) for _ in range(4)))
         way.swallow()
         began = time.monotonic()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while True:
                 with contextlib.suppress(DatabaseUnavailable):
                     await clock.now(store)
@@ -117,4 +137,4 @@ def test_server_that_falls_silent_blocks_requests_only_briefly(url: str) -> None
         return time.monotonic() - began
 
     with Swallower(url) as way:
-        assert asyncio.run(through(way)) < 20  # seconds; less than the statement timeout of 30 s
+        assert asyncio.run(through(way)) < 50  # seconds; less than the statement timeout of 60 s

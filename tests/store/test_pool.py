@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 import people
-from gamekeeper.http import shared_query
 from gamekeeper.store import pool
 from gamekeeper.store.engine import Reading
 from server import Server
@@ -25,9 +24,8 @@ GIVE = "/api/v1/players/{}/items/give"
 
 @pytest.fixture(autouse=True)
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise the database timeouts, so that none ends a wait on a busy machine."""
+    """Raise the timeout of locks and connections, so that it does not end a wait on a busy machine."""
     monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
-    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
 
 
 @asynccontextmanager
@@ -163,7 +161,7 @@ def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Cal
 def test_transaction_of_frozen_instance_ends_before_others_give_up(
     world: World, known_tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.undo()  # this test needs the real timeouts
+    monkeypatch.undo()  # this test needs the real timeout
 
     async def freeze_and_give(frozen: Server) -> Answer:
         headers = {"Authorization": f"Bearer {known_tokens['Root']}"}

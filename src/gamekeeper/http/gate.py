@@ -25,7 +25,7 @@ FREE_SECONDS = 0.01  # seconds of computing after which a read counts as long
 CREDIT_SECONDS = 1.0
 ACTIVE_SECONDS = 0.1  # seconds for which other clients count as active after their last request
 # Longest pause between two pieces of a long read. On PostgreSQL its snapshot stays open, and a connection that is idle
-# for watch.PATIENCE_SECONDS (1 s) is closed as dead.
+# for watch.SLOW_SECONDS (1 s) is closed as dead.
 PAUSE_SECONDS = 0.5
 MAX_LONG_READS = 3  # concurrent reads that are certainly long, such as an export, over all accounts
 # concurrent long reads of an account; at most one of them is certainly long, so a search can run beside an export

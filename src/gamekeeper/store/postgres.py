@@ -43,7 +43,6 @@ WEAK_COMMITS = ("off", "local", "remote_write")
 # PgBouncer a transaction may run in any session. remote_apply is stronger than on and is left unchanged.
 RAISE_COMMIT = f"""SELECT set_config('synchronous_commit', 'on', true)
                    WHERE current_setting('synchronous_commit') IN {WEAK_COMMITS}"""
-CONNECT_SECONDS = 3
 # Idle timeout in a transaction in seconds, for a client that froze or lost its network. Less than pool.LOCK_SECONDS, so
 # that writes waiting for the transaction's locks get them before they time out.
 IDLE_SECONDS = 3
@@ -202,9 +201,12 @@ class PostgresStore:
     engine, path = "postgres", None
 
     def __init__(self, url: str, connections: int, most_queued: int = MAX_QUEUED) -> None:
+        url, self._connect_seconds = hosts.split_timeout(url)
         self._urls = hosts.split_hosts(url)
         self._session = SESSION
-        self._watch = ConnectionWatch[_Connection](self._find_working_sessions, (CONNECT_SECONDS + 1) * len(self._urls))
+        self._watch = ConnectionWatch[_Connection](
+            self._find_working_sessions, (self._connect_seconds + 1) * len(self._urls)
+        )
         self._pool = Pool[_Connection](self._connect, self._watch.busy, connections, most_queued)
         self._watching: asyncio.Task[None] | None = None
 
@@ -348,7 +350,7 @@ class PostgresStore:
     async def _connect(self) -> _Connection:
         db = await self._open_connection()
         try:
-            async with asyncio.timeout(CONNECT_SECONDS):
+            async with asyncio.timeout(self._connect_seconds):
                 pid, session = await db.fetchrow(OWN_SESSION)
                 await codecs.register_codecs(db)
         except BaseException:
@@ -362,14 +364,15 @@ class PostgresStore:
         driver: Any = asyncpg
         session = session or {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
         wanted = "read-write" if len(self._urls) > 1 else "any"
-        options = {"timeout": CONNECT_SECONDS, "statement_cache_size": 0, "target_session_attrs": wanted}
+        options = {"timeout": self._connect_seconds, "statement_cache_size": 0, "target_session_attrs": wanted}
         why = ""
         for url in self._urls:
             try:
                 return await driver.connect(url, server_settings=session, **options)
             # connection errors include a wrong password or database name
             except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:
-                why = str(error) or type(error).__name__
+                silent = f"no answer within {self._connect_seconds} seconds"
+                why = str(error) or (silent if isinstance(error, TimeoutError) else type(error).__name__)
                 self._urls = sorted(self._urls, key=url.__eq__)
         raise DatabaseUnavailable(why)
 
