@@ -12,12 +12,15 @@ from hashlib import sha256
 from time import monotonic, perf_counter_ns, time
 from typing import Any
 
-from gamekeeper import log, settings
+from gamekeeper import app, log, settings
 from gamekeeper.cli import serve
+from gamekeeper.game import inventory, lists
+from gamekeeper.game.bucket_index import BucketIndex
 from gamekeeper.http import caller, etags
 from gamekeeper.http.instants import format_instant
-from gamekeeper.http.response import JSON, POLICY
+from gamekeeper.http.response import JSON, POLICY, REPLAY_HEADER
 from gamekeeper.http.response_headers import SECURITY_HEADERS
+from gamekeeper.http.wire.lists import DEFAULT_SIZE
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.settings import Settings
 
@@ -25,10 +28,11 @@ Message = dict[str, Any]
 Headers = Mapping[bytes, bytes]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 PLAYERS = b"/api/v1/players/"
 LOOKUP = "GET /api/v1/players/[lookupKey]"
+GIVE = "POST /api/v1/players/[lookupKey]/items/give"
+NAMES, RANK = "GET /api/v1/players", "GET /api/v1/players/rank"
 
 ids = map((os.urandom(8).hex() + "%08x").__mod__, itertools.count())  # request ids, as Gamekeeper makes them
 MOST_CHUNKS = log.QUEUE_BYTES // log.PIPE_BYTES
@@ -53,6 +57,23 @@ def encode_record(row: Sequence[Any]) -> bytes:
         b"true" if online else b"false",
         b"null" if last is None else b'"%b"' % format_instant(last).encode(),
     )
+
+
+def find_rows(index: BucketIndex, query: bytes, largest: int, *, descending: bool) -> tuple[int, int, Any, int, int]:
+    """Find a page of an ordered list: its number and size, and where to seek: key, limit and offset."""
+    values = dict(pair.split(b"=") for pair in query.split(b"&")) if query else {}
+    page, size = int(values.get(b"page", 0)), min(int(values.get(b"pageSize", DEFAULT_SIZE)), largest)
+    end = index.total - page * size if descending else min(page * size + size, index.total)
+    first = max(end - size, 0) if descending else page * size
+    if first >= end:
+        return page, size, index.blocks[0].starts[0], 0, 0
+    bucket = index.find_at_position(first)
+    return page, size, bucket.start, end - first, first - bucket.before
+
+
+def encode_page(total: int, page: int, size: int, rows: Sequence[Any]) -> bytes:
+    head = b'{"Total":%d,"Page":%d,"PageSize":%d,"Count":%d,"Values":[' % (total, page, size, len(rows))
+    return b"%b%b]}" % (head, b",".join([encode_record(row) for row in rows]))
 
 
 # --- answers -------------------------------------------------------------------------------------------------------
@@ -86,6 +107,24 @@ def answer_read(request_id: str, headers: Headers, body: bytes) -> tuple[Message
     if headers.get(b"connection") == b"close":
         found.append(CLOSE)
     return {"type": "http.response.start", "status": status, "headers": found}, body
+
+
+def answer_write(request_id: str, headers: Headers, body: bytes, *, replayed: bool) -> Message:
+    """Return the start of an answer to a change."""
+    found = [
+        (b"x-request-id", request_id.encode()),
+        POLICY_HEADER,
+        NO_SNIFFING,
+        NO_REFERRER,
+        NOT_STORED,
+        TYPE,
+        (b"content-length", b"%d" % len(body)),
+    ]
+    if replayed:
+        found.insert(2, REPLAY_HEADER)
+    if headers.get(b"connection") == b"close":
+        found.append(CLOSE)
+    return {"type": "http.response.start", "status": 200, "headers": found}
 
 
 async def refuse(send: Send, status: int) -> None:
@@ -129,19 +168,71 @@ class AccessLog:
 # --- the process ---------------------------------------------------------------------------------------------------
 
 
-async def live(receive: Receive, send: Send, start: Callable[[], Awaitable[None]] | None = None) -> None:
-    """Answer granian's lifespan messages."""
-    await receive()
-    if start:
-        await start()
-    gc.collect()
-    gc.freeze()  # as Gamekeeper does
-    await send({"type": "lifespan.startup.complete"})
-    await receive()
-    await send({"type": "lifespan.shutdown.complete"})
+class Peer:
+    """What the peers of both engines have; their operations are below them, one function each."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.room = inventory.read_capacity(settings)
+        self.believed: dict[str, Believed] = {}  # callers by the hash of their token
+        self.access = AccessLog().add
+        # the counts of the ordered lists; Gamekeeper's store loads them at the start and when the lists have changed
+        self.store = app.open_store(settings)
+        self.view: Any = None
+
+    def __call__(self, scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
+        if scope["type"] == "lifespan":
+            return self.live(receive, send)
+        if scope["method"] == "POST":
+            return self.give_item(scope, receive, send)
+        path = scope["raw_path"].partition(b"?")[0]
+        if path == b"/api/v1/players":
+            return self.list_players(scope, send, NAMES)
+        if path == b"/api/v1/players/rank":
+            return self.list_players(scope, send, RANK)
+        return self.get_player(scope, send)
+
+    async def live(self, receive: Receive, send: Send) -> None:
+        """Answer granian's lifespan messages."""
+        await receive()
+        await self.open()
+        gc.collect()
+        gc.freeze()  # as Gamekeeper does
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def open(self) -> None:
+        await self.store.open()
+        await lists.Lists(self.store).prepare()
+        await self.load_view()
+        await self.connect()
+
+    async def close(self) -> None:
+        await self.disconnect()
+        await self.store.close()
+
+    async def load_view(self) -> None:
+        self.view = await self.store.read(lists.load_view)
+
+    async def connect(self) -> None:
+        raise NotImplementedError
+
+    async def disconnect(self) -> None:
+        raise NotImplementedError
+
+    async def get_player(self, scope: Message, send: Send) -> None:
+        raise NotImplementedError
+
+    async def list_players(self, scope: Message, send: Send, route: str) -> None:
+        raise NotImplementedError
+
+    async def give_item(self, scope: Message, receive: Receive, send: Send) -> None:
+        raise NotImplementedError
 
 
-def run(build: Callable[[Settings], App]) -> None:
+def run(build: Callable[[Settings], Peer]) -> None:
     """Serve a flat peer: the port and the database URL are the program's arguments."""
     port, database = sys.argv[1:]
     serve.run(settings.load({}, port=int(port), database=database), build, "flat")
