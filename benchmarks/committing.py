@@ -14,7 +14,7 @@ from gamekeeper.cli import serve
 from gamekeeper.http.asgi import Asgi, Scope, Send
 from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
-from gamekeeper.store import sqlite
+from gamekeeper.store import sqlite, sqlite_writer
 
 AS_IT_COMES, NORMAL, ALONE = "as-it-comes", "normal", "alone"
 
@@ -39,7 +39,7 @@ def build(settings: Settings, way: str) -> Asgi:
     if way == NORMAL:
         setattr(sqlite, "_connect", partial(_connect_normally, sqlite._connect))  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
     if way == ALONE:
-        sqlite.MAX_BATCH = 1
+        sqlite_writer.MAX_BATCH = 1
     return cast("Asgi", AddKeys(serve.build_app(settings)))  # safe cast: granian accepts any ASGI app
 
 

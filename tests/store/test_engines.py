@@ -2,7 +2,9 @@
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,10 @@ async def break_off(tx: Writing) -> None:
     raise LookupError("no")
 
 
+async def refuse(_: Writing) -> None:
+    raise LookupError("no")
+
+
 async def violate(tx: Writing) -> None:
     tx.defer(FAIL, people.guid(0x3000))
 
@@ -57,6 +63,41 @@ def test_failed_write_does_not_affect_concurrent_writes(world: World) -> None:
     assert isinstance(answers[10], LookupError)
     assert isinstance(answers[20], Exception)
     assert world.run(count(store)) == 41
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(("fails", "runs"), [(refuse, 1), (break_off, 2)])
+def test_batch_runs_again_only_if_a_failed_write_had_changed_something(world: World, fails: Any, runs: int) -> None:
+    store = world.keeper.store
+    started: list[int] = []
+
+    async def work(tx: Writing, number: int) -> None:
+        started.append(number)
+        tx.defer(INSERT, people.guid(0x1000 + number), "new")
+        if number == 0:  # while this sleeps, the other writes gather to one batch
+            time.sleep(0.2)  # noqa: ASYNC251 - in the writer thread, which has no event loop
+
+    async def many() -> list[object]:
+        first = asyncio.ensure_future(store.write(partial(work, number=0)))
+        await asyncio.sleep(0.05)
+        works = [store.write(partial(work, number=number)) for number in (1, 2)]
+        return list(await asyncio.gather(first, *works, store.write(fails), return_exceptions=True))
+
+    assert isinstance(world.run(many())[-1], LookupError)
+    assert started == [0, *[1, 2] * runs]
+    assert world.run(count(store)) == 4
+
+
+def test_work_runs_again_after_unique_violation_and_sees_the_row(world: World) -> None:
+    runs: list[int] = []
+
+    async def work(tx: Writing) -> int:
+        runs.append(await count(tx))
+        tx.defer(INSERT, people.MEADOW.id if len(runs) == 1 else people.guid(0x1000), "new")
+        return await count(tx)
+
+    assert world.run(world.keeper.store.write(work)) == 2
+    assert runs == [1, 1]
 
 
 def test_reads_in_one_snapshot_see_the_same_state(world: World) -> None:
@@ -258,7 +299,8 @@ def test_disk_error_in_commit_is_reported_as_unknown(
         works = [store.write(insert(number)) for number in range(together)]
         return await asyncio.gather(*works, return_exceptions=True)
 
-    monkeypatch.setattr(store, "_writer_db", Failing(getattr(store, "_writer_db")))  # noqa: B009 - private attribute
+    connection: Any = getattr(getattr(store, "_writer"), "_connection")  # noqa: B009 - private attributes
+    monkeypatch.setattr(connection, "db", Failing(connection.db))
     assert [type(each) for each in world.run(write())] == [CommitUnknown] * together
     monkeypatch.undo()
     assert world.run(store.write(insert(0))) is not None

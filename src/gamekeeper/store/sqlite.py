@@ -1,20 +1,14 @@
 """SQLite store: short reads on the event loop, and one writer thread that commits concurrent writes in batches."""
 
-import asyncio
 import contextlib
-import queue
 import sqlite3
-import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
 from gamekeeper.store.database_file import DatabaseFile, find_log, measure_size, resolve
 from gamekeeper.store.engine import (
-    CommitUnknown,
     DatabaseUnavailable,
     DiskFull,
     Row,
@@ -23,15 +17,14 @@ from gamekeeper.store.engine import (
     UnusableDatabase,
     Value,
     Work,
-    Writing,
 )
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.sqlite_failures import is_full, translate
+from gamekeeper.store.sqlite_writer import SqliteWriter, drive
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
 MIN_VERSION = (3, 38, 0)
-MAX_BATCH = 256
 FETCH_ROWS = 5_000  # rows per batch when a whole table is read
 # Page cache of the reader. Not memory-mapped: an I/O error in a mapped page would kill the process with SIGBUS.
 READER_CACHE_KIB = 32 * 1024
@@ -76,6 +69,7 @@ class _Connection:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
+        self.has_written = False  # whether a statement has changed something since the writer reset this
         self._texts: dict[Statement, str] = {}
 
     def execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
@@ -97,8 +91,10 @@ class _Connection:
 
     def defer(self, statement: Statement, *values: Value) -> None:
         self.execute(statement, values)
+        self.has_written = True
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
+        self.has_written = True  # set first: a row that fails does not undo the rows before it
         self.db.execute(f"PRAGMA cache_size = -{BULK_LOAD_CACHE_KIB}")
         self.db.executemany(_render(statement), rows)
 
@@ -116,19 +112,9 @@ class _Connection:
         """Do nothing: on SQLite `defer` has already run the SQL statements."""
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return self.execute(statement, values).fetchall()
-
-
-@dataclass(slots=True)
-class _WriteJob:
-    work: Callable[[Writing], Coroutine[Any, Any, Any]]
-    future: asyncio.Future[Any]
-
-
-@dataclass(slots=True)
-class _JobOutcome:
-    value: Any = None
-    error: BaseException | None = None
+        rows = self.execute(statement, values).fetchall()
+        self.has_written = True
+        return rows
 
 
 class SqliteStore:
@@ -136,9 +122,7 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
-        self._batches, self._batched = [0] * (MAX_BATCH.bit_length()), 0
-        self._thread: threading.Thread | None = None
+        self._writer: SqliteWriter | None = None
         self._free: list[_Connection] = []  # idle connections for long reads
         self._clock = SteadyClock()
 
@@ -152,7 +136,6 @@ class SqliteStore:
             self._file = DatabaseFile(self.path)
             on_failure.callback(self._file.release)
             _require_ours(self.path)
-            self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
             on_failure.callback(self._writer_db.close)  # on failure, close the file before `_file.release`
             self._reader = self._open_reader(READER_CACHE_KIB)
@@ -160,15 +143,12 @@ class SqliteStore:
             self._set_clock()
             self._file.remember_log()
             on_failure.pop_all()
-        self._writer = _Connection(self._writer_db)
-        self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
-        self._thread.start()
+        self._writer = SqliteWriter(_Connection(self._writer_db), self._file)
 
     async def close(self) -> None:
-        thread, self._thread = self._thread, None  # from now on `write` refuses: None will be the last job
-        if thread:
-            self._jobs.put(None)
-            await asyncio.to_thread(thread.join)
+        writer, self._writer = self._writer, None  # from now on `write` refuses
+        if writer:
+            await writer.close()
             for reader in (self._reader, *self._free):
                 reader.db.close()
             self._free.clear()
@@ -180,7 +160,10 @@ class SqliteStore:
 
     def collect_stats(self) -> StoreStats:
         lead = int(self._clock.measure_lead() * 1000)
-        return StoreStats(self._jobs.qsize(), tuple(self._batches), self._batched, clock_lead_ms=lead)
+        if self._writer is None:
+            return StoreStats(clock_lead_ms=lead)
+        writer = self._writer
+        return StoreStats(writer.count_waiting(), tuple(writer.batches), writer.batched, clock_lead_ms=lead)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
@@ -226,11 +209,9 @@ class SqliteStore:
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
         del claim, queue, reserved  # unused on SQLite: there is one writer, so writes never overlap
-        if self._thread is None:
+        if self._writer is None:
             raise DatabaseUnavailable("The database is closed.")
-        job = _WriteJob(work, self._loop.create_future())
-        self._jobs.put(job)
-        return await job.future
+        return await self._writer.write(work)
 
     async def execute_alone(self, statement: Statement) -> None:
         await self.write(lambda tx: tx.returning(statement))
@@ -262,119 +243,10 @@ class SqliteStore:
         db.create_function("julianday", 1, self._clock.julian_day)
         return _Connection(db)
 
-    def _serve_writes(self) -> None:
-        stopping = False
-        while not stopping:
-            job = self._jobs.get()
-            batch: list[_WriteJob] = []
-            while job is not None:
-                batch.append(job)
-                if len(batch) == MAX_BATCH:
-                    break
-                try:
-                    job = self._jobs.get_nowait()
-                except queue.Empty:
-                    break
-            stopping = job is None
-            if batch:
-                self._batches[(len(batch) - 1).bit_length()] += 1
-                self._batched += len(batch)
-                self._commit_batch(batch)
-
-    def _commit_batch(self, batch: list[_WriteJob]) -> None:
-        """Commit a batch of writes in one transaction. If it fails, no caller was answered yet: retry each alone."""
-        crash.crash_at("before_begin")
-        if not self._file.is_in_place():
-            self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
-            return
-        if len(batch) == 1:
-            self._answer_jobs(batch, [self._run_alone(batch[0])])
-            return
-        try:
-            self._writer_db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:  # another process's lock: do not retry, each write would wait for it
-            self._answer_jobs(batch, [_JobOutcome(error=translate(error)) for _ in batch])
-            return
-        try:
-            outcomes = [self._attempt(job) for job in batch]
-            self._commit_transaction()
-        except CommitUnknown as undecided:
-            self._roll_back()
-            outcomes = [_JobOutcome(error=undecided) for _ in batch]
-        except sqlite3.Error:
-            self._roll_back()
-            for job in batch:
-                self._commit_batch([job])
-            return
-        self._answer_jobs(batch, outcomes)
-
-    def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
-        crash.crash_at("after_commit")
-        with contextlib.suppress(RuntimeError):  # the event loop is closed: no caller waits for an answer
-            self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
-
-    def _run_alone(self, job: _WriteJob) -> _JobOutcome:
-        """Run one write without a SAVEPOINT, inside which SQLite copies every page that a statement changes."""
-        try:
-            self._writer_db.execute("BEGIN IMMEDIATE")
-            outcome = _JobOutcome(value=drive(job.work(self._writer)))
-            self._commit_transaction()
-        except BaseException as error:  # noqa: BLE001 - every error is passed to the caller
-            self._roll_back()
-            outcome = _JobOutcome(error=translate(error))
-        return outcome
-
-    def _commit_transaction(self) -> None:
-        """Commit a SQLite transaction. After an I/O error its outcome is unknown: it may reappear after a crash."""
-        crash.crash_at("before_commit")
-        try:
-            self._writer_db.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorname.startswith("SQLITE_IOERR"):
-                raise CommitUnknown(str(error)) from error
-            raise
-
-    def _roll_back(self) -> None:
-        if self._writer_db.in_transaction:
-            with contextlib.suppress(sqlite3.Error):  # ignore a failed ROLLBACK: the next BEGIN reports it
-                self._writer_db.execute("ROLLBACK")
-
-    def _attempt(self, job: _WriteJob) -> _JobOutcome:
-        self._writer_db.execute("SAVEPOINT job")
-        try:
-            outcome = _JobOutcome(value=drive(job.work(self._writer)))
-        except BaseException as error:
-            if not self._writer_db.in_transaction:  # a full disk makes SQLite roll back the whole transaction
-                raise sqlite3.OperationalError("the transaction was rolled back") from error
-            self._writer_db.execute("ROLLBACK TO job")
-            outcome = _JobOutcome(error=translate(error))
-        self._writer_db.execute("RELEASE job")
-        return outcome
-
-
-def drive(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that awaits nothing but this store, to its end."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    coroutine.close()
-    raise RuntimeError("work inside a store's read or write may await nothing but the store")
-
 
 def _render(statement: Statement) -> str:
     """Render an SQL statement with ?1, which binds by number: sqlite3 would bind $1 by order of appearance."""
     return statement.render("sqlite", PLACEHOLDERS).replace("$", "?")
-
-
-def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
-    for job, outcome in zip(batch, outcomes, strict=True):
-        if job.future.cancelled():
-            continue
-        if outcome.error is not None:
-            job.future.set_exception(outcome.error)
-        else:
-            job.future.set_result(outcome.value)
 
 
 def _require_ours(path: Path) -> None:

@@ -18,6 +18,10 @@ def translate(error: BaseException) -> BaseException:
     return translated
 
 
+def is_unique_violation(error: sqlite3.IntegrityError) -> bool:
+    return error.sqlite_errorname in {"SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"}
+
+
 def is_full(error: BaseException) -> bool:
     """Return whether an error means a full disk: SQLite's error for an open file, or the system's for a new file."""
     return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC

@@ -1,0 +1,192 @@
+"""The writer thread of a SQLite store: commits concurrent writes in batches, each in one transaction."""
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Coroutine
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from gamekeeper import crash
+from gamekeeper.store.database_file import DatabaseFile
+from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Work, Writing
+from gamekeeper.store.sqlite_failures import is_unique_violation, translate
+
+T = TypeVar("T")
+MAX_BATCH = 256
+
+
+class WriterConnection(Writing, Protocol):
+    db: sqlite3.Connection
+    has_written: bool  # whether a statement has changed something since this was last set to False
+
+
+class _WriteJob(NamedTuple):
+    work: Work[Any]
+    future: asyncio.Future[Any]
+
+
+class _JobOutcome(NamedTuple):
+    value: Any = None
+    error: BaseException | None = None
+
+
+class _PartlyWritten(Exception):
+    """A write of a batch without savepoints failed after it had changed something."""
+
+
+class SqliteWriter:
+    def __init__(self, connection: WriterConnection, file: DatabaseFile) -> None:
+        self._connection, self._file = connection, file
+        self._loop = asyncio.get_running_loop()
+        self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
+        # number of transactions so far, by how many writes they committed: 1, 2, 3-4, 5-8, …
+        self.batches = [0] * MAX_BATCH.bit_length()
+        self.batched = 0  # number of writes so far that were committed
+        self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
+        self._thread.start()
+
+    def count_waiting(self) -> int:
+        return self._jobs.qsize()
+
+    async def write(self, work: Work[T]) -> T:
+        job = _WriteJob(work, self._loop.create_future())
+        self._jobs.put(job)
+        return await job.future
+
+    async def close(self) -> None:
+        """Commit all writes that wait, and end the thread. No write may follow."""
+        self._jobs.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _serve_writes(self) -> None:
+        stopping = False
+        while not stopping:
+            job = self._jobs.get()
+            batch: list[_WriteJob] = []
+            while job is not None:
+                batch.append(job)
+                if len(batch) == MAX_BATCH:
+                    break
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+            stopping = job is None
+            if batch:
+                self.batches[(len(batch) - 1).bit_length()] += 1
+                self.batched += len(batch)
+                self._commit_batch(batch)
+
+    def _commit_batch(self, batch: list[_WriteJob]) -> None:
+        """Commit a batch of writes in one transaction. If it fails, no caller was answered yet: retry each alone."""
+        crash.crash_at("before_begin")
+        if not self._file.is_in_place():
+            self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
+            return
+        try:
+            self._connection.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:  # another process's lock: do not retry, each write would wait for it
+            self._answer_jobs(batch, [_JobOutcome(error=translate(error)) for _ in batch])
+            return
+        try:
+            outcomes = self._run_batch(batch)
+            self._commit_transaction()
+        except CommitUnknown as undecided:
+            self._roll_back()
+            outcomes = [_JobOutcome(error=undecided) for _ in batch]
+        except sqlite3.Error as error:
+            self._roll_back()
+            if len(batch) > 1:
+                for job in batch:
+                    self._commit_batch([job])
+                return
+            outcomes = [_make_failure(error)]
+        self._answer_jobs(batch, outcomes)
+
+    def _run_batch(self, batch: list[_WriteJob]) -> list[_JobOutcome]:
+        """Run the writes of a transaction, without savepoints first: inside one, SQLite copies every changed page.
+
+        A write that is refused has usually changed nothing. If one has, run all of them again with savepoints.
+        """
+        try:
+            return [self._run_job(job) for job in batch]
+        except _PartlyWritten as failed:
+            self._connection.db.execute("ROLLBACK")
+            self._connection.db.execute("BEGIN IMMEDIATE")
+            if len(batch) == 1:
+                return [_make_failure(failed)]
+            return [self._run_in_savepoint(job) for job in batch]
+
+    def _run_job(self, job: _WriteJob) -> _JobOutcome:
+        connection = self._connection
+        connection.has_written = False
+        try:
+            try:
+                return _JobOutcome(drive(job.work(connection)))
+            except sqlite3.IntegrityError as error:
+                if connection.has_written or not is_unique_violation(error):
+                    raise
+                return _JobOutcome(drive(job.work(connection)))  # the row exists already: the work now sees it
+        except BaseException as error:  # every error is passed to the caller
+            if not connection.db.in_transaction:  # a full disk makes SQLite roll back the whole transaction
+                raise sqlite3.OperationalError("the transaction was rolled back") from error
+            if connection.has_written:
+                raise _PartlyWritten from error
+            return _JobOutcome(error=translate(error))
+
+    def _run_in_savepoint(self, job: _WriteJob) -> _JobOutcome:
+        db = self._connection.db
+        db.execute("SAVEPOINT job")
+        try:
+            outcome = self._run_job(job)
+        except _PartlyWritten as failed:
+            db.execute("ROLLBACK TO job")
+            outcome = _make_failure(failed)
+        db.execute("RELEASE job")
+        return outcome
+
+    def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
+        crash.crash_at("after_commit")
+        with contextlib.suppress(RuntimeError):  # the event loop is closed: no caller waits for an answer
+            self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
+
+    def _commit_transaction(self) -> None:
+        """Commit a SQLite transaction. After an I/O error its outcome is unknown: it may reappear after a crash."""
+        crash.crash_at("before_commit")
+        try:
+            self._connection.db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname.startswith("SQLITE_IOERR"):
+                raise CommitUnknown(str(error)) from error
+            raise
+
+    def _roll_back(self) -> None:
+        if self._connection.db.in_transaction:
+            with contextlib.suppress(sqlite3.Error):  # ignore a failed ROLLBACK: the next BEGIN reports it
+                self._connection.db.execute("ROLLBACK")
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that awaits nothing but this store, to its end."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    coroutine.close()
+    raise RuntimeError("work inside a store's read or write may await nothing but the store")
+
+
+def _make_failure(error: BaseException) -> _JobOutcome:
+    return _JobOutcome(error=translate(error.__cause__ or error))
+
+
+def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
+    for job, outcome in zip(batch, outcomes, strict=True):
+        if job.future.cancelled():
+            continue
+        if outcome.error is not None:
+            job.future.set_exception(outcome.error)
+        else:
+            job.future.set_result(outcome.value)
