@@ -9,7 +9,7 @@ UNWRITTEN = (
 
 def main() -> None:
     try:
-        from gamekeeper.cli.commands import gamekeeper  # noqa: PLC0415 - slow: Ctrl-C may come during the import
+        from gamekeeper.cli.commands import gamekeeper  # noqa: PLC0415 - Ctrl-C may come during the import
     except KeyboardInterrupt:
         sys.stderr.write("\nAborted!\n")  # as click prints when Ctrl-C comes after this import
         sys.exit(1)

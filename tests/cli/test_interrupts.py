@@ -20,13 +20,14 @@ from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
 from server import free_port
 
 ABORTED = "\nAborted!\n"
-# Program that sends itself SIGINT when it imports a given module
+# Program that sends itself SIGINT when it imports the module of its first argument
 IMPORTING = """
 import os, runpy, signal, sys
+pressed = sys.argv.pop(1)
 
 class Press:
     def find_spec(self, name, path=None, target=None):
-        if name == "gamekeeper.cli.serve":
+        if name == pressed:
             os.kill(os.getpid(), signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -146,6 +147,10 @@ def test_interrupt_before_reopening_moved_database_is_reported(
     assert first_command.json("users", "show", "Ann")["name"] == "Ann"
 
 
-def test_interrupt_before_command_starts() -> None:
-    done = subprocess.run([sys.executable, "-c", IMPORTING, "--version"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("module", "arguments"), [("commands", ["--version"]), ("serve", ["serve", "--help"]), ("serve", ["--help"])]
+)
+def test_interrupt_before_command_starts(module: str, arguments: list[str]) -> None:
+    command = [sys.executable, "-c", IMPORTING, f"gamekeeper.cli.{module}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", ABORTED)

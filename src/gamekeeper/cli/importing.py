@@ -12,18 +12,15 @@ from gamekeeper.backup.folder import ExportFolder
 from gamekeeper.backup.lines import TableChecksum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
-from gamekeeper.cli.intersect import intersect
+from gamekeeper.cli.lazy_commands import LazyCommands
 from gamekeeper.cli.moving import describe_tables
 from gamekeeper.doctor import Finding
 from gamekeeper.settings import Settings
 
 
-@click.group("import")
+@click.group("import", commands=LazyCommands({"intersect": "intersect:intersect"}))
 def import_() -> None:
     """Import data from an export or from another server."""
-
-
-import_.add_command(intersect)
 
 
 @import_.command("gamekeeper", epilog="Example: gamekeeper import gamekeeper game-export --database sqlite:///game.db")

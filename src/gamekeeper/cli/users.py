@@ -9,6 +9,7 @@ from unicodedata import category
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.lazy_commands import LazyCommands
 from gamekeeper.game import accounts, lookup, new_passwords
 from gamekeeper.game.changes import Decide, Decision
 from gamekeeper.game.keeper import Keeper
@@ -65,7 +66,19 @@ def password_options(command: C) -> C:
     return stdin(generate(command))
 
 
-@click.group()
+OTHER_COMMANDS = LazyCommands(
+    {
+        "delete": "person:delete",
+        "export": "person:export",
+        "ban": "moderation:ban",
+        "unban": "moderation:unban",
+        "mute": "moderation:mute",
+        "unmute": "moderation:unmute",
+    }
+)
+
+
+@click.group(commands=OTHER_COMMANDS)
 def users() -> None:
     """Add and list accounts, and change their permissions."""
 

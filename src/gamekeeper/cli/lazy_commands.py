@@ -1,0 +1,18 @@
+"""Subcommands that are imported when they are used: importing all of them takes longer than most commands run."""
+
+from collections import UserDict
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyCommands(UserDict[str, Any]):
+    """The commands of a group by name. A text such as "users:add" stands for `add` of the module cli/users.py."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - click takes this for a mapping of commands
+        found = self.data[name]
+        if isinstance(found, click.Command):
+            return found
+        module, _, attribute = found.partition(":")
+        return getattr(import_module(f"gamekeeper.cli.{module}"), attribute)
