@@ -19,7 +19,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens
+from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens, users
 from gamekeeper.store import finder as finder_rows
 from gamekeeper.store import history as ledger_rows
 from gamekeeper.store import items as item_rows
@@ -110,6 +110,28 @@ def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
     texts = {each: each.render(world.keeper.store.engine, WORDS[world.keeper.store.engine]) for each in asked}
     faults = {each.name: found for each, values in asked.items() if (found := _growing(world, texts[each], values))}
     assert not faults
+
+
+@pytest.mark.parametrize(
+    ("statement", "values", "step"),
+    [
+        (players.SQL.records_from_name, ("", 5, 7), "SEARCH p USING INDEX sqlite_autoindex_players_2 (fold>?)"),
+        (
+            players.SQL.records_from_rank,
+            (0, 0, "", 5, 7),
+            "SEARCH p USING INDEX players_by_rank ((level,exp,id)>(?,?,?))",
+        ),
+        (users.SQL.from_name, ("", 5, 7), "SEARCH u USING INDEX sqlite_autoindex_users_2 (fold>?)"),
+    ],
+)
+def test_page_on_sqlite_starts_at_its_first_key_and_is_not_sorted(
+    world: World, engine: str, statement: Statement, values: Sequence[Value], step: str
+) -> None:
+    if engine != "sqlite":
+        pytest.skip("PostgreSQL has its own form of these statements")
+    plan = [row[3] for row in world.sql(f"EXPLAIN QUERY PLAN {statement.render(engine, WORDS[engine])}", *values)]
+    assert plan[0] == step
+    assert not [each for each in plan if "TEMP B-TREE" in each]
 
 
 @pytest.mark.parametrize("left", [0, PLAYERS // 2])

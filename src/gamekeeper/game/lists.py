@@ -16,7 +16,7 @@ bypasses the log; until the lists are counted again there is no view, and pages 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -95,10 +95,12 @@ class Lists:
     ) -> tuple[int, list[R]]:
         """Return the length of an ordered list (ranking, players by name), and the rows of one page."""
         request = PageRequest(offset, limit, descending)
-        total, rows = await self._run_with_view(
-            lambda view: self._try_load_page(view, definition, request),
-            lambda tx: self._load_page_in_snapshot(tx, definition, request),
-        )
+        view = self._view
+        found = None if view is None else await self._try_load_page(view, definition, request)
+        if found is None:
+            await self._refresh_view(view)
+            found = await self._store.read(lambda tx: self._load_page_in_snapshot(tx, definition, request))
+        total, rows = found
         return total, rows[::-1] if descending else rows
 
     async def count(self, definition: ListDefinition[Any]) -> int:
@@ -112,7 +114,12 @@ class Lists:
             _, found = await players.read_records_around_rank(tx, mark, mine, around, bucket.start, bucket.size)
             return _make_ranking(index, bucket, mine, found)
 
-        return await self._run_with_view(lambda view: self._try_find_rank(view, key, around), load)
+        view = self._view
+        found = None if view is None else await self._try_find_rank(view, key, around)
+        if found is None:
+            await self._refresh_view(view)
+            found = await self._store.read(load)
+        return found
 
     async def prepare(self) -> None:
         """Load the ordered lists' counts before the first request; recount after a bulk load, restore or upgrade."""
@@ -155,22 +162,9 @@ class Lists:
         # process since the count is harmless: it trimmed only log entries that the count includes
         return await self._save(view, loads, further=2, number=view.checkpoint + 1)
 
-    async def _run_with_view(
-        self,
-        with_view: Callable[[ListsView], Awaitable[R | None]],
-        in_snapshot: Callable[[Reading], Coroutine[Any, Any, R]],
-    ) -> R:
-        view = self._view
-        if view is not None:
-            found = await with_view(view)
-            if found is not None:
-                return found
-            await self._refresh_view(view)
-        return await self._store.read(in_snapshot)
-
-    async def _refresh_view(self, view: ListsView) -> None:
+    async def _refresh_view(self, view: ListsView | None) -> None:
         """Load newer counts of the ordered lists, once for all requests that found the view in memory too old."""
-        if self._view is view:
+        if view is not None and self._view is view:
             async with self._refreshing:
                 if self._view is view:
                     await self._store.read(self._load_current_view)
@@ -191,8 +185,12 @@ class Lists:
         """Read a page of an ordered list in one round trip, by counts in memory. None: outdated for this page."""
         position = _find_position(view.indexes[definition.name], definition, request)
         delta, rows = await definition.seek(self._store, view.mark, *position)
-        index = self._advance_view(view, delta, definition)
-        return (index.total, rows) if index and _find_position(index, definition, request) == position else None
+        newer = self._advance_view(view, delta)
+        if newer is None:
+            return None
+        index = newer.indexes[definition.name]
+        same = newer is view or _find_position(index, definition, request) == position
+        return (index.total, rows) if same else None
 
     async def _try_find_rank(self, view: ListsView, key: str, around: int) -> Ranking | None:
         """Find a player's rank in two round trips. None: the view is too old, or the player or its bucket changed."""
@@ -201,20 +199,17 @@ class Lists:
         delta, found = await players.read_records_around_rank(
             self._store, view.mark, mine, around, sought.start, sought.size
         )
-        index = self._advance_view(view, delta, RANK)
-        if index is None or mine not in [each for each, _ in found.rows]:
+        newer = self._advance_view(view, delta)
+        if newer is None or mine not in [each for each, _ in found.rows]:
             return None
+        index = newer.indexes[RANK.name]
         bucket = index.find_by_key(mine)
         same = (bucket.start, bucket.size) == (sought.start, sought.size)
         return _make_ranking(index, bucket, mine, found) if same else None
 
-    def _advance_view(self, view: ListsView, delta: ListDelta, definition: ListDefinition[Any]) -> BucketIndex | None:
-        """Apply new list change log entries, publish the view, return a list's index. None: the view is too old."""
-        if not _can_apply(delta, view):
-            return None
-        newer = _apply_log(view, delta)
-        self._publish_view(view, newer)
-        return newer.indexes[definition.name]
+    def _advance_view(self, view: ListsView, delta: ListDelta) -> ListsView | None:
+        """Apply new list change log entries, publish and return the view. None: the view is too old."""
+        return self._publish_view(view, _apply_log(view, delta)) if _can_apply(delta, view) else None
 
     async def _load_page_in_snapshot(
         self, tx: Reading, definition: ListDefinition[R], request: PageRequest

@@ -75,12 +75,11 @@ def _ends_with_newest_field(document: bytes) -> bool:
 
 def encode_player_record(record: StoredPlayer) -> bytes:
     """Encode a player record: the stored document with class, map, online state and last online time appended."""
-    last = None if record.last_online is None else format_instant(record.last_online)
-    tail = wire.players.encode_player_tail(record.class_name, record.map_name, last, online=record.online)
-    document = record.document
+    _, _, document, class_name, map_name, online, last_online = record
     if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap check: it runs for each player
         document = _fill_in_defaults(document)
-    return document[:-1] + tail
+    last = "null" if last_online is None else f'"{format_instant(last_online)}"'
+    return document[:-1] + f"{wire.players.encode_player_tail(class_name, map_name, online)}{last}}}".encode()
 
 
 def encode_rank(found: Ranking) -> bytes:

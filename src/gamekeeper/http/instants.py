@@ -5,18 +5,16 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 _EPOCH = datetime.fromtimestamp(0, UTC).date()
-_TWO, _THREE = (
-    [f"{number:02}" for number in range(60)],
-    [f"{number:03}" for number in range(1000)],
-)  # numbers as text with two and three digits, made once for speed
+_DAY_MS = 86_400_000
+# the parts of a time as text, made once for speed: each minute of a day, each second and each millisecond
+_MINUTES = [f"T{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60)]
+_SECONDS = [f"{second:02}." for second in range(60)]
+_MILLISECONDS = [f"{number:03}Z" for number in range(1000)]
 
 
 def format_instant(milliseconds: int) -> str:
-    seconds, thousandths = divmod(milliseconds, 1000)
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    days, hour = divmod(hours, 24)
-    return f"{_format_date(days)}T{_TWO[hour]}:{_TWO[minute]}:{_TWO[second]}.{_THREE[thousandths]}Z"
+    days, rest = divmod(milliseconds, _DAY_MS)
+    return f"{_format_date(days)}{_MINUTES[rest // 60_000]}{_SECONDS[rest // 1000 % 60]}{_MILLISECONDS[rest % 1000]}"
 
 
 @functools.lru_cache(maxsize=4096)

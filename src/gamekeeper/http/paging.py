@@ -1,14 +1,13 @@
 """The page of a list that a query or a legacy body selects."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gamekeeper.http.wire.lists import DEFAULT_SIZE, LegacyPage, PageQuery
 
 MAX_INT32 = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class PageRange:
+class PageRange(NamedTuple):
     number: int
     size: int
     limit: int  # largest number of records on a page

@@ -25,7 +25,9 @@ async def load_page(
     request: Request, page: PageRange, sort: Sort[R], sought: str, *, descending: bool
 ) -> tuple[int, Sequence[R], bool]:
     """Return the number of matches, the page's records, and whether the search stopped early. Empty `sought`: all."""
-    keeper, wanted = request.services.keeper, PageRequest(page.offset, page.limit, descending=descending)
+    keeper = request.services.keeper
     if sort.listing and not sought:
-        return await search.load_page(keeper, sort, sought, wanted)
+        total, records = await keeper.lists.load_page(sort.listing, page.offset, page.limit, descending=descending)
+        return total, records, False
+    wanted = PageRequest(page.offset, page.limit, descending=descending)
     return await request.run_through_gate(lambda: search.load_page(keeper, sort, sought, wanted))

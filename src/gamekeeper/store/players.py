@@ -86,12 +86,12 @@ async def find_record_by_id(tx: Reading, player_id: str) -> StoredPlayer | None:
 
 
 async def read_records_of_user(tx: Reading, user_id: str) -> list[StoredPlayer]:
-    return _to_records(await tx.all(SQL.records_of_user, user_id))
+    return to_records(await tx.all(SQL.records_of_user, user_id))
 
 
 async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> list[StoredPlayer]:
     """Read these players, in no particular order."""
-    return _to_records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
+    return to_records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
 
 
 async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
@@ -108,14 +108,14 @@ async def read_records_from_name(
     tx: Reading, mark: str, fold: str, limit: int, offset: int
 ) -> tuple[ListDelta, list[StoredPlayer]]:
     new, rows = await read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
-    return new, _to_records(rows)
+    return new, to_records(rows)
 
 
 async def read_records_from_rank(
     tx: Reading, mark: str, key: RankKey, limit: int, offset: int
 ) -> tuple[ListDelta, list[StoredPlayer]]:
     new, rows = await read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
-    return new, _to_records(rows)
+    return new, to_records(rows)
 
 
 async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
@@ -209,9 +209,9 @@ async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequenc
     return await tx.all(SQL.columns_after, player_id, limit)
 
 
+def to_records(rows: Iterable[Row]) -> list[StoredPlayer]:
+    return list(map(StoredPlayer._make, rows))
+
+
 def _to_record(row: Row | None) -> StoredPlayer | None:
-    return StoredPlayer(*row) if row else None
-
-
-def _to_records(rows: Iterable[Row]) -> list[StoredPlayer]:
-    return [StoredPlayer(*row) for row in rows]
+    return StoredPlayer._make(row) if row else None

@@ -87,7 +87,7 @@ class _Connection:
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        return await self.one(first, value), await self.all(statement, *values)
+        return self.execute(first, (value,)).fetchone(), self.execute(statement, values).fetchall()
 
     def defer(self, statement: Statement, *values: Value) -> None:
         self.execute(statement, values)
@@ -180,7 +180,15 @@ class SqliteStore:
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        return await self.read(lambda tx: tx.fetch_both(first, value, statement, *values))
+        reader = self._reader
+        try:
+            reader.db.execute("BEGIN")
+            try:
+                return reader.execute(first, (value,)).fetchone(), reader.execute(statement, values).fetchall()
+            finally:
+                reader.db.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            raise translate(error) from error
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         try:

@@ -192,9 +192,13 @@ def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
 
 
 def _to_user(row: Row) -> User:
-    powers = Powers(*(bool(flag) for flag in row[4:12]))
-    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15])
+    return _make_user(row, 0)
 
 
 def _to_record(row: Row) -> User:
-    return _to_user(row)._replace(play_time_seconds=int(min(row[16], MAX_SECONDS)))
+    return _make_user(row, int(min(row[16], MAX_SECONDS)))
+
+
+def _make_user(row: Row, play_time: int) -> User:
+    powers = Powers._make(map(bool, row[4:12]))
+    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15], play_time)

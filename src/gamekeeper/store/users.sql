@@ -24,7 +24,15 @@ SELECT id, name, email, password, editor, ban, kick, mute, api,
        users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, play_time
 FROM user_records WHERE id = $1;
 
--- name: from_name
+-- Pages of accounts, in one form for each engine as in players.sql.
+-- name: from_name (sqlite)
+SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, play_time
+FROM user_records
+WHERE fold >= (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT 1 OFFSET $3)
+ORDER BY fold LIMIT $2;
+
+-- name: from_name (postgres)
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
        r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.play_time
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,

@@ -57,12 +57,12 @@ class Legacy(Struct, Generic[R]):
 
 def encode_paged(total: int, page: int, size: int, records: Sequence[bytes]) -> bytes:
     head = b'{"Total":%d,"Page":%d,"PageSize":%d,"Count":%d,"Values":[' % (total, page, size, len(records))
-    return head + b",".join(records) + b"]}"
+    return b"".join((head, b",".join(records), b"]}"))
 
 
 def encode_legacy(total: int, page: int, records: Sequence[bytes]) -> bytes:
     head = b'{"total":%d,"Page":%d,"count":%d,"entries":[' % (total, page, len(records))
-    return head + b",".join(records) + b"]}"
+    return b"".join((head, b",".join(records), b"]}"))
 
 
 def encode_array(records: Sequence[bytes]) -> bytes:

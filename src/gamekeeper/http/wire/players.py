@@ -1,5 +1,6 @@
 """Players: their record, their rank, and the bodies and queries of their operations."""
 
+import functools
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -143,13 +144,11 @@ PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items(
 STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
 
 
-def encode_player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:
-    return b',"ClassName":%b,"MapName":%b,"Online":%b,"LastOnline":%b}' % (
-        encode(class_name),
-        encode(map_name),
-        b"true" if online else b"false",
-        encode(last_online),
-    )
+@functools.lru_cache(maxsize=4096)
+def encode_player_tail(class_name: str, map_name: str, online: bool) -> str:  # noqa: FBT001 - called for each player
+    """Encode the appended fields of a player record, up to the value of LastOnline. Few values differ: cached."""
+    names = f',"ClassName":{encode(class_name).decode()},"MapName":{encode(map_name).decode()}'
+    return f'{names},"Online":{"true" if online else "false"},"LastOnline":'
 
 
 def encode_ranked_player(rank: int, record: bytes) -> bytes:
