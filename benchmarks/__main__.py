@@ -5,7 +5,21 @@ from pathlib import Path
 
 import click
 
-from benchmarks import console, lists, load, loading, lookups, machine, memory, pages, report, results, worlds, writes
+from benchmarks import (
+    console,
+    flats,
+    lists,
+    load,
+    loading,
+    lookups,
+    machine,
+    memory,
+    pages,
+    report,
+    results,
+    worlds,
+    writes,
+)
 from benchmarks.results import LAYERS, Results
 from benchmarks.rounds import Bench
 
@@ -14,6 +28,7 @@ Scenario = Callable[[Bench, Collection[str]], Results]
 # Scenarios: the parts that each one measures, and its function, which gets the selected parts
 SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T0", "T1", "T2", "T3", "T4", LAYERS), lookups.run),
+    (flats.PARTS, flats.run),
     (("T5", "T6"), lists.run),
     (pages.PARTS, pages.run),
     (("T7", "T8"), writes.run),

@@ -69,7 +69,9 @@ def _summary(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _sort(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    return sorted(verdicts, key=lambda each: BARS.index(each.bar) if each.bar in BARS else len(BARS))
+    """Sort by bar: T0, T0-pages, T1 …"""
+    numbers = {bar: number for number, bar in enumerate(BARS)}
+    return sorted(verdicts, key=lambda each: numbers.get(each.bar.partition("-")[0], len(BARS)))
 
 
 def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:

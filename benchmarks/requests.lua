@@ -1,7 +1,8 @@
 -- wrk's side: a random request out of one file, with a random token out of another, for as long as it is asked.
--- wrk -s requests.lua URL -- REQUESTS TOKENS EXPECTED
+-- wrk -s requests.lua URL -- REQUESTS TOKENS EXPECTED KEYED
 -- A line of REQUESTS is "GET /path" or "POST /path {json}". EXPECTED is a status that every answer must have;
--- 0 leaves it to wrk, which counts what is neither 2xx nor 3xx.
+-- 0 leaves it to wrk, which counts what is neither 2xx nor 3xx. With 1 for KEYED every request has an Idempotency-Key of
+-- its own.
 
 local threads = {}
 
@@ -33,6 +34,8 @@ function init(arguments)
     beginnings[number], endings[number] = split(line)
   end
   math.randomseed(os.time())
+  keyed, keys = arguments[4] == "1", 0
+  key = "\r\nIdempotency-Key: " .. os.time() .. "-" .. math.random(1000000000) .. "-"
   local expected = tonumber(arguments[3])
   if expected > 0 then
     -- defined only when needed: with it, wrk hands every answer to Lua
@@ -46,6 +49,10 @@ end
 
 function request()
   local number = math.random(#beginnings)
+  if keyed then
+    keys = keys + 1
+    return beginnings[number] .. tokens[math.random(#tokens)] .. key .. keys .. endings[number]
+  end
   return beginnings[number] .. tokens[math.random(#tokens)] .. endings[number]
 end
 
