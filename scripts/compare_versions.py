@@ -1,0 +1,434 @@
+"""Send the same requests to two versions of Gamekeeper, and compare every answer byte by byte.
+
+    .venv/bin/python scripts/compare_versions.py OLD_CHECKOUT NEW_CHECKOUT [--engine sqlite] [--count 10000] [--seed 1]
+
+Both checkouts need their .venv. The old version fills a demo database, and each version serves a copy of it. The
+requests are made from the old version's OpenAPI document: every operation, with valid, repeated, odd and invalid
+requests. Compared are the status, the headers with their order, the body, and the access log. Ids, times and other
+random values may differ, but an id must stand for the same id in all answers, and a time must be about the same.
+Exit code 0: no differences; 1: differences, printed.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from hashlib import sha256
+from http import HTTPStatus
+from itertools import dropwhile
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+
+from pair import USER, Node, programs
+from server import Server, free_port
+from varied_requests import ORIGIN, Ask, Values, make_requests
+
+ENGINES = SQLITE, POSTGRES = "sqlite", "postgres"
+PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
+PLAYERS = 400  # numbered players beside the demo's; some of them are deleted
+CALLER, UNPRIVILEGED = "keeper", "clerk"
+NAMED = 5  # version of the ids of the demo's named accounts; the numbered ones have no password
+OLD_HOST, NEW_HOST = "127.0.0.1", "127.0.0.2"  # one port for both, because an answer has it
+LIMITS = {"guesses_per_address": 100_000, "resets_per_account": 20, "registrations_per_caller": 100_000}
+IDLE_SECONDS = 2  # seconds: a connection idle for longer is opened again; the server closes it after 5
+ANSWER_SECONDS = 60
+MOST_APART_SECONDS = 600  # seconds that a time may differ: the servers start one after the other
+MOST_SHOWN = 50
+FEWEST = 30  # requests of an operation below which it counts as not tested
+FIXED = ("etag:", "content-length:")  # headers that must be equal if the bodies are
+READY = '"route":"GET /health/ready"'
+
+# Values that may differ between the versions, with their kind. `id`: random, but the same one wherever it is used.
+VOLATILE: Sequence[tuple[str, str]] = (
+    # set to null by a background job, some time after the mail's code was replaced or used
+    ("number", r'(?<="NextTryAt":)(?:null|"[^"]+")'),
+    ("id", r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
+    ("id", r"(?<!\w)[0-9a-f]{24}(?!\w)"),  # id of a request
+    ("id", r'(?<=etag: )"[0-9a-f]{32}"'),
+    ("id", r"gka_[\w-]{43}"),
+    ("id", r'(?<="PasswordResetCode":")[\w-]+'),
+    ("time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"),
+    ("date", r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT"),
+    ("ms", r"(?<!\d)1[789]\d{11}(?!\d)"),
+    ("number", r"(?<=content-length: )\d+|(?<=retry-after: )\d+"),
+    *(("number", rf'(?<="{name}":)[\d.]+') for name in ("uptime", "cps", "us", "at", "RetryAfter")),
+)
+PIECES = re.compile("|".join(f"({pattern})" for _, pattern in VOLATILE))
+SECONDS: Mapping[str, Callable[[str], float]] = {
+    "time": lambda text: datetime.fromisoformat(text).timestamp(),
+    "date": lambda text: parsedate_to_datetime(text).timestamp(),
+    "ms": lambda text: int(text) / 1000,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    head: str  # status line and headers, as they were sent
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.head + self.body.decode(errors="backslashreplace")
+
+
+class Connection:
+    """A connection to one server, which shows the bytes of the answers; it is opened again when needed."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._address = (host, port)
+        self._socket: socket.socket | None = None
+        self._used = 0.0
+
+    def send(self, data: bytes) -> None:
+        if self._socket is None or time.monotonic() - self._used > IDLE_SECONDS:
+            self.close()
+            self._socket = socket.create_connection(self._address, timeout=ANSWER_SECONDS)
+            self._file = self._socket.makefile("rb")
+        with suppress(OSError):  # ignored: the server has answered before it read everything, and closed
+            self._socket.sendall(data)
+
+    def receive(self, method: str) -> Answer:
+        try:
+            head = self._read_head()
+            status = int(head.split(maxsplit=2)[1]) if head else 0
+            body = b"" if method == "HEAD" or status in {0, 204, 304} else self._read_body(head)
+        except OSError:
+            head, status, body = "", 0, b""
+        if not head or "\nconnection: close" in head.lower():
+            self.close()
+        self._used = time.monotonic()
+        return Answer(status, head, body)
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._file.close()
+            self._socket.close()
+            self._socket = None
+
+    def _read_head(self) -> str:
+        while True:
+            head = ""
+            while (line := self._file.readline().decode("latin-1")) not in {"", "\r\n"}:
+                head += line
+            if not head.startswith("HTTP/1.1 100"):
+                return head
+
+    def _read_body(self, head: str) -> bytes:
+        if length := re.search(r"^content-length: (\d+)\r$", head, re.MULTILINE | re.IGNORECASE):
+            return self._file.read(int(length[1]))
+        if not re.search(r"^transfer-encoding: chunked\r$", head, re.MULTILINE | re.IGNORECASE):
+            return self._file.read()
+        parts: list[bytes] = []
+        while size := int(self._file.readline(), 16):
+            parts.append(self._file.read(size))
+            self._file.readline()
+        self._file.readline()
+        return b"".join(parts)
+
+
+@dataclass
+class Side:
+    """One version: its connection, and values of its answers that later requests use."""
+
+    connection: Connection
+    values: dict[str, str] = field(default_factory=dict[str, str])
+    etags: dict[str, str] = field(default_factory=dict[str, str])
+
+    def send(self, ask: Ask) -> None:
+        lines = [f"{ask.method} {ask.target} HTTP/1.1", *(f"{name}: {value}" for name, value in ask.headers)]
+        lines += [] if any(name == "Host" for name, _ in ask.headers) else ["Host: localhost"]
+        body = self._fill(ask.body.decode("latin-1"), ask).encode("latin-1")
+        lines += [f"Content-Length: {len(body)}"] if body or ask.method in {"POST", "PUT"} else []
+        self.connection.send(self._fill("\r\n".join([*lines, "", ""]), ask).encode() + body)
+
+    def receive(self, ask: Ask) -> Answer:
+        answer = self.connection.receive(ask.method)
+        if any(each == ("Connection", "close") for each in ask.headers):
+            self.connection.close()
+        self._remember(ask, answer)
+        return answer
+
+    def _fill(self, text: str, ask: Ask) -> str:
+        known = {"etag": self.etags.get(ask.target, '"none"')} | self.values
+        return re.sub(r"~(\w+)~", lambda found: known.get(found[1], "none"), text)
+
+    def _remember(self, ask: Ask, answer: Answer) -> None:
+        if etag := re.search(r"^etag: (.*)\r$", answer.head, re.MULTILINE):
+            self.etags[ask.target] = etag[1]
+        if answer.status != HTTPStatus.OK or b'"' not in answer.body:
+            return
+        text = answer.text
+        patterns = {
+            "access": r'"access_token":"([^"]+)"',
+            "refresh": r'"refresh_token":"([^"]+)"',
+        }
+        if ask.operation == "list_mails":
+            patterns |= {"mail": r'"Id":"([^"]+)"', "mail_cursor": r'"Next":"([^"]+)"'}
+        self.values |= {name: each[1] for name, pattern in patterns.items() if (each := re.search(pattern, text))}
+        if owner := re.search(r'"Id":"([^"]+)","Name":(?:(?!"Id":).)*"PasswordResetCode":"([^"]+)"', text):
+            self.values |= {"coded_user": owner[1], "code": owner[2]}
+
+
+class Comparison:
+    """Compares answers. An id of the old version must always stand for the same id of the new one, and back."""
+
+    def __init__(self) -> None:
+        self._new_of: dict[str, str] = {}
+        self._old_of: dict[str, str] = {}
+
+    def find_difference_of_answers(self, old: Answer, new: Answer) -> str:
+        """Return what differs; the tag and the length may only differ if the body does."""
+        head = self.find_difference(old.head, new.head)
+        if old.body != new.body:
+            return head or self.find_difference(old.text, new.text)
+        fixed = [[each for each in answer.head.splitlines() if each.startswith(FIXED)] for answer in (old, new)]
+        return head or ("" if fixed[0] == fixed[1] or not old.body else f"{fixed[0]}\n    {fixed[1]}")
+
+    def find_difference(self, old: str, new: str) -> str:
+        """Return what differs, or an empty text."""
+        olds, news, before = list(_split(old)), list(_split(new)), ""
+        for (kind, one), (other_kind, other) in zip(olds, news, strict=False):
+            if kind != other_kind or not self._is_same(kind, one, other):
+                return f"{before[-200:]!r} {_shorten(one, other)}\n    {_shorten(other, one)}"
+            before += one
+        return "" if len(olds) == len(news) else f"{len(old)} characters\n    {len(new)} characters"
+
+    def _is_same(self, kind: str, old: str, new: str) -> bool:
+        if kind == "id":
+            return self._new_of.setdefault(old, new) == new and self._old_of.setdefault(new, old) == old
+        if kind in SECONDS:
+            return old == new or abs(SECONDS[kind](old) - SECONDS[kind](new)) <= MOST_APART_SECONDS
+        return kind == "number" or old == new
+
+
+def _split(text: str) -> Iterable[tuple[str, str]]:
+    """Split a text into fixed and volatile pieces, each with its kind; the kind of a fixed piece is empty."""
+    end = 0
+    for found in PIECES.finditer(text):
+        yield "", text[end : found.start()]
+        yield VOLATILE[(found.lastindex or 1) - 1][0], found[0]
+        end = found.end()
+    yield "", text[end:]
+
+
+def _shorten(text: str, other: str) -> str:
+    """Return the part of a text around the first difference to the other one."""
+    same = next((at for at, (one, two) in enumerate(zip(text, other, strict=False)) if one != two), len(other))
+    return repr(text[max(0, same - 60) : same + 100])
+
+
+def compare_answers(sides: tuple[Side, Side], asks: Sequence[Ask]) -> tuple[list[str], dict[str, Counter[int]]]:
+    """Send all requests to both versions; return the differences, and the statuses of each operation."""
+    comparison, found, statuses = Comparison(), list[str](), defaultdict[str, Counter[int]](Counter)
+    for number, ask in enumerate(asks):
+        for side in sides:
+            side.send(ask)
+        old, new = (side.receive(ask) for side in sides)
+        if ask.operation == "request_password_reset":
+            time.sleep(0.002)  # two mails of one millisecond would be sorted by their random ids
+        statuses[ask.operation][old.status] += 1
+        if problem := comparison.find_difference_of_answers(old, new):
+            sent = f"{ask.method} {ask.target} {ask.body[:80]!r}"
+            found.append(f"{number} {ask.operation} ({ask.kind}) {sent}\n    {problem}")
+    return found, statuses
+
+
+def compare_logs(old: Path, new: Path) -> list[str]:
+    """Compare the access logs line by line, from the first request that does not ask whether the server is ready."""
+    comparison = Comparison()
+    logs = [[*dropwhile(lambda line: READY in line, _access_lines(each))] for each in (old, new)]
+    problems = [comparison.find_difference(*pair) for pair in zip(*logs, strict=False)]
+    found = [f"access log\n    {each}" for each in problems if each]
+    return found if len({*map(len, logs)}) == 1 else [*found, f"access logs of {len(logs[0])} and {len(logs[1])} lines"]
+
+
+def _access_lines(log: Path) -> Iterable[str]:
+    return (line for line in log.read_text(encoding="utf-8").splitlines() if '"route":' in line)
+
+
+# --- the two servers -----------------------------------------------------------------------------------------------
+
+
+class Version(Server):
+    """A server of one checkout on its own loopback address, with its log in a file."""
+
+    def __init__(self, checkout: Path, host: str, port: int, database: str, log: Path) -> None:
+        super().__init__(database, port, access_log=True, trusted_proxies="127.0.0.1", cors_origins=ORIGIN, **LIMITS)
+        self._python, self._host = _python_of(checkout), host
+        self.url = f"http://{host}:{port}"
+        self.log = log
+
+    def start(self) -> None:
+        with self.log.open("wb") as file:
+            self.stderr = file.fileno()
+            super().start()
+
+    def _command(self) -> list[str]:
+        serve = [self._python, "-m", "gamekeeper", "serve", "--database", self.database]
+        return [*serve, "--host", self._host, "--port", str(self.port)]
+
+
+class Demo(Server):
+    """The old version's demo, which fills the database."""
+
+    stderr = subprocess.DEVNULL
+
+    def __init__(self, checkout: Path, database: str) -> None:
+        super().__init__(database)
+        self._python = _python_of(checkout)
+
+    def _command(self) -> list[str]:
+        fill = ["demo", "--database", self.database, "--password", PASSWORD, "--players", str(PLAYERS)]
+        return [self._python, "-m", "gamekeeper", *fill, "--port", str(self.port)]
+
+
+def _python_of(checkout: Path) -> str:
+    return str(checkout.resolve() / ".venv" / "bin" / "python")
+
+
+@contextmanager
+def open_databases(engine: str, folder: Path) -> Generator[tuple[str, Callable[[], str]]]:
+    """Yield the URL of an empty database, and a function that copies it and returns the copy's URL."""
+    if engine == SQLITE:
+        files = folder / "old.db", folder / "new.db"
+        urls = [f"sqlite:///{file}" for file in files]
+
+        def copy_file() -> str:
+            shutil.copy(*files)
+            return urls[1]
+
+        yield urls[0], copy_file
+        return
+    where, user = programs()
+    place = folder / "postgres"
+    place.mkdir()
+    folder.chmod(0o755)
+    if user:
+        shutil.chown(place, user)
+    node = Node(place / "node", where, user)
+    node.create()
+    node.start()
+    try:
+        node.fetch("CREATE DATABASE old")
+        address = node.url.removesuffix(f"/{USER}")
+
+        def copy_database() -> str:
+            node.fetch("CREATE DATABASE new TEMPLATE old")
+            return f"{address}/new"
+
+        yield f"{address}/old", copy_database
+    finally:
+        node.stop()
+
+
+def read_values(url: str, tokens: Sequence[str]) -> tuple[Mapping[str, Any], Values]:
+    """Read the OpenAPI document and the database's values over the old version's API."""
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {tokens[0]}"}, timeout=30) as client:
+        kinds = ("items", "spells", "variables", "classes", "maps")
+        players = [*_walk(client, "/api/v1/players")]
+        users = [(each["Id"], each["Name"]) for each in _walk(client, "/api/v1/users")]
+        items = [client.get(f"/api/v1/players/{each['Id']}/items").json() for each in players[:60]]
+        bags = re.findall(r'"BagId": "([0-9a-f-]{36})"', json.dumps(items))
+        return client.get("/api/openapi.json").json(), Values(
+            players=[(each["Id"], each["Name"]) for each in players],
+            users=[each for each in users if each[1] not in {CALLER, UNPRIVILEGED}],
+            people=[each for each in users if UUID(each[0]).version == NAMED and each[1] != CALLER],
+            bags=bags,
+            catalogue={kind: [*_walk(client, f"/api/link/v1/catalogue/{kind}")] for kind in kinds},
+            token=tokens[0],
+            read_only=tokens[1],
+            without_permission=tokens[2],
+            caller=CALLER,
+            password=sha256(PASSWORD.encode()).hexdigest(),
+        )
+
+
+def _walk(client: httpx.Client, path: str) -> Iterable[dict[str, Any]]:
+    page = 0
+    while values := client.get(path, params={"page": page, "pageSize": 100}).json()["Values"]:
+        yield from values
+        page += 1
+
+
+def _issue_tokens(checkout: Path, database: str) -> list[str]:
+    """Issue a token with all permissions, a read-only one, and one of an account without permissions."""
+
+    def run(*arguments: str) -> str:
+        command = [_python_of(checkout), "-m", "gamekeeper", *arguments, "--database", database]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1]
+
+    run("users", "add", UNPRIVILEGED, "--email", "clerk@example.test", "--api", "--generate-password")
+    return [run("tokens", "issue", *each) for each in ((CALLER,), (CALLER, "--read-only"), (UNPRIVILEGED,))]
+
+
+def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[int, list[str]]:
+    """Return the number of requests, and the differences."""
+    folder = Path(tempfile.mkdtemp(prefix="gk-compare-"))
+    try:
+        with open_databases(engine, folder) as (database, copy):
+            Demo(old, database).__enter__().stop()
+            tokens = _issue_tokens(old, database)
+            copied, port = copy(), free_port()
+            first = Version(old, OLD_HOST, port, database, folder / "old.log")
+            second = Version(new, NEW_HOST, port, copied, folder / "new.log")
+            with first, second:
+                asks = make_requests(*read_values(first.url, tokens), count, seed)
+                read_values(second.url, tokens)
+                with closing(Connection(OLD_HOST, port)) as one, closing(Connection(NEW_HOST, port)) as two:
+                    found, statuses = compare_answers((Side(one), Side(two)), asks)
+            found += compare_logs(first.log, second.log)
+        _report(engine, statuses)
+        return len(asks), [*found, *_find_gaps(statuses)]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _report(engine: str, statuses: Mapping[str, Counter[int]]) -> None:
+    for operation, counted in statuses.items():
+        shown = "  ".join(f"{status}: {number}" for status, number in sorted(counted.items()))
+        print(f"{engine}  {operation:32} {counted.total():4}   {shown}")
+
+
+def _find_gaps(statuses: Mapping[str, Counter[int]]) -> Iterable[str]:
+    """Find operations that the requests hardly tested: too few requests, or none that succeeded."""
+    for operation, counted in statuses.items():
+        if counted.total() < FEWEST or not any(status in range(200, 300) for status in counted):
+            yield f"{operation} is not tested: {dict(counted)}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--engine", choices=ENGINES)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--seed", default="1")
+    given = parser.parse_args()
+    failed = False
+    for engine in [given.engine] if given.engine else ENGINES:
+        began = datetime.now(UTC)
+        sent, found = compare(given.old, given.new, engine, given.count, given.seed)
+        print("\n".join(found[:MOST_SHOWN]))
+        took = (datetime.now(UTC) - began).total_seconds()
+        print(f"{engine}: {sent:,} requests in {took:.0f} s: {len(found)} differences", flush=True)
+        failed = failed or bool(found)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
