@@ -14,6 +14,7 @@ from benchmarks import (
     lookups,
     machine,
     memory,
+    operations,
     pages,
     report,
     results,
@@ -36,6 +37,7 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T10",), loading.run),
     (("T11",), memory.run),
     ((console.PART,), console.run),
+    ((operations.PART,), operations.run),
 )
 # name of the scenario that compares two versions of Gamekeeper; it runs only on request and is not documented
 VERSIONS = "versions"

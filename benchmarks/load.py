@@ -20,6 +20,7 @@ class Load:
     connections: int = 32
     expected: int = 0  # required HTTP status of every answer; 0: any 2xx
     keyed: bool = False  # whether every request has an Idempotency-Key of its own
+    first: int = 0  # line of the file to begin with, in order and each once; 0: random lines, each as often as it comes
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -44,7 +45,7 @@ def require_wrk() -> None:
 def start(port: int, load: Load, seconds: int) -> "subprocess.Popen[str]":
     command = ["taskset", "-c", str(machine.cores().generator), "wrk", "-t", "1", "-c", str(load.connections)]
     command += ["-d", str(seconds), "--timeout", str(TIMEOUT_SECONDS), "-s", str(SCRIPT), f"http://127.0.0.1:{port}/"]
-    command += ["--", str(load.requests), str(load.tokens), str(load.expected), str(int(load.keyed))]
+    command += ["--", str(load.requests), str(load.tokens), str(load.expected), str(int(load.keyed)), str(load.first)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 from string import Template
 
-from benchmarks import plots
+from benchmarks import operations, plots
 from benchmarks.results import Results, Sample, Verdict
 
 FOLDER = Path(__file__).parent
@@ -33,7 +33,8 @@ def document(results: Results) -> str:
         bars=_markdown([HEAD, *(_row(each) for each in _sort(results.verdicts))]),
         summary="\n".join(f"* {each}" for each in _summary(results.verdicts)),
         rounds=len({each.round for each in results.samples}),
-        figures=_markdown(_figures(results.samples)),
+        figures=_markdown(_figures([each for each in results.samples if each.scenario != operations.PART])),
+        operations=_operations(results.samples),
         notes="\n".join(f"* {each}" for each in results.notes),
         explained=(FOLDER / "explained.md").read_text(encoding="utf-8").strip(),
         pages=_embed(PAGES, "Milliseconds for a page against the number of players", pictures),
@@ -89,6 +90,12 @@ def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
         )
         rows.append((scenario, candidate, f"{players:,}", *(_number(median(column)) for column in columns)))
     return rows
+
+
+def _operations(samples: Sequence[Sample]) -> str:
+    rows = operations.rows(samples)
+    cells = [(each.number, f"`{each.operation}`", _number(each.sqlite), _number(each.postgres)) for each in rows]
+    return _markdown([operations.HEAD, *cells]) if cells else "Not measured."
 
 
 def _pictures(results: Results) -> dict[str, str]:
