@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 BUFFER_SECONDS = 0.2  # seconds for which entries of the access log are buffered; a crash loses at most these
+MAX_BUFFERED = 100  # most buffered entries of the access log
 PIPE_BYTES = 4096  # largest atomic write to a pipe: entries of two workers never mix
 QUEUE_BYTES = 1024 * 1024  # limit of the queue of log entries to standard error; entries beyond it are dropped
 FLUSH_SECONDS = 1.0  # at shutdown, longest wait for a slow reader of standard error
@@ -90,35 +91,40 @@ class _Writer:
 
 
 class _AccessBuffer:
-    """Buffer of access log entries: many entries are written with one system call."""
+    """Buffer of access log entries: many entries are encoded together and written with one system call."""
 
     def __init__(self) -> None:
-        self._lines: list[bytes] = []
-        self._size = 0
+        # seconds since 1970, request id, caller, route, status, microseconds
+        self._entries: list[tuple[float, str, str, str, int, int]] = []
 
-    def add(self, line: bytes) -> None:
-        if self._size + len(line) > PIPE_BYTES:
-            self.flush()
-        if not self._lines:
+    def add(self, request_id: str, caller: str, route: str, status: int, started_ns: int) -> None:
+        entries = self._entries
+        entries.append((time.time(), request_id, caller, route, status, (time.perf_counter_ns() - started_ns) // 1000))
+        if len(entries) == 1:
             _writer.start()
             asyncio.get_running_loop().call_later(BUFFER_SECONDS, self.flush)
-        self._lines.append(line)
-        self._size += len(line)
+        elif len(entries) >= MAX_BUFFERED:
+            self.flush()
 
     def flush(self) -> None:
-        lines, self._lines, self._size = self._lines, [], 0
-        if lines:
-            _writer.put(b"".join(lines))
+        entries, self._entries = self._entries, []
+        chunk = b""
+        for at, request_id, caller, route, status, microseconds in entries:
+            entry = _AccessEntry(round(at, 3), request_id, _escape(caller), _escape(route), status, microseconds)
+            line = _encode(entry) + b"\n"
+            if len(chunk) + len(line) > PIPE_BYTES:
+                _writer.put(chunk)
+                chunk = b""
+            chunk += line
+        if chunk:
+            _writer.put(chunk)
 
 
 _writer = _Writer()
 _buffer = _AccessBuffer()
 
 
-def access(request_id: str, caller: str, route: str, status: int, started_ns: int) -> None:
-    microseconds = (time.perf_counter_ns() - started_ns) // 1000
-    line = _AccessEntry(round(time.time(), 3), request_id, _escape(caller), _escape(route), status, microseconds)
-    _buffer.add(_encode(line) + b"\n")
+access = _buffer.add  # log a request; the last argument is its start, by time.perf_counter_ns
 
 
 @atexit.register

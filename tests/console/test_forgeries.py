@@ -142,7 +142,7 @@ def test_too_large_form_is_rejected(make_world: Callable[..., World]) -> None:
 
 def test_overloaded_server_answers_with_a_page(make_world: Callable[..., World]) -> None:
     world = make_world(requests_in_flight=1)
-    world.asgi.services.admission.enter()
+    world.asgi.services.admission.in_flight += 1
     require_refusal(Keeper(world).get("/console"), 503, "Nothing was changed.")
 
 

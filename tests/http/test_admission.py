@@ -40,7 +40,7 @@ async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMa
 def fill(world: World) -> None:
     """Occupy every place of the admission limit, as if other requests were running."""
     for _ in range(world.keeper.settings.requests_in_flight):
-        world.asgi.services.admission.enter()
+        world.asgi.services.admission.in_flight += 1
 
 
 def empty(world: World) -> bool:
@@ -69,7 +69,7 @@ def test_rejected_request_reads_no_body_and_no_database(make_world: MAKES) -> No
     assert world.run(ask(world, GIVE, unread)) == 503
     refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 503, "overloaded")
     refused(world.get("/nowhere"), 503, "overloaded")
-    world.asgi.services.admission.leave()
+    world.asgi.services.admission.in_flight -= 1
     refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 401, "denied")
     refused(world.get("/nowhere"), 404, "no_such_route")
 

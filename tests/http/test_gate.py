@@ -228,7 +228,7 @@ def test_long_work_is_not_slowed_down_without_other_requests() -> None:
 
     async def alone() -> int:
         admission = Admission(1)
-        admission.enter()
+        admission.in_flight, admission.total = 1, 1
         loop, turns = asyncio.get_running_loop(), 0
 
         def count() -> None:

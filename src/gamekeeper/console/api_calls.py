@@ -45,10 +45,8 @@ async def send(request: Request, wanted: ApiCall) -> Response:
             method=wanted.method,
             raw_path=wanted.path.encode(),
             raw_query=_make_query(wanted),
-            raw_headers=(),
             headers=_make_headers(request, wanted),
-            address=request.address,
-            over_tls=request.over_tls,
+            scope={"headers": (), "client": (request.address, 0)},
             receive=_make_receive(body, request.receive),
             expected=wanted.expected,
         )

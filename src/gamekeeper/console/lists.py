@@ -1,9 +1,10 @@
 """Paging, sorting and filtering of lists. The page URL contains the page number, sort order, filter and search text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlencode
+
+import msgspec
 
 from gamekeeper.console.queries import ListQuery
 from gamekeeper.console.texts import gettext
@@ -111,7 +112,9 @@ def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request
     """Drop a sort key that only other lists have, so that this list uses its default order."""
     if request.query.get("sortby", "").lower() not in ALL_SORTS - sorts.keys():
         return request
-    return replace(request, query={name: value for name, value in request.query.items() if name != "sortby"})
+    return msgspec.structs.replace(
+        request, query={name: value for name, value in request.query.items() if name != "sortby"}
+    )
 
 
 def _make_column(request: Request, by: str, direction: str) -> SortableColumn:

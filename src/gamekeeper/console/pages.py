@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import structs
 
 from gamekeeper.console import sessions
 from gamekeeper.console.menu import MENU
@@ -71,7 +71,7 @@ def with_refusal(page: Response, refusal: Refusal | None) -> Response:
     """Give a page the status and the headers of the refusal that it shows, if it shows one."""
     if refusal is None:
         return page
-    return replace(page, status=errors.find_status(type(refusal)), headers=errors.make_headers(refusal))
+    return structs.replace(page, status=errors.find_status(type(refusal)), headers=errors.make_headers(refusal))
 
 
 def keep_console_path(path: str) -> str:

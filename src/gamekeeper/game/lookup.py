@@ -15,6 +15,7 @@ T = TypeVar("T")
 FindById = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
 # function that finds a player or account by the folded and the exact name
 FindByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]
+Finding = Coroutine[Any, Any, T]  # the finders below are plain functions: a coroutine less for each lookup
 ZERO_GUID = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
 SHORTEST_GUID = 32
@@ -70,35 +71,35 @@ def is_nameable(name: str) -> bool:
     return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
 
 
-async def find_player_record(tx: Reading, text: str) -> players.StoredPlayer:
-    return await _find(tx, text, players.find_record_by_id, players.find_record_by_fold, NoSuchPlayer)
+def find_player_record(tx: Reading, text: str) -> Finding[players.StoredPlayer]:
+    return _find(tx, text, players.find_record_by_id, players.find_record_by_fold, NoSuchPlayer)
 
 
-async def find_player_id(tx: Reading, text: str) -> str:
-    return await _find(tx, text, players.find_id, players.find_id_by_fold, NoSuchPlayer)
+def find_player_id(tx: Reading, text: str) -> Finding[str]:
+    return _find(tx, text, players.find_id, players.find_id_by_fold, NoSuchPlayer)
 
 
-async def find_rank_key(tx: Reading, text: str) -> players.RankKey:
-    return await _find(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
+def find_rank_key(tx: Reading, text: str) -> Finding[players.RankKey]:
+    return _find(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
 
 
-async def lock_player(tx: Reading, text: str) -> players.LockedPlayer:
+def lock_player(tx: Reading, text: str) -> Finding[players.LockedPlayer]:
     """Find a player, and lock it until the transaction ends."""
-    return await _find(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
+    return _find(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
 
 
-async def find_owner(tx: Reading, text: str) -> moderation.PlayerOwner:
+def find_owner(tx: Reading, text: str) -> Finding[moderation.PlayerOwner]:
     """Find the account that owns a player."""
-    return await _find(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
+    return _find(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
 
 
-async def find_user(tx: Reading, text: str) -> users.User:
-    return await _find(tx, text, users.find_by_id, users.find_by_fold, NoSuchUser)
+def find_user(tx: Reading, text: str) -> Finding[users.User]:
+    return _find(tx, text, users.find_by_id, users.find_by_fold, NoSuchUser)
 
 
-async def find_user_record(tx: Reading, text: str) -> users.User:
+def find_user_record(tx: Reading, text: str) -> Finding[users.User]:
     """Find an account with its play time, as the API shows it."""
-    return await _find(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
+    return _find(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
 
 
 async def lock_user(tx: Reading, text: str) -> users.User:
@@ -116,12 +117,12 @@ async def _lock_user_id(tx: Reading, text: str) -> str:
 
 
 async def _find(tx: Reading, text: str, by_id: FindById[T], by_fold: FindByName[T], missing: type[NotFound]) -> T:
-    by, key = parse_key(text)
-    found = None
-    if by == "id":
-        found = await by_id(tx, key)
-    elif is_nameable(key):
-        found = await by_fold(tx, fold(key), key)
+    guid = parse_guid(text)
+    if guid is not None:
+        found = await by_id(tx, guid)
+    else:
+        found = await by_fold(tx, fold(text), text) if is_nameable(text) else None
     if found is None:
+        by, key = parse_key(text)
         raise missing(by=by, key=key)
     return found

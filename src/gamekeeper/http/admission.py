@@ -11,23 +11,17 @@ UNLIMITED_PATHS = frozenset({b"/health/live", b"/health/ready", b"/metrics"})
 
 
 class Admission:
-    """The slots for concurrent requests of a process. All calls are on one event loop, so a counter is enough."""
+    """The slots for concurrent requests of a process. All calls are on one event loop, so a counter is enough.
 
-    __slots__ = ("_most", "in_flight", "total")
+    The dispatcher counts requests in and out itself: it does so for every request, without a call.
+    """
+
+    __slots__ = ("in_flight", "most", "total")
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self.in_flight = 0
         self.total = 0  # requests since the start of the process
-
-    def enter(self) -> None:
-        if self.in_flight >= self._most:
-            raise Overloaded
-        self.in_flight += 1
-        self.total += 1
-
-    def leave(self) -> None:
-        self.in_flight -= 1
 
     async def release_while(self, waiting: Awaitable[T]) -> T:
         """Release the request's slot while waiting for the client or for an event, then take it again."""
@@ -39,5 +33,5 @@ class Admission:
 
     def require_slot(self) -> None:
         """Reject a request if others filled all slots while it waited for its body. It had no effect yet."""
-        if self.in_flight > self._most:
+        if self.in_flight > self.most:
             raise Overloaded

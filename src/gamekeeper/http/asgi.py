@@ -4,15 +4,14 @@ import asyncio
 import itertools
 import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from typing import Any
 
 from gamekeeper import log
 from gamekeeper.http import errors
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.dispatcher import ConsoleRoutes, Dispatcher
-from gamekeeper.http.proxies import Proxies
-from gamekeeper.http.request import Receive, Request
+from gamekeeper.http.request import NO_ROUTE, Receive, Request
 from gamekeeper.http.response_headers import ResponseHeaders
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import DatabaseUnavailable
@@ -27,9 +26,8 @@ class Asgi:
         settings = services.keeper.settings
         self.services = services
         self._start, self._stop = start, stop
-        self._proxies, cors = Proxies(settings), Cors(settings)
+        cors = Cors(settings)
         self._dispatcher, self._heads = Dispatcher(cors, pages), ResponseHeaders(settings, cors)
-        self._tls = bool(settings.tls_cert)
         self._request_rates = services.metrics.request_rates
         self._count = services.metrics.count_request if settings.metrics_token else None
         self._log = log.access if settings.access_log else None
@@ -41,37 +39,30 @@ class Asgi:
             await self._lifespan(receive, send)
             return
         started = time.perf_counter_ns()
-        request = self._make_request(scope, receive)
+        request = Request(
+            self.services,
+            f"{self._prefix}{next(self._numbers):08x}",
+            scope["method"],
+            scope.get("raw_path") or scope["path"].encode(),
+            scope["query_string"],
+            dict(scope["headers"]),
+            scope,
+            receive,
+        )
         answer = await self._dispatcher.handle(request)
-        await send(
-            {"type": "http.response.start", "status": answer.status, "headers": self._heads.make(request, answer)}
-        )
-        await send({"type": "http.response.body", "body": answer.content, "more_body": answer.stream is not None})
-        if answer.stream is not None:
-            await _send_stream(request, answer.stream, send)
-        self._request_rates.count(fault=answer.status in errors.SERVER_ERRORS)
+        status, route = answer.status, request.route
+        await send({"type": "http.response.start", "status": status, "headers": self._heads.make(request, answer)})
+        if answer.stream is None:
+            await send({"type": "http.response.body", "body": answer.content})
+        else:
+            await _send_stream(request, answer.content, answer.stream, send)
+        self._request_rates.count(fault=status in errors.SERVER_ERRORS)
         if self._count:
-            self._count(request.method, request.route.path, answer.status, started)
+            self._count(request.method, route.path, status, started)
         if self._log:
-            route = f"{request.method} {request.route.path}"
-            self._log(request.id, request.caller.name, route, answer.status, started)
-
-    def _make_request(self, scope: Scope, receive: Receive) -> Request:
-        raw_headers = scope["headers"]
-        headers: Mapping[bytes, bytes] = dict(raw_headers)
-        peer: str = scope["client"][0] if scope.get("client") else ""
-        return Request(
-            services=self.services,
-            id=f"{self._prefix}{next(self._numbers):08x}",
-            method=scope["method"],
-            raw_path=scope.get("raw_path") or scope["path"].encode(),
-            raw_query=scope["query_string"],
-            raw_headers=raw_headers,
-            headers=headers,
-            address=self._proxies.find_address(peer, raw_headers),
-            over_tls=self._tls or self._proxies.is_over_tls(peer, headers),
-            receive=receive,
-        )
+            # a request without a route is logged with its method, which may be any text
+            name = route.name_in_log if route is not NO_ROUTE else f"{request.method} "
+            self._log(request.id, request.caller.name, name, status, started)
 
     async def _run_start(self) -> str:
         """Run the start hook and return the ASGI message to send. Never raise: granian would then serve anyway."""
@@ -97,8 +88,9 @@ class Asgi:
                 return
 
 
-async def _send_stream(request: Request, stream: AsyncGenerator[bytes], send: Send) -> None:
-    """Send a streamed response until it ends or the client disconnects."""
+async def _send_stream(request: Request, first: bytes, stream: AsyncGenerator[bytes], send: Send) -> None:
+    """Send a streamed response, after its first bytes, until it ends or the client disconnects."""
+    await send({"type": "http.response.body", "body": first, "more_body": True})
     gone = asyncio.ensure_future(request.wait_for_disconnect())
     try:
         while piece := await _next_piece(stream, gone):

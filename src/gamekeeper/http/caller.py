@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from hashlib import sha256
 
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
@@ -12,6 +13,8 @@ from gamekeeper.store.engine import Store
 CACHE_SECONDS = 4.0
 MAX_CACHED_TOKENS = 10_000
 MAX_TOKEN_LENGTH = 255
+# the scheme as most clients spell it, and its length
+BEARER, BEARER_LENGTH = b"Bearer ", 7
 # permissions of a moderator; the other permissions, such as users.manage, are roles
 POWERS = frozenset({"ban", "kick", "mute"})
 
@@ -44,6 +47,13 @@ class Callers:
     def cached_tokens(self) -> int:
         """Number of cached tokens; some of them may have expired in the cache."""
         return len(self._cache)
+
+    def get_cached(self, authorization: bytes) -> Caller | None:
+        """Return the caller if its token is cached. None: not cached, or spelled unusually; then use `find_caller`."""
+        if not authorization.startswith(BEARER):
+            return None
+        found = self._cache.get(sha256(authorization[BEARER_LENGTH:]).hexdigest())
+        return found[0] if found is not None and found[1] > time.monotonic() else None
 
     async def find_caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
         """Find the caller by its token. `used`: record this use of the token; False: only check that it is active."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RepeatedField
+from gamekeeper.game.refusals import Overloaded, ReadOnlyToken, Refusal, RepeatedField
 from gamekeeper.http import bodies, body_stream, dry_runs, errors, etags, queries, users
 from gamekeeper.http.admission import UNLIMITED_PATHS
 from gamekeeper.http.caller import Caller
@@ -39,15 +39,18 @@ class Dispatcher:
         self._cors, self._pages = cors, pages
 
     async def handle(self, request: Request) -> Response:
+        admission = request.services.admission
         try:
             if request.raw_path in UNLIMITED_PATHS:
                 return await call(request)
-            admission = request.services.admission
-            admission.enter()
+            if admission.in_flight >= admission.most:
+                return self._refuse(request, Overloaded())
+            admission.in_flight += 1
+            admission.total += 1
             try:
                 return await call(request)
             finally:
-                admission.leave()
+                admission.in_flight -= 1
         except MethodNotAllowed as refusal:
             return (
                 self._cors.answer_preflight(refusal)
@@ -73,28 +76,21 @@ async def call(request: Request) -> Response:
     """
     route, request.params = request.services.router.find(request.method, request.raw_path)
     request.route = route
-    if len(request.headers) < len(request.raw_headers) and route.permissions is not None:
-        _require_one_value(request.raw_headers)
-    await _authorize(request, route)
-    if route.body is not None:
-        request.raw_body = await _receive_body(request, route)
-        await _authorize(request, route)  # check the token again: it may have been revoked while the body was received
-    request.query = parse_query(request.raw_query)
-    queries.require_known(route, request.query)
-    if route.is_repeatable:
-        request.dry_run = dry_runs.is_requested(request.query, request.headers)
-    given = {each.argument: each.read(request.params[each.place], each.name) for each in route.path_values}
-    if route.query is not None:
-        given["query"] = queries.decode(route.query, request.query)
-    if route.body is None:
-        made = await route.handler(request, **given)
+    if route.permissions is not None:
+        await _authorize(request, route)
+    if request.raw_query or route.takes_input:
+        body, given = await _read_input(request, route)
+        made = await route.handler(request, *body, **given)
     else:
-        made = await route.handler(request, await _decode_body(request, route, route.body), **given)
+        made = await route.handler(request)
     answer = made if isinstance(made, Response) else Response(made)
     if request.dry_run or route.successor:
         answer.headers = (*_make_notice_headers(request), *answer.headers)
     if route.cache is REVALIDATED or (route.cache is not NO_STORE and not users.can_see_reset_codes(request)):
-        _set_tag(answer, request.headers.get(b"if-none-match"))
+        answer.tag = etags.make_etag(answer.content)
+        held = request.headers.get(b"if-none-match")
+        if held is not None and etags.is_listed(answer.tag, held):  # the client has cached this response
+            answer.status, answer.content = NOT_MODIFIED, b""
     return answer
 
 
@@ -107,10 +103,12 @@ def require_permissions(caller: Caller, route: Route) -> None:
 
 async def _authorize(request: Request, route: Route) -> None:
     """Find the caller by the token and check its permissions. Cheap to repeat: active tokens are cached."""
-    if route.permissions is None:
-        return
-    request.caller = await request.services.callers.find_caller(request.headers.get(b"authorization"))
-    if route.permissions or route.access is WRITE:
+    headers, callers = request.headers, request.services.callers
+    if len(headers) < len(request.scope["headers"]):
+        _require_one_value(request.raw_headers)
+    authorization = headers.get(b"authorization", b"")
+    request.caller = callers.get_cached(authorization) or await callers.find_caller(authorization)
+    if route.needs_permissions:
         require_permissions(request.caller, route)
 
 
@@ -122,6 +120,22 @@ async def _receive_body(request: Request, route: Route) -> bytes:
     sent = await admission.release_while(receiving)
     admission.require_slot()
     return sent
+
+
+async def _read_input(request: Request, route: Route) -> tuple[tuple[object, ...], dict[str, object]]:
+    """Receive and check the input; return the body, if the route has one, and the handler's other arguments."""
+    if route.body is not None:
+        request.raw_body = await _receive_body(request, route)
+        if route.permissions is not None:
+            await _authorize(request, route)  # again: the token may have been revoked while the body was received
+    request.query = parse_query(request.raw_query)
+    queries.require_known(route, request.query)
+    if route.is_repeatable:
+        request.dry_run = dry_runs.is_requested(request.query, request.headers)
+    given = {each.argument: each.read(request.params[each.place], each.name) for each in route.path_values}
+    if route.query is not None:
+        given["query"] = queries.decode(route.query, request.query)
+    return () if route.body is None else (await _decode_body(request, route, route.body),), given
 
 
 async def _decode_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> Struct | bytes:
@@ -148,13 +162,6 @@ def _make_notice_headers(request: Request) -> tuple[Header, ...]:
         link = f'<{request.route.successor}>; rel="successor-version"'.encode()
         notes += ((b"deprecation", DEPRECATED_SINCE), (b"link", link))
     return notes
-
-
-def _set_tag(answer: Response, held: bytes | None) -> None:
-    """Set the ETag of a response. If the client has cached this response, answer 304 without a body."""
-    answer.tag = etags.make_etag(answer.content)
-    if etags.is_listed(answer.tag, held):
-        answer.status, answer.content = NOT_MODIFIED, b""
 
 
 def _is_below(root: bytes, path: bytes) -> bool:

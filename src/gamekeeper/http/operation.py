@@ -66,20 +66,27 @@ class Route:
     query: type[Struct] | None = None
     path_values: tuple[PathValue, ...] = ()  # path parameters that are passed to the handler
     successor: str | None = None  # path of the operation that replaces this deprecated one
+    # The following are computed once from the fields above: every request needs them.
+    name_in_log: str = field(init=False)
+    over_link: bool = field(init=False)
+    is_own_api: bool = field(init=False)  # our own operation, which neither the spec nor the engine defines
+    # a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in
+    is_repeatable: bool = field(init=False)
+    needs_permissions: bool = field(init=False)  # not every active token is enough
+    takes_input: bool = field(init=False)  # has a body, a query, path parameters to check, or headers such as X-Dry-Run
 
-    @property
-    def over_link(self) -> bool:
-        return self.path.startswith(LINK_ROOT)
-
-    @property
-    def is_own_api(self) -> bool:
-        """True for our own operations, which neither the spec nor the engine defines."""
-        return self.over_link or self.path.startswith(KEEPER_ROOT)
-
-    @property
-    def is_repeatable(self) -> bool:
-        """True if a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in."""
-        return self.access is WRITE and self.permissions is not None
+    def __post_init__(self) -> None:
+        over_link = self.path.startswith(LINK_ROOT)
+        computed = {
+            "name_in_log": f"{self.method} {self.path}",
+            "over_link": over_link,
+            "is_own_api": over_link or self.path.startswith(KEEPER_ROOT),
+            "is_repeatable": self.access is WRITE and self.permissions is not None,
+            "needs_permissions": bool(self.permissions) or (self.permissions is not None and self.access is WRITE),
+            "takes_input": bool(self.body or self.query or self.path_values or self.access is WRITE),
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)  # the class is frozen
 
     @property
     def parameters(self) -> list[str]:

@@ -18,6 +18,7 @@ class Proxies:
     def __init__(self, settings: Settings) -> None:
         texts = settings.trusted_proxies.split(",") if settings.trusted_proxies.strip() else []
         self._networks = [_parse_network(text.strip()) for text in texts]
+        self._own_tls = bool(settings.tls_cert)
         self._is_proxy = lru_cache(CACHED_PEERS)(self._is_trusted)
 
     def find_address(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
@@ -35,8 +36,8 @@ class Proxies:
         return peer
 
     def is_over_tls(self, peer: str, headers: Mapping[bytes, bytes]) -> bool:
-        """Check whether the peer is a trusted proxy that received the request over TLS."""
-        return bool(self._networks) and headers.get(SCHEME) == b"https" and self._is_proxy(peer)
+        """Check whether this server has TLS, or the peer is a trusted proxy that received the request over TLS."""
+        return self._own_tls or (bool(self._networks) and headers.get(SCHEME) == b"https" and self._is_proxy(peer))
 
     def _is_trusted(self, peer: str) -> bool:
         address = _parse_address(peer)

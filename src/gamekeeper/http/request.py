@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -37,19 +36,19 @@ async def _refuse(_: "Request") -> Response:
 NO_ROUTE = Route(method="", path="", permissions=NO_TOKEN, access=READ, handler=_refuse)
 
 
-@dataclass(slots=True)
-class Request:
-    """An HTTP request with the results of the dispatcher's checks. Handlers do not write to it."""
+class Request(msgspec.Struct):
+    """An HTTP request with the results of the dispatcher's checks. Handlers do not write to it.
+
+    A Struct, although it is never encoded: it is made in C, for every request.
+    """
 
     services: Services
     id: str
     method: str
     raw_path: bytes  # path of the request, with its percent-encoding
     raw_query: bytes
-    raw_headers: Sequence[Header]  # headers of the request, including repeated ones
     headers: Mapping[bytes, bytes]
-    address: str
-    over_tls: bool  # whether the request used TLS, to this server or to a trusted proxy
+    scope: Mapping[str, Any]  # the rest of the ASGI scope: all headers, and the address of the client or a proxy
     receive: Receive
     expected: str | None = (
         None  # fingerprint of the state that the console showed; the change is rejected if the state differs
@@ -58,9 +57,28 @@ class Request:
     params: tuple[str, ...] = ()
     caller: Caller = NO_CALLER
     raw_body: bytes = b""  # the undecoded request body
-    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Mapping[str, str] = {}
     body: msgspec.Struct | None = None
     dry_run: bool = False
+
+    @property
+    def raw_headers(self) -> Sequence[Header]:
+        """Headers of the request, including repeated ones."""
+        return self.scope["headers"]
+
+    @property
+    def address(self) -> str:
+        """Address of the client, behind trusted proxies too."""
+        return self.services.proxies.find_address(self._peer, self.raw_headers)
+
+    @property
+    def over_tls(self) -> bool:
+        """Whether the request used TLS, to this server or to a trusted proxy."""
+        return self.services.proxies.is_over_tls(self._peer, self.headers)
+
+    @property
+    def _peer(self) -> str:
+        return self.scope["client"][0] if self.scope.get("client") else ""
 
     def make_intent(self) -> Intent:
         key = self._read_idempotency_key()

@@ -20,21 +20,24 @@ NO_REQUESTS = RequestCounts(0, 0)
 class RequestRates:
     """Counts requests per second, for the last KEPT_SECONDS and the current second."""
 
-    __slots__ = ("_counted", "_faults", "_past", "_second", "_started")
+    __slots__ = ("_counted", "_ends", "_faults", "_past", "_second", "_started")
 
     def __init__(self) -> None:
         # start time of the process, by a clock that changes of the system clock do not affect
         self._started = time.monotonic_ns()
         self._second: int = 0
+        self._ends = self._started + SECOND_NS  # time.monotonic_ns at which the current second ends
         self._counted = self._faults = 0
         # request counts of complete seconds, oldest first
         self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)
 
     def count(self, *, fault: bool = False) -> None:
         """Count one request. This is called for every request, so it must be cheap."""
-        self._advance()
+        if time.monotonic_ns() >= self._ends:
+            self._advance()
         self._counted += 1
-        self._faults += fault
+        if fault:
+            self._faults += 1
 
     @property
     def uptime_ms(self) -> int:
@@ -63,6 +66,7 @@ class RequestRates:
             self._past.append(RequestCounts(self._counted, self._faults))
             self._past.extend([NO_REQUESTS] * min(second - self._second - 1, KEPT_SECONDS))
             self._second, self._counted, self._faults = second, 0, 0
+            self._ends = self._started + (second + 1) * SECOND_NS
 
 
 def _add_up(served: list[RequestCounts]) -> RequestCounts:

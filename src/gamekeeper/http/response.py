@@ -1,7 +1,8 @@
 """The HTTP response that a handler returns: status, headers, and a body or a stream."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gamekeeper.game.changes import ApplyResult
 from gamekeeper.store.ledger import LedgerEntry
@@ -13,8 +14,7 @@ POLICY = b"default-src 'none'; frame-ancestors 'none'"
 REPLAY_HEADER: Header = (b"idempotent-replay", b"true")
 
 
-@dataclass(slots=True)
-class Response:
+class Response(msgspec.Struct):
     """The response to one request. A handler may return plain bytes instead of `Response(content)`."""
 
     content: bytes = b""

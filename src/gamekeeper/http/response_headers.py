@@ -24,22 +24,26 @@ class ResponseHeaders:
         self._cacheable: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
 
     def make(self, request: Request, answer: Response) -> Headers:
+        tag = answer.tag
         found: Headers = [
             (b"x-request-id", request.id.encode()),
             (b"content-security-policy", answer.policy),
             *answer.headers,
+            *(self._cacheable if tag else self._not_cacheable),
         ]
-        if answer.tag:
-            found += self._cacheable
-            found.append((b"etag", answer.tag))
-        else:
-            found += self._not_cacheable
+        if tag:
+            found.append((b"etag", tag))
         if answer.status not in NO_BODY:
             found.append((b"content-type", answer.content_type))
             if answer.stream is None:
                 found.append((b"content-length", b"%d" % len(answer.content)))
         if self._cors:
             found += self._cors.make_headers(request)
-        if request.headers.get(b"connection", b"").lower() == b"close" and CLOSE not in found:
-            found.append(CLOSE)
+        if b"connection" in request.headers:
+            _close_if_asked(request, found)
         return found
+
+
+def _close_if_asked(request: Request, found: Headers) -> None:
+    if request.headers[b"connection"].lower() == b"close" and CLOSE not in found:
+        found.append(CLOSE)

@@ -24,26 +24,39 @@ class _Node:
 
 class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
-        self._root = _build_tree(routes)
+        # node of each folder: path without parameters, as declared → node; most paths have only one more segment
+        self._folders: dict[bytes, _Node] = {}
+        self._root = _build_tree(routes, self._folders)
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, tuple[str, ...]]:
         """Find the route of a path and its parameters. `raw_path` is not decoded: a %2F in a name is no separator."""
+        folder, _, last = raw_path.rpartition(b"/")
+        node = self._folders.get(folder)
+        if node is not None and last and b"%" not in last and b"?" not in last:
+            found = node.literals.get(last) or node.folded.get(last.lower())
+            params = () if found else (last.decode("utf-8", "replace"),)
+            node = found or node.parameter
+        else:
+            node, params = self._walk(raw_path)
+        route = node.methods.get(method) if node else None
+        if route is None:
+            raise MethodNotAllowed(", ".join(sorted(node.methods))) if node and node.methods else NoSuchRoute
+        return route, params
+
+    def _walk(self, raw_path: bytes) -> tuple[_Node, tuple[str, ...]]:
+        """Find the node of a path segment by segment."""
         node, params = self._root, list[str]()
         for segment in raw_path.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
             node = node.literals.get(segment) or _match_segment(node, segment, params)
-        if not node.methods:
-            raise NoSuchRoute
-        route = node.methods.get(method)
-        if route is None:
-            raise MethodNotAllowed(", ".join(sorted(node.methods)))
-        return route, tuple(params)
+        return node, tuple(params)
 
 
 def _match_segment(node: _Node, segment: bytes, params: list[str]) -> _Node:
     if b"%" in segment:
         segment = unquote_to_bytes(segment)
-    literal = node.folded.get(segment.lower()) or node.literals.get(segment)
-    if literal is not None:
+        if literal := node.literals.get(segment):
+            return literal
+    if literal := node.folded.get(segment.lower()):
         return literal
     if node.parameter is None or not segment:
         raise NoSuchRoute
@@ -51,12 +64,13 @@ def _match_segment(node: _Node, segment: bytes, params: list[str]) -> _Node:
     return node.parameter
 
 
-def _build_tree(routes: Iterable[Route]) -> _Node:
-    root = _Node()
+def _build_tree(routes: Iterable[Route], folders: dict[bytes, _Node]) -> _Node:
+    root = folders[b""] = _Node()
     for route in routes:
-        node = root
+        node, path = root, ""
         # split the route's path in the same way as `find` splits a request's path
         for segment in route.path.rstrip("/").split("/")[1:]:
+            path = f"{path}/{segment}"
             if segment.startswith("["):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
@@ -65,5 +79,7 @@ def _build_tree(routes: Iterable[Route]) -> _Node:
                 if route.path.startswith(API):
                     node.folded[segment.lower().encode()] = found
                 node = found
+                if "[" not in path:
+                    folders[path.encode()] = node
         node.methods[route.method] = route
     return root

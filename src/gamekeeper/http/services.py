@@ -8,6 +8,7 @@ from gamekeeper.http.caller import Callers
 from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.prometheus import Metrics
+from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.router import Router
 from gamekeeper.http.shared_query import SharedQuery
 
@@ -17,6 +18,7 @@ class Services:
     keeper: Keeper
     router: Router
     callers: Callers
+    proxies: Proxies
     files: DocsFiles  # files of the API explorer at /api/docs
     admission: Admission
     gate: Gate  # limits the long reads of all requests

@@ -1,5 +1,6 @@
-from dataclasses import replace
 from functools import partial
+
+from msgspec import structs
 
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game import refusals as no
@@ -102,7 +103,7 @@ async def revoke_one(request: Request) -> Response:
     )
     request.services.callers.clear_cache()
     # add `token` only after the answer is stored for retries: it may be a refresh token, which must not be stored
-    return replace(kept, content=wire.tokens.add_token_id(kept.content, token))
+    return structs.replace(kept, content=wire.tokens.add_token_id(kept.content, token))
 
 
 async def _find_account_key(request: Request) -> str:
