@@ -1,6 +1,7 @@
 """What the flat peers share: granian as `gamekeeper serve` starts it, the fixed headers, and the access log."""
 
 import asyncio
+import functools
 import gc
 import itertools
 import os
@@ -50,13 +51,14 @@ def believe(row: Sequence[Any]) -> Believed:
 def encode_record(row: Sequence[Any]) -> bytes:
     """Encode a player from a row of player_records: the stored document with its tail."""
     _, _, document, class_name, map_name, online, last = row
-    return b'%b,"ClassName":%b,"MapName":%b,"Online":%b,"LastOnline":%b}' % (
-        document[:-1],
-        encode(class_name),
-        encode(map_name),
-        b"true" if online else b"false",
-        b"null" if last is None else b'"%b"' % format_instant(last).encode(),
-    )
+    tail = _encode_tail(class_name, map_name, online)
+    return document[:-1] + (f"{tail}null}}" if last is None else f'{tail}"{format_instant(last)}"}}').encode()
+
+
+@functools.lru_cache(maxsize=4096)
+def _encode_tail(class_name: str, map_name: str, online: int) -> str:
+    names = f',"ClassName":{encode(class_name).decode()},"MapName":{encode(map_name).decode()}'
+    return f'{names},"Online":{"true" if online else "false"},"LastOnline":'
 
 
 def find_rows(index: BucketIndex, query: bytes, largest: int, *, descending: bool) -> tuple[int, int, Any, int, int]:

@@ -18,7 +18,7 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import catalogue, items, keys, ledger, lists, players, tokens
 from gamekeeper.store.clock import SteadyClock
 from gamekeeper.store.names import AFTER_CLASHES
-from gamekeeper.store.sqlite import MAX_BATCH, PLACEHOLDERS, READER_CACHE_KIB
+from gamekeeper.store.sqlite import PLACEHOLDERS, READER_CACHE_KIB
 from gamekeeper.store.statements import Statement
 
 
@@ -34,6 +34,7 @@ LOCK_ID, LOCK_FOLD = _render(players.SQL.lock_by_id), _render(players.SQL.lock_b
 FIND_ITEM, FIND_SLOTS = _render(catalogue.SQL.item), _render(items.SQL.slots_of_player)
 SAVE_SLOTS, APPEND = _render(items.SQL.save_slots), _render(ledger.SQL.append)
 
+MAX_BATCH = 256  # gifts in one transaction, as in Gamekeeper
 Outcome = tuple[bytes, bool] | int  # the answer and whether it was stored before, or the status of a refusal
 Job = tuple["asyncio.Future[Outcome]", Gift]
 
