@@ -25,7 +25,7 @@ def table(results: Results) -> str:
 
 
 def document(results: Results) -> str:
-    """Build docs/performance.md from the results, the template and explained.md."""
+    """Build docs/performance.md from the results, the template, explained.md and growth.md."""
     template = Template((FOLDER / "performance.md.template").read_text(encoding="utf-8"))
     pictures = _pictures(results)
     return template.substitute(
@@ -36,6 +36,7 @@ def document(results: Results) -> str:
         figures=_markdown(_figures([each for each in results.samples if each.scenario != operations.PART])),
         operations=_operations(results.samples),
         notes="\n".join(f"* {each}" for each in results.notes),
+        growth=(FOLDER / "growth.md").read_text(encoding="utf-8").strip(),
         explained=(FOLDER / "explained.md").read_text(encoding="utf-8").strip(),
         pages=_embed(PAGES, "Milliseconds for a page against the number of players", pictures),
         layers=_embed(LAYERS, "Microseconds of a lookup by layer", pictures),
