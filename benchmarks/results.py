@@ -53,9 +53,9 @@ class Results:
         """Return the results without those of the given parts, which will be measured again."""
         return Results(
             self.machine,
-            [each for each in self.samples if _part(each.scenario) not in parts],
+            [each for each in self.samples if not _belongs(each.scenario, parts)],
             [each for each in self.verdicts if each.bar not in parts],
-            [each for each in self.notes if _part(each) not in parts],
+            [each for each in self.notes if not _belongs(each, parts)],
             [] if LAYERS in parts else self.layers,
         )
 
@@ -66,9 +66,9 @@ class Results:
         self.layers += other.layers
 
 
-def _part(text: str) -> str:
-    """Return the benchmark part that a text belongs to: its first word, as in "T9", "pages first" or "T9: …"."""
-    return re.split("[ :]", text, maxsplit=1)[0]
+def _belongs(text: str, parts: Collection[str]) -> bool:
+    """Tell whether a text begins with one of these parts, as in "T9", "pages first" or "T9: …"."""
+    return any(re.match(rf"{re.escape(part)}(?![\w-])", text) for part in parts)
 
 
 def load(path: Path) -> Results:

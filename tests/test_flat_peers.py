@@ -30,7 +30,7 @@ def peer_database(databases: Sqlite | Postgres) -> Generator[str]:
 def peer(
     engine: str, peer_database: str, loop: asyncio.AbstractEventLoop, known_tokens: Mapping[str, str]
 ) -> Generator[Ask]:
-    made = PEERS[engine](settings.load({}, database=peer_database))
+    made = PEERS[engine](settings.load({}, database=peer_database, access_log=False))
     loop.run_until_complete(made.open())
     yield ask_app(made, loop, known_tokens["Root"])
     loop.run_until_complete(made.close())

@@ -177,7 +177,7 @@ class Peer:
         self.settings = settings
         self.room = inventory.read_capacity(settings)
         self.believed: dict[str, Believed] = {}  # callers by the hash of their token
-        self.access = AccessLog().add
+        self.access = AccessLog().add if settings.access_log else lambda *_: None
         # the counts of the ordered lists; Gamekeeper's store loads them at the start and when the lists have changed
         self.store = app.open_store(settings)
         self.view: Any = None
