@@ -48,6 +48,7 @@ IDLE_SECONDS = 2  # seconds: a connection idle for longer is opened again; the s
 ANSWER_SECONDS = 60
 MOST_APART_SECONDS = 600  # seconds that a time may differ: the servers start one after the other
 MOST_SHOWN = 50
+COUNT = 10_000  # requests; with fewer, some operations are hardly tested
 FEWEST = 30  # requests of an operation below which it counts as not tested
 FIXED = ("etag:", "content-length:")  # headers that must be equal if the bodies are
 READY = '"route":"GET /health/ready"'
@@ -393,7 +394,7 @@ def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[i
                     found, statuses = compare_answers((Side(one), Side(two)), asks)
             found += compare_logs(first.log, second.log)
         _report(engine, statuses)
-        return len(asks), [*found, *_find_gaps(statuses)]
+        return len(asks), [*found, *(_find_gaps(statuses) if count >= COUNT else ())]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -416,7 +417,7 @@ def main() -> int:
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     parser.add_argument("--engine", choices=ENGINES)
-    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--count", type=int, default=COUNT, help="fewer: a quick test")
     parser.add_argument("--seed", default="1")
     given = parser.parse_args()
     failed = False

@@ -129,8 +129,9 @@ def make_requests(document: Mapping[str, Any], values: Values, count: int, seed:
     maker = _Maker(values, Random(seed))
     known = list_operations(document)
     quick = [each.name for each in known if each.name not in HASHING]
-    spare = count - LEAST * len(known)
-    quotas = dict.fromkeys((each.name for each in known), LEAST)
+    least = min(LEAST, count // len(known))
+    spare = count - least * len(known)
+    quotas = dict.fromkeys((each.name for each in known), least)
     for place in range(spare):
         quotas[quick[place % len(quick)]] += 1
     groups = [group for each in known for group in maker.make_groups(each, quotas[each.name])]
