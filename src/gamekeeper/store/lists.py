@@ -81,11 +81,13 @@ def trim(tx: Writing, mark: str) -> None:
 
 async def begin_bulk_load(tx: Writing) -> None:
     """Stop logging changes of the ordered lists until `end_bulk_load`; the lists must be recounted afterwards."""
-    await tx.returning(SQL.load_unlisted)
+    for statement in (SQL.load_unlisted, SQL.drop_players_listed, SQL.drop_users_listed):
+        await tx.returning(statement)
 
 
 async def end_bulk_load(tx: Writing) -> None:
-    await tx.returning(SQL.resume)
+    for statement in (SQL.create_players_listed, SQL.create_users_listed, SQL.resume):
+        await tx.returning(statement)
 
 
 def _to_delta(row: Row | None) -> ListDelta:

@@ -62,6 +62,8 @@ PLACEHOLDERS = {
         "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
     ),
 }
+# A row of an account has eight booleans. Without an adapter, sqlite3 searches for one each time.
+sqlite3.register_adapter(bool, int)
 
 
 class _Connection:
