@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import catalogues
 import pytest
+from msgspec.structs import replace
 
 import world as worlds
 from findings import faults

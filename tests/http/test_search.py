@@ -3,11 +3,11 @@
 import random
 import string
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 import game_server
 from expectations import refused

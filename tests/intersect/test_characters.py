@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gamekeeper.game.inventory import NO_BUFFS, Stack
 from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer, parse_variable
@@ -154,7 +155,7 @@ def test_invalid_player_fields_are_listed(place: int, value: Any, said: str) -> 
     ((reason, taken),) = reasons(read)
     assert said in reason
     assert taken
-    assert replace(player, level=1).level == 1
+    assert structs.replace(player, level=1).level == 1
 
 
 def test_invalid_spells_are_listed() -> None:

@@ -105,8 +105,7 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
         return Decision([], None)
     owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
     now = await clock.now(tx)
-    made = [sample_players.build_numbered_account(player) for player, _ in new if player.user_id not in owned]
-    owners = [account._replace(created_at=now) for account in made]
+    owners = [sample_players.build_numbered_account(player, now) for player, _ in new if player.user_id not in owned]
     unindexed = [DROP_INDEXES] if untouched and not numbers.start else []
     loaded_users = [UsersLoaded(owners)] if owners else []
     return Decision([PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), RESUME_LISTS], None)

@@ -1,6 +1,7 @@
 """The players of the demo and their items. They are generated deterministically, so every demo is equal."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from hashlib import blake2b
 from random import Random
 from typing import NamedTuple, Protocol, TypeVar
@@ -44,6 +45,8 @@ class Dice(Protocol):
 class HashDice:
     """Pseudo-random numbers from a hash, for numbered players: seeding `Random` for each would be too slow."""
 
+    __slots__ = ("_left",)
+
     def __init__(self, number: int) -> None:
         self._left = int.from_bytes(blake2b(f"{SEED} {number}".encode(), digest_size=40).digest(), "big")
 
@@ -79,8 +82,8 @@ def named_players() -> list[FullPlayer]:
     return [_build_named(number, name, account) for number, (name, account) in enumerate(owners)]
 
 
-def build_account(user_id: str, name: str, password: str, powers: Powers) -> User:
-    return User(user_id, name, f"{name.lower()}@example.test", password, powers, 0, None, None)
+def build_account(user_id: str, name: str, password: str, powers: Powers, created_at: int = 0) -> User:
+    return User(user_id, name, f"{name.lower()}@example.test", password, powers, created_at, None, None)
 
 
 def numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
@@ -88,8 +91,8 @@ def numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
     return [_build_numbered(HashDice(number), number) for number in numbers]
 
 
-def build_numbered_account(player: Player) -> User:
-    return build_account(player.user_id, player.name, NO_PASSWORD, world.NO_POWERS)
+def build_numbered_account(player: Player, created_at: int = 0) -> User:
+    return build_account(player.user_id, player.name, NO_PASSWORD, world.NO_POWERS, created_at)
 
 
 def build_sample() -> DemoSample:
@@ -132,7 +135,7 @@ class Identity(NamedTuple):
 def _build_player(
     dice: Dice, who: Identity, level: int, kind: world.DemoClass, worn: Sequence[CatalogueItem]
 ) -> Player:
-    health, mana = (start + gain * level for start, gain in (kind.health, kind.mana))
+    health, mana = kind.health[0] + kind.health[1] * level, kind.mana[0] + kind.mana[1] * level
     needed = 50 * level * level
     exp = dice.randrange(needed)
     gender = dice.randrange(2)
@@ -157,13 +160,18 @@ def _build_player(
         x=dice.randrange(64),
         y=dice.randrange(48),
         dir=dice.randrange(4),
-        sprite=f"{kind.weapon.name.lower().replace(' ', '-')}-{gender}.png",
+        sprite=_build_sprite(kind.weapon.name, gender),
         face=f"face-{dice.randrange(12)}.png",
         dead=dead,
         created_at=who.created_at,
         play_time_seconds=level * level * 400 + dice.randrange(3600),
         last_online=LAST_DAY - dice.randrange(60 * 24) * HOUR_MS,
     )
+
+
+@cache
+def _build_sprite(weapon: str, gender: int) -> str:
+    return f"{weapon.lower().replace(' ', '-')}-{gender}.png"
 
 
 def _fill_slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueItem]) -> Slots:

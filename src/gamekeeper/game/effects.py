@@ -4,8 +4,10 @@ Only `changes.py` carries changes out.
 """
 
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import msgspec
 
 from gamekeeper.game import rows
 from gamekeeper.game.account_effects import (
@@ -25,7 +27,7 @@ from gamekeeper.game.account_effects import (
     UserUnmuted,
 )
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
-from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots, Stack
+from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.store import (
@@ -113,14 +115,13 @@ class VariablesSet:
             variables.clear(tx, self.player_id, unset)
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerState:
+class PlayerState(msgspec.Struct, frozen=True, gc=False):
     """A player's items, bags, spells and variables: everything except its record."""
 
-    slots: Slots = field(default_factory=dict[tuple[str, int], Stack])
-    bags: Mapping[str, int] = field(default_factory=dict[str, int])
-    spells: Mapping[int, str] = field(default_factory=dict[int, str])
-    variables: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
+    slots: Slots = {}
+    bags: Mapping[str, int] = {}
+    spells: Mapping[int, str] = {}
+    variables: Mapping[str, int | bool] = {}
 
     def make_side(self, player: Player) -> ChangeSide:
         return ChangeSide(
@@ -219,18 +220,14 @@ class PlayersLoaded:
         return None, ChangeSide(catalogue={"players": len(self.players)}, sums=sums)
 
     def carry_out(self, tx: Writing, codec: Codec) -> None:
-        held = [(player.id, world) for player, world in self.players]
         clashing = self.taken_name_ids
         players.load(
             tx, [rows.make_player_columns(each, codec, clashes=each.id in clashing) for each, _ in self.players]
         )
-        items.load_bags(tx, [row for player_id, world in held for row in rows.make_bag_rows(player_id, world.bags)])
-        items.load_slots(
-            tx, [row for player_id, world in held for row in rows.make_slot_values(player_id, world.slots)]
-        )
-        spells.load(tx, [row for player_id, world in held for row in rows.make_spell_rows(player_id, world.spells)])
-        assigned = [row for player_id, world in held for row in rows.make_variable_rows(player_id, world.variables)]
-        variables.load(tx, assigned)
+        items.load_bags(tx, rows.list_bag_values((player.id, state.bags) for player, state in self.players))
+        items.load_slots(tx, rows.list_slot_values((player.id, state.slots) for player, state in self.players))
+        spells.load(tx, rows.list_spell_values((player.id, state.spells) for player, state in self.players))
+        variables.load(tx, rows.list_variable_values((player.id, state.variables) for player, state in self.players))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ There may be millions of entries: the erasure masks them for every reader, and `
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
@@ -55,4 +57,4 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
 async def _plan_player_deletion(tx: Reading, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
     """Return a player's name, and its deletion without its name or unknown fields, which may be personal data."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
-    return change.player.name, replace(change, player=replace(change.player, name="", unknown={}))
+    return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}))

@@ -1,9 +1,9 @@
 """Giving and taking items: applies the rules of `inventory.py` to stored players."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from gamekeeper.game import inventory, lookup
 from gamekeeper.game.changes import Decision

@@ -1,8 +1,10 @@
 """Reports of game servers about a player: a whole new player, or only what changed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
+
+from msgspec.structs import replace
 
 from gamekeeper.game import accounts, lookup, player_edits, spells, variables
 from gamekeeper.game.changes import Decision

@@ -1,6 +1,6 @@
 """Changes of a player that the API and game servers share: rename, set level, set class, delete."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from gamekeeper.game import items, lookup, variables
 from gamekeeper.game.changes import Decision

@@ -1,8 +1,10 @@
 """A player: the values of its record."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, cast
+
+import msgspec
+from msgspec import NODEFAULT
 
 from gamekeeper.game.lookup import ZERO_GUID
 
@@ -10,8 +12,7 @@ NOTHING_EQUIPPED = (-1, -1, -1, -1, -1)
 NO_STATS = (0, 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Player:
+class Player(msgspec.Struct, frozen=True, gc=False):
     """A player's record. A new field needs a default: documents of older versions do not have it."""
 
     id: str
@@ -41,11 +42,11 @@ class Player:
     play_time_seconds: int = 0
     last_online: int | None = None
     # fields that newer versions wrote
-    unknown: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
+    unknown: Mapping[str, object] = {}
 
 
-FIELDS = {each.name: each for each in fields(Player) if each.name != "unknown"}
-DEFAULTS: Mapping[str, object] = {name: each.default for name, each in FIELDS.items() if each.default is not MISSING}
+FIELDS = {each.name: each for each in msgspec.structs.fields(Player) if each.name != "unknown"}
+DEFAULTS: Mapping[str, object] = {name: each.default for name, each in FIELDS.items() if each.default is not NODEFAULT}
 REQUIRED = FIELDS.keys() - DEFAULTS.keys()
 
 

@@ -121,7 +121,7 @@ async def _undo_record(tx: Reading, context: UndoContext) -> list[Change]:
     for name in wanted:
         if getattr(player, name) != context.after.player.get(name):
             raise context.make_conflict(f"its {name.replace('_', ' ')} was changed again since")
-    former = replace(player, **wanted)
+    former = msgspec.structs.replace(player, **wanted)
     named = former.name != player.name
     if named:
         await player_edits.require_free_name(tx, former.name, player.id)

@@ -92,7 +92,8 @@ def insert_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
     tx.defer(SQL.insert_bags, as_table(each._asdict() for each in bags))
 
 
-def load_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
+def load_bags(tx: Writing, bags: Iterable[Row]) -> None:
+    """Insert many bags; the values are in the order of PlayerBag."""
     tx.load(SQL.load_bags, bags)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -24,7 +24,8 @@ def save(tx: Writing, known: Iterable[KnownSpell]) -> None:
     tx.defer(SQL.save, as_table(each._asdict() for each in known))
 
 
-def load(tx: Writing, known: Iterable[KnownSpell]) -> None:
+def load(tx: Writing, known: Iterable[Row]) -> None:
+    """Insert many known spells; the values are in the order of KnownSpell."""
     tx.load(SQL.load, known)
 
 

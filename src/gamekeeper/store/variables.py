@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -45,5 +45,6 @@ def clear(tx: Writing, player_id: str, variable_ids: Iterable[str]) -> None:
     tx.defer(SQL.clear, player_id, as_table({"id": each} for each in variable_ids))
 
 
-def load(tx: Writing, assigned: Iterable[AssignedVariable]) -> None:
+def load(tx: Writing, assigned: Iterable[Row]) -> None:
+    """Insert many variables; the values are in the order of AssignedVariable."""
     tx.load(SQL.load, assigned)
