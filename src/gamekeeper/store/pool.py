@@ -27,6 +27,8 @@ RESERVED_SHARE = 4  # 1 connection of the pool in 4 is reserved for reads and he
 class PooledConnection(Protocol):
     db: Any
 
+    def is_idle(self) -> bool: ...
+
     async def rollback(self) -> None: ...
 
 
@@ -93,20 +95,21 @@ class Pool(Generic[L]):
         finally:
             self._long_places.release()
 
-    async def run(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
+    def run(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> Coroutine[Any, Any, T]:
         """Run the work on a connection that nothing else uses meanwhile."""
-        if not write:
-            return await self._run(work)
-        await self._acquire(self._blocked_places)
-        try:
-            return await self._run(work)
-        finally:
-            self._blocked_places.release()
+        return self._run_write(work) if write else self._run(work)
 
     async def close_idle(self) -> None:
         while self._free:
             with contextlib.suppress(*CONNECTION_ERRORS):
                 await self._free.pop().db.close(timeout=CLOSE_SECONDS)
+
+    async def _run_write(self, work: Callable[[L], Coroutine[Any, Any, T]]) -> T:
+        await self._acquire(self._blocked_places)
+        try:
+            return await self._run(work)
+        finally:
+            self._blocked_places.release()
 
     async def _run(self, work: Callable[[L], Coroutine[Any, Any, T]]) -> T:
         await self._acquire(self._places)
@@ -123,12 +126,16 @@ class Pool(Generic[L]):
             raise meaning from error
         finally:
             try:
-                if line is not None:
-                    await self._put_back(line)
+                if line is not None and line.is_idle():
+                    del self._busy[line]
+                    self._free.append(line)
+                elif line is not None:
+                    await self._roll_back(line)
             finally:
                 self._places.release()
 
-    async def _put_back(self, line: L) -> None:
+    async def _roll_back(self, line: L) -> None:
+        """Roll back what is left of a transaction and keep the connection, if it is still open."""
         try:
             await line.rollback()
         except CONNECTION_ERRORS:

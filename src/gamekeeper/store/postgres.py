@@ -119,6 +119,8 @@ class _Connection:
         self.warnings: list[str] = []
         db.add_log_listener(self._note_warning)
         self._prepared: dict[Any, Any] = {}
+        # the same for two SQL statements run as one, each with the number of columns before the separating one
+        self._joined: dict[tuple[Statement, Statement], tuple[Any, int]] = {}
         # prefix for names of prepared statements: unique, because PgBouncer may share a session
         self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0
         self._late: list[tuple[Statement, Sequence[Value]]] = []
@@ -128,24 +130,23 @@ class _Connection:
         self.warnings.append(str(message.message))
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        await self.flush()
+        if self._late or self._loads:
+            await self.flush()
         return await (self._prepared.get(statement) or await self._get_prepared(statement)).fetch(*values)
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
-        await self.flush()
+        if self._late or self._loads:
+            await self.flush()
         return await (self._prepared.get(statement) or await self._get_prepared(statement)).fetchrow(*values)
 
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
         """Run both SQL statements as one: they share a snapshot without the round trips of a transaction."""
-        await self.flush()
-        key = (SEPARATOR, first, statement)
-        prepared = self._prepared.get(key)
-        if prepared is None:
-            prepared = self._prepared[key] = await self._prepare(join_side_by_side(_render(first), _render(statement)))
+        if self._late or self._loads:
+            await self.flush()
+        prepared, width = self._joined.get((first, statement)) or await self._prepare_both(first, statement)
         rows = await prepared.fetch(value, *values)
-        width = [attribute.name for attribute in prepared.get_attributes()].index(SEPARATOR)
         return rows[0][: width - 1], [row[width + 1 :] for row in rows if row[width]]
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
@@ -180,6 +181,10 @@ class _Connection:
             self._prepared[key] = await self._prepare(combine([_render(statement) for statement in key]))
         await self._prepared[key].fetch(*[value for _, values in late for value in values])
 
+    def is_idle(self) -> bool:
+        """Tell whether the connection is open, outside a transaction and without deferred statements."""
+        return not (self._late or self._loads or self.db.is_closed() or self.db.is_in_transaction())
+
     async def rollback(self) -> None:
         self._late.clear()
         self._loads.clear()
@@ -191,6 +196,12 @@ class _Connection:
         # count the statement name up before the await: after a cancellation the server may already use the name
         self._number += 1
         return await self.db.prepare(text, name=f"{self._name}_{self._number}")
+
+    async def _prepare_both(self, first: Statement, statement: Statement) -> tuple[Any, int]:
+        prepared = await self._prepare(join_side_by_side(_render(first), _render(statement)))
+        width = [attribute.name for attribute in prepared.get_attributes()].index(SEPARATOR)
+        self._joined[first, statement] = prepared, width
+        return prepared, width
 
     async def _get_prepared(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
         prepared = self._prepared[statement] = await self._prepare(_render(statement))
@@ -229,16 +240,17 @@ class PostgresStore:
     def collect_stats(self) -> StoreStats:
         return StoreStats(pool=self._pool.collect_stats())
 
-    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return await self._read_with_retry(lambda line: line.all(statement, *values))
+    # these three return the coroutine of `_read_with_retry` instead of awaiting it: one coroutine less for each read
+    def all(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Sequence[Row]]:
+        return self._read_with_retry(lambda line: line.all(statement, *values))
 
-    async def one(self, statement: Statement, *values: Value) -> Row | None:
-        return await self._read_with_retry(lambda line: line.one(statement, *values))
+    def one(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Row | None]:
+        return self._read_with_retry(lambda line: line.one(statement, *values))
 
-    async def fetch_both(
+    def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, Sequence[Row]]:
-        return await self._read_with_retry(lambda line: line.fetch_both(first, value, statement, *values))
+    ) -> Coroutine[Any, Any, tuple[Row | None, Sequence[Row]]]:
+        return self._read_with_retry(lambda line: line.fetch_both(first, value, statement, *values))
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         async def in_one_snapshot(line: _Connection) -> T:

@@ -33,7 +33,7 @@ WHERE fold >= (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT 1 OFF
 ORDER BY fold LIMIT $2;
 
 -- name: from_name (postgres)
-SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
+SELECT CAST(r.id AS text) AS id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
        r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.play_time
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
