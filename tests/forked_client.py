@@ -24,7 +24,7 @@ class Program:
         self.loop = asyncio.new_event_loop() if awaiting else None
 
     def connect(self, **options: Any) -> Any:
-        return self.kind(self.url, username="Root", password="x", timeout=5, patience=NO_RETRY, **options)
+        return self.kind(self.url, username="Root", password="x", timeout=60, patience=NO_RETRY, **options)
 
     def ask(self, client: Any, name: str) -> None:
         """Send a request whose path contains this name, by which the server's log identifies it."""
@@ -44,7 +44,7 @@ class Program:
             except BaseException:  # noqa: BLE001 - a forked process must end here, whatever happened
                 traceback.print_exc()
                 os._exit(1)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 180
         while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
             if time.monotonic() > deadline:
                 os.kill(child, 9)

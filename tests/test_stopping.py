@@ -16,7 +16,8 @@ import pytest
 from server import Server
 
 POLLERS = 50
-SOON = 15  # seconds, enough for a busy machine; a blocked shutdown takes stop_seconds, which is 30
+SOON = 50  # seconds, enough for a busy machine; what could block a shutdown here takes a minute or longer
+BLOCKED_SECONDS = 120  # stop_seconds of the servers: a blocked shutdown takes longer than SOON
 # SQLite only: the engine makes no difference here
 ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
@@ -45,7 +46,7 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
 
 
 def test_fifty_long_polls_do_not_delay_the_shutdown(database: str, known_tokens: Mapping[str, str]) -> None:
-    with Server(database) as server:
+    with Server(database, stop_seconds=BLOCKED_SECONDS) as server:
         answers, code, took = asyncio.run(stop_while_they_wait(server, known_tokens["Server"]))
     assert (code, took < SOON) == (0, True)
     assert [answer.status_code for answer in answers] == [200] * POLLERS
@@ -108,7 +109,8 @@ def refuses(server: Server) -> bool:
 
 
 def test_running_request_is_answered_and_new_connections_are_refused(database: str) -> None:
-    with Server(database, receive_seconds=60, head_seconds=60) as server, connect(server) as line:
+    settings = {"receive_seconds": 60, "head_seconds": 60, "stop_seconds": BLOCKED_SECONDS}
+    with Server(database, **settings) as server, connect(server) as line:
         begin(line)
         stopping = Stopping(server)
         assert refuses(server)
@@ -120,7 +122,8 @@ def test_running_request_is_answered_and_new_connections_are_refused(database: s
 
 @ON_SQLITE
 def test_idle_connections_do_not_delay_the_shutdown(database: str) -> None:
-    with Server(database, receive_seconds=2, head_seconds=2) as server, contextlib.ExitStack() as lines:
+    settings = {"receive_seconds": 2, "head_seconds": 2, "stop_seconds": BLOCKED_SECONDS}
+    with Server(database, **settings) as server, contextlib.ExitStack() as lines:
         for sent in (b"", LIVE, LIVE[:20]):
             lines.enter_context(connect(server)).sendall(sent)
         # after this answer the server has accepted the earlier connections
@@ -132,7 +135,8 @@ def test_idle_connections_do_not_delay_the_shutdown(database: str) -> None:
 
 @ON_SQLITE
 def test_missing_body_delays_the_shutdown_no_longer_than_its_deadline(database: str) -> None:
-    with Server(database, receive_seconds=2, head_seconds=2) as server, connect(server) as line:
+    settings = {"receive_seconds": 2, "head_seconds": 2, "stop_seconds": BLOCKED_SECONDS}
+    with Server(database, **settings) as server, connect(server) as line:
         begin(line)
         stopping = Stopping(server)
         assert everything(line).startswith(b"HTTP/1.1 408 ")

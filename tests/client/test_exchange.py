@@ -172,7 +172,7 @@ def test_threads_do_not_wait_for_one_that_follows_changes(script: ScriptedServer
         with pytest.raises(errors.Unreachable):
             run_with_timeout(client.get_info)
         script.say(token_response(), feed_response(2))
-        assert found.result(timeout=10) == 2
+        assert found.result(timeout=60) == 2
 
 
 def test_tasks_do_not_wait_for_one_that_follows_changes(script: ScriptedServer) -> None:

@@ -71,7 +71,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 def run(case: str, kind: str, server: KeepAliveServer) -> None:
     done = subprocess.run(
-        [sys.executable, PROGRAM, case, kind, server.url], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, PROGRAM, case, kind, server.url], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
 

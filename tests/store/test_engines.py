@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-import time
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -70,18 +70,23 @@ def test_failed_write_does_not_affect_concurrent_writes(world: World) -> None:
 def test_batch_runs_again_only_if_a_failed_write_had_changed_something(world: World, fails: Any, runs: int) -> None:
     store = world.keeper.store
     started: list[int] = []
+    began, gathered = threading.Event(), threading.Event()
 
     async def work(tx: Writing, number: int) -> None:
         started.append(number)
         tx.defer(INSERT, people.guid(0x1000 + number), "new")
-        if number == 0:  # while this sleeps, the other writes gather to one batch
-            time.sleep(0.2)  # noqa: ASYNC251 - in the writer thread, which has no event loop
+        if number == 0:  # while this waits in the writer's thread, the other writes gather to one batch
+            began.set()
+            gathered.wait(60)
 
     async def many() -> list[object]:
         first = asyncio.ensure_future(store.write(partial(work, number=0)))
-        await asyncio.sleep(0.05)
-        works = [store.write(partial(work, number=number)) for number in (1, 2)]
-        return list(await asyncio.gather(first, *works, store.write(fails), return_exceptions=True))
+        await asyncio.to_thread(began.wait, 60)
+        others = [partial(work, number=1), partial(work, number=2), fails]
+        writes = [asyncio.ensure_future(store.write(each)) for each in others]
+        await asyncio.sleep(0)  # each write enters the writer's queue
+        gathered.set()
+        return list(await asyncio.gather(first, *writes, return_exceptions=True))
 
     assert isinstance(world.run(many())[-1], LookupError)
     assert started == [0, *[1, 2] * runs]

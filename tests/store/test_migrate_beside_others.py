@@ -40,9 +40,9 @@ def store(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Sto
 
 @asynccontextmanager
 async def session(url: str) -> AsyncGenerator[Any]:
-    """Open a database session with a lock timeout of three seconds."""
+    """Open a database session with a lock timeout of thirty seconds."""
     driver: Any = asyncpg
-    db = await driver.connect(url, server_settings={"lock_timeout": "3s"})
+    db = await driver.connect(url, server_settings={"lock_timeout": "30s"})
     try:
         yield db
     finally:
@@ -109,7 +109,7 @@ def test_index_that_waits_for_a_transaction_is_in_the_log(world: World, monkeypa
             await reader.execute("DROP INDEX bans_by_end")
             await reader.execute(OLD_SNAPSHOT)
             building = asyncio.create_task(indexes.create_missing(world.keeper.store))
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 while not logged:  # noqa: ASYNC110 - a list has no event
                     await asyncio.sleep(0.1)
             await reader.execute("COMMIT")
