@@ -30,7 +30,7 @@ BLOCK = bytes(64 * 1024)
 PERCENT = 30
 SPARE_SEGMENTS = 3
 CALM_SECONDS, BAD_SECONDS = 0.3, 1.5
-FIRST_SECONDS = 5  # seconds: longest time until the first write is refused on a failing disk
+FIRST_SECONDS = 30  # seconds: longest time until the first write is refused on a failing disk
 BACK_SECONDS = 5
 OK = 200
 

@@ -30,7 +30,7 @@ MISSING = "no FUSE here: it takes /dev/fuse, the Debian package fuse3 and mfusep
 ORDERS = "/orders"  # control file of the mounted disk: commands are written to it
 # suffix of SQLite's shared-memory file, which is not stored on the disk, because SQLite rebuilds it
 NEVER_ON_DISK = "-shm"
-MOUNT_SECONDS = 10
+MOUNT_SECONDS = 60
 CUT_SECONDS = 2
 DEAD = 9
 

@@ -18,7 +18,7 @@ from crash_gives import COIN
 BUSY = 503
 PAUSE_SECONDS = 0.05
 GIVES_SECONDS = 60
-GIVE_UP_SECONDS = 20  # seconds of retries after the end of the test; then a key counts as unresolved
+GIVE_UP_SECONDS = 90  # seconds of retries after the end of the test; then a key counts as unresolved
 BROKEN = 0  # status that stands for a request without an answer
 PATIENT = 40.0
 

@@ -32,7 +32,7 @@ PAIRS_EACH = 7  # pairs of log-ins per client address, which may guess at most 1
 # relative difference of log-in times with known and unknown names: the most that passes; too large to be noise
 CLOSE, CLEAR = 0.05, 0.5
 BLOCKS, READS, SLOWER = 4, 250, 3.0
-STARTED_SECONDS = 20
+STARTED_SECONDS = 120
 # parallel guesses per address, and number of addresses: together 48, which keep the queue of password hashes full
 BUSY_LANES, BUSY_PLACES = 6, 8
 OK, INVALID, WAIT = 200, 400, 429

@@ -214,7 +214,7 @@ def _run_migration(run: Run, url: str, crash_at: int | None = None) -> subproces
     program = ["battery.upgrades", url, *([IN_PIECES] if run.fault == IN_PIECES else [])]
     environment = {**os.environ, **({crash.VARIABLE: f"before_commit:{crash_at}"} if crash_at else {})}
     return subprocess.run(
-        [sys.executable, "-m", *program], env=environment, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-m", *program], env=environment, capture_output=True, text=True, check=False, timeout=300
     )
 
 
@@ -272,7 +272,7 @@ def _keep_asking(url: str, token: str, answers: list[int], over: threading.Event
 
 def _run_command(run: Run, command: list[str]) -> subprocess.CompletedProcess[str]:
     whole = [sys.executable, "-m", "gamekeeper", *command, "--database", run.database]
-    return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=300)
 
 
 CASES = (Case("j", "upgrades", upgrades, (LOSSY, IN_PIECES), fault_engines=(SQLITE,)),)
