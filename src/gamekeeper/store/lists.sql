@@ -87,7 +87,7 @@ DROP TRIGGER users_listed;
 SELECT 0;
 
 -- name: create_players_listed (sqlite)
-CREATE TRIGGER players_listed AFTER INSERT ON players WHEN (SELECT NOT loading FROM lists)
+CREATE TRIGGER IF NOT EXISTS players_listed AFTER INSERT ON players WHEN (SELECT NOT loading FROM lists)
 BEGIN INSERT INTO list_changes (list, level, exp, word, step)
       VALUES ('rank', NEW.level, NEW.exp, NEW.id, 1), ('names', 0, 0, NEW.fold, 1); END;
 
@@ -95,7 +95,7 @@ BEGIN INSERT INTO list_changes (list, level, exp, word, step)
 SELECT 0;
 
 -- name: create_users_listed (sqlite)
-CREATE TRIGGER users_listed AFTER INSERT ON users WHEN (SELECT NOT loading FROM lists)
+CREATE TRIGGER IF NOT EXISTS users_listed AFTER INSERT ON users WHEN (SELECT NOT loading FROM lists)
 BEGIN INSERT INTO list_changes (list, level, exp, word, step)
       VALUES ('users', 0, 0, NEW.fold, 1), ('emails', 0, 0, NEW.email_fold, 1); END;
 
