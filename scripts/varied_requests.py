@@ -246,6 +246,8 @@ class _Maker:
             spoilt.append((JSON, b'{"reason": "' + b"x" * OVER_BODY_LIMIT + b'"}'))
         kind, body = self.dice.choice(spoilt)
         headers = [each for each in ask.headers if each[0] != "Content-Type"]
+        # The server answers before it has read such a body. Then it may close the connection, or not.
+        headers += [("Connection", "close")] if len(body) > OVER_BODY_LIMIT else []
         return [replace(ask, headers=(*headers, *([("Content-Type", kind)] if kind else [])), body=body)]
 
     def _make_bad_query(self, operation: Described) -> list[Ask]:
