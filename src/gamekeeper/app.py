@@ -48,8 +48,6 @@ from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 NOTE_USE_SECONDS = 30.0  # interval between writes of the tokens' last use
-# new objects after which garbage is collected; Python's 700 costs 3 % of a request, and requests leave no cycles
-COLLECT_AFTER = 10_000
 RETRY_SECONDS = 1.0  # seconds between two attempts to open the database when the server starts
 BAD_DATABASE_URL = (
     "The database URL is invalid: its host or port is malformed. In a password write / as %2F, ? as %3F, # as %23, "
@@ -188,7 +186,6 @@ class BackgroundJobs:
         ]
         self._tasks: list[asyncio.Task[None]] = []
         self._give_back: Callable[[], None] = lambda: None
-        self._thresholds = gc.get_threshold()
         self.health: HealthListener | None = None
 
     async def start(self) -> None:
@@ -202,7 +199,6 @@ class BackgroundJobs:
         gc.collect()
         # exempt the objects made at start from garbage collection: scanning them would delay requests
         gc.freeze()
-        gc.set_threshold(COLLECT_AFTER)
 
     async def stop(self) -> None:
         if self.health:
@@ -216,7 +212,6 @@ class BackgroundJobs:
         self._keeper.passwords.close()
         self._give_back()
         gc.unfreeze()
-        gc.set_threshold(*self._thresholds)
 
     async def _prepare_store(self) -> bool:
         """Open and migrate the store. Return False if the database is unreachable: then a worker process tries again.

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 BUFFER_SECONDS = 0.2  # seconds for which entries of the access log are buffered; a crash loses at most these
-MAX_BUFFERED = 100  # most buffered entries of the access log
+MAX_BUFFERED = 100  # most buffered entries of the access log, which a crash can lose: a few writes to a pipe
 PIPE_BYTES = 4096  # largest atomic write to a pipe: entries of two workers never mix
 QUEUE_BYTES = 1024 * 1024  # limit of the queue of log entries to standard error; entries beyond it are dropped
 FLUSH_SECONDS = 1.0  # at shutdown, longest wait for a slow reader of standard error
@@ -91,19 +91,19 @@ class _Writer:
 
 
 class _AccessBuffer:
-    """Buffer of access log entries: many entries are encoded together and written with one system call."""
+    """Buffer of access log entries: many entries are encoded together and written with few system calls."""
 
     def __init__(self) -> None:
         # seconds since 1970, request id, caller, route, status, microseconds
         self._entries: list[tuple[float, str, str, str, int, int]] = []
 
     def add(self, request_id: str, caller: str, route: str, status: int, started_ns: int) -> None:
-        entries = self._entries
-        entries.append((time.time(), request_id, caller, route, status, (time.perf_counter_ns() - started_ns) // 1000))
-        if len(entries) == 1:
+        entry = (time.time(), request_id, caller, route, status, (time.perf_counter_ns() - started_ns) // 1000)
+        self._entries.append(entry)  # the list is read last: another thread that logs may have flushed and replaced it
+        if len(self._entries) == 1:
             _writer.start()
             asyncio.get_running_loop().call_later(BUFFER_SECONDS, self.flush)
-        elif len(entries) >= MAX_BUFFERED:
+        elif len(self._entries) >= MAX_BUFFERED:
             self.flush()
 
     def flush(self) -> None:
@@ -112,7 +112,7 @@ class _AccessBuffer:
         for at, request_id, caller, route, status, microseconds in entries:
             entry = _AccessEntry(round(at, 3), request_id, _escape(caller), _escape(route), status, microseconds)
             line = _encode(entry) + b"\n"
-            if len(chunk) + len(line) > PIPE_BYTES:
+            if chunk and len(chunk) + len(line) > PIPE_BYTES:
                 _writer.put(chunk)
                 chunk = b""
             chunk += line

@@ -276,28 +276,39 @@ def test_full_disk_differs_from_unavailable_database(world: World, engine: str) 
 
 
 class Failing:
-    """A SQLite connection whose COMMIT fails with an I/O error."""
+    """A SQLite connection on which one statement fails."""
 
-    def __init__(self, db: Any) -> None:
-        self._db = db
+    def __init__(self, db: Any, text: str, error: Exception) -> None:
+        self._db, self._text, self._error = db, text, error
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._db, name)
 
     def execute(self, text: str, *values: Any) -> Any:
-        if text == "COMMIT":
-            error = sqlite3.OperationalError("disk I/O error")
-            error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
-            raise error
+        if text == self._text:
+            raise self._error
         return self._db.execute(text, *values)
+
+
+def disk_error() -> Exception:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+    return error
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("together", [1, 3])
-def test_disk_error_in_commit_is_reported_as_unknown(
-    world: World, monkeypatch: pytest.MonkeyPatch, together: int
+@pytest.mark.parametrize(
+    ("text", "error", "expected"),
+    [
+        ("COMMIT", disk_error(), CommitUnknown),  # the change may reappear after a crash
+        ("COMMIT", MemoryError(), CommitUnknown),
+        ("BEGIN IMMEDIATE", MemoryError(), MemoryError),
+    ],
+)
+def test_error_of_transaction_answers_all_its_writes_and_later_ones_succeed(
+    world: World, monkeypatch: pytest.MonkeyPatch, together: int, text: str, error: Exception, expected: type[Exception]
 ) -> None:
-    """After an I/O error in COMMIT the change may reappear after a crash, so the outcome is reported as unknown."""
     store: Any = world.keeper.store
 
     async def write() -> list[object]:
@@ -305,7 +316,16 @@ def test_disk_error_in_commit_is_reported_as_unknown(
         return await asyncio.gather(*works, return_exceptions=True)
 
     connection: Any = getattr(getattr(store, "_writer"), "_connection")  # noqa: B009 - private attributes
-    monkeypatch.setattr(connection, "db", Failing(connection.db))
-    assert [type(each) for each in world.run(write())] == [CommitUnknown] * together
+    monkeypatch.setattr(connection, "db", Failing(connection.db, text, error))
+    assert [type(each) for each in world.run(write())] == [expected] * together
     monkeypatch.undo()
     assert world.run(store.write(insert(0))) is not None
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_change_whose_returned_row_cannot_be_read_is_undone(world: World) -> None:
+    returning = Statement("x", {"": "INSERT INTO maps (id, name) VALUES ($1, 'x') RETURNING CAST(x'ff' AS TEXT)"})
+    before = world.run(world.keeper.store.one(COUNT))
+    with pytest.raises(DatabaseUnavailable):
+        world.run(world.keeper.store.write(lambda tx: tx.returning(returning, people.guid(0x3000))))
+    assert world.run(world.keeper.store.one(COUNT)) == before

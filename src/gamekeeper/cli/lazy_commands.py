@@ -16,3 +16,7 @@ class LazyCommands(UserDict[str, Any]):
             return found
         module, _, attribute = found.partition(":")
         return getattr(import_module(f"gamekeeper.cli.{module}"), attribute)
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as above
+        """Return a command. The inherited method would take a KeyError of an import for a missing command."""
+        return self[name] if name in self.data else default

@@ -15,7 +15,7 @@ T = TypeVar("T")
 FindById = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
 # function that finds a player or account by the folded and the exact name
 FindByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]
-Finding = Coroutine[Any, Any, T]  # the finders below are plain functions: a coroutine less for each lookup
+Lookup = Coroutine[Any, Any, T]  # returned by the plain functions below, which saves one coroutine per lookup
 ZERO_GUID = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
 SHORTEST_GUID = 32
@@ -71,33 +71,33 @@ def is_nameable(name: str) -> bool:
     return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
 
 
-def find_player_record(tx: Reading, text: str) -> Finding[players.StoredPlayer]:
+def find_player_record(tx: Reading, text: str) -> Lookup[players.StoredPlayer]:
     return _find(tx, text, players.find_record_by_id, players.find_record_by_fold, NoSuchPlayer)
 
 
-def find_player_id(tx: Reading, text: str) -> Finding[str]:
+def find_player_id(tx: Reading, text: str) -> Lookup[str]:
     return _find(tx, text, players.find_id, players.find_id_by_fold, NoSuchPlayer)
 
 
-def find_rank_key(tx: Reading, text: str) -> Finding[players.RankKey]:
+def find_rank_key(tx: Reading, text: str) -> Lookup[players.RankKey]:
     return _find(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
 
 
-def lock_player(tx: Reading, text: str) -> Finding[players.LockedPlayer]:
+def lock_player(tx: Reading, text: str) -> Lookup[players.LockedPlayer]:
     """Find a player, and lock it until the transaction ends."""
     return _find(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
 
 
-def find_owner(tx: Reading, text: str) -> Finding[moderation.PlayerOwner]:
+def find_owner(tx: Reading, text: str) -> Lookup[moderation.PlayerOwner]:
     """Find the account that owns a player."""
     return _find(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
 
 
-def find_user(tx: Reading, text: str) -> Finding[users.User]:
+def find_user(tx: Reading, text: str) -> Lookup[users.User]:
     return _find(tx, text, users.find_by_id, users.find_by_fold, NoSuchUser)
 
 
-def find_user_record(tx: Reading, text: str) -> Finding[users.User]:
+def find_user_record(tx: Reading, text: str) -> Lookup[users.User]:
     """Find an account with its play time, as the API shows it."""
     return _find(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
 

@@ -48,7 +48,7 @@ class Request(msgspec.Struct):
     raw_path: bytes  # path of the request, with its percent-encoding
     raw_query: bytes
     headers: Mapping[bytes, bytes]
-    scope: Mapping[str, Any]  # the rest of the ASGI scope: all headers, and the address of the client or a proxy
+    scope: Mapping[str, Any]  # the ASGI scope, for repeated headers and the address of the client or a proxy
     receive: Receive
     expected: str | None = (
         None  # fingerprint of the state that the console showed; the change is rejected if the state differs

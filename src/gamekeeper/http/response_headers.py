@@ -40,10 +40,11 @@ class ResponseHeaders:
         if self._cors:
             found += self._cors.make_headers(request)
         if b"connection" in request.headers:
-            _close_if_asked(request, found)
+            _add_close_header(request, found)
         return found
 
 
-def _close_if_asked(request: Request, found: Headers) -> None:
+def _add_close_header(request: Request, found: Headers) -> None:
+    """Repeat the client's `Connection: close`."""
     if request.headers[b"connection"].lower() == b"close" and CLOSE not in found:
         found.append(CLOSE)

@@ -24,14 +24,14 @@ class _Node:
 
 class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
-        # node of each folder: path without parameters, as declared → node; most paths have only one more segment
+        # path without parameters, as declared → node: finds a path whose only parameter is its last segment at once
         self._folders: dict[bytes, _Node] = {}
         self._root = _build_tree(routes, self._folders)
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, tuple[str, ...]]:
         """Find the route of a path and its parameters. `raw_path` is not decoded: a %2F in a name is no separator."""
-        folder, _, last = raw_path.rpartition(b"/")
-        node = self._folders.get(folder)
+        folder, slash, last = raw_path.rpartition(b"/")
+        node = self._folders.get(folder) if slash else None  # no slash: the path of `OPTIONS *`
         if node is not None and last and b"%" not in last and b"?" not in last:
             found = node.literals.get(last) or node.folded.get(last.lower())
             params = () if found else (last.decode("utf-8", "replace"),)

@@ -54,13 +54,13 @@ class ClaimTaken(Exception):
 
 
 class Reading(Protocol):
-    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]: ...
+    def all(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Sequence[Row]]: ...
 
-    async def one(self, statement: Statement, *values: Value) -> Row | None: ...
+    def one(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Row | None]: ...
 
-    async def fetch_both(
+    def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, Sequence[Row]]:
+    ) -> Coroutine[Any, Any, tuple[Row | None, Sequence[Row]]]:
         """Return the one row of the first statement, and all rows of the second, from the same snapshot."""
         ...
 

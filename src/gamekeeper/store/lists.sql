@@ -75,13 +75,13 @@ UPDATE lists SET loading = {false};
 -- Triggers that log new rows on SQLite. Even when their condition is false they cost a quarter of a bulk load, so it
 -- drops them and creates them again in its transaction. On PostgreSQL that would lock the tables, and these do nothing.
 -- name: drop_players_listed (sqlite)
-DROP TRIGGER players_listed;
+DROP TRIGGER IF EXISTS players_listed;
 
 -- name: drop_players_listed (postgres)
 SELECT 0;
 
 -- name: drop_users_listed (sqlite)
-DROP TRIGGER users_listed;
+DROP TRIGGER IF EXISTS users_listed;
 
 -- name: drop_users_listed (postgres)
 SELECT 0;

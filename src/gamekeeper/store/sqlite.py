@@ -114,9 +114,9 @@ class _Connection:
         """Do nothing: on SQLite `defer` has already run the SQL statements."""
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        rows = self.execute(statement, values).fetchall()
-        self.has_written = True
-        return rows
+        cursor = self.execute(statement, values)
+        self.has_written = True  # set before the rows are read: the change is made, even if reading one fails
+        return cursor.fetchall()
 
 
 class SqliteStore:

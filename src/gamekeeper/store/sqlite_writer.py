@@ -36,6 +36,10 @@ class _PartlyWritten(Exception):
     """A write of a batch without savepoints failed after it had changed something."""
 
 
+class _NotBegun(Exception):
+    """A transaction could not begin, for example because another process has the lock."""
+
+
 class SqliteWriter:
     def __init__(self, connection: WriterConnection, file: DatabaseFile) -> None:
         self._connection, self._file = connection, file
@@ -86,16 +90,9 @@ class SqliteWriter:
             self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
             return
         try:
-            self._connection.db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:  # another process's lock: do not retry, each write would wait for it
-            self._answer_jobs(batch, [_JobOutcome(error=translate(error)) for _ in batch])
-            return
-        try:
+            self._begin()
             outcomes = self._run_batch(batch)
             self._commit_transaction()
-        except CommitUnknown as undecided:
-            self._roll_back()
-            outcomes = [_JobOutcome(error=undecided) for _ in batch]
         except sqlite3.Error as error:
             self._roll_back()
             if len(batch) > 1:
@@ -103,7 +100,18 @@ class SqliteWriter:
                     self._commit_batch([job])
                 return
             outcomes = [_make_failure(error)]
+        # Any other error is the answer to all writes. They are not tried again: after _NotBegun, each would wait for
+        # the lock. After another error, such as MemoryError, the thread must go on.
+        except BaseException as error:  # noqa: BLE001 - every error is passed to the callers
+            self._roll_back()
+            outcomes = [_make_failure(error) for _ in batch]
         self._answer_jobs(batch, outcomes)
+
+    def _begin(self) -> None:
+        try:
+            self._connection.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise _NotBegun from error
 
     def _run_batch(self, batch: list[_WriteJob]) -> list[_JobOutcome]:
         """Run the writes of a transaction, without savepoints first: inside one, SQLite copies every changed page.
@@ -112,11 +120,11 @@ class SqliteWriter:
         """
         try:
             return [self._run_job(job) for job in batch]
-        except _PartlyWritten as failed:
-            self._connection.db.execute("ROLLBACK")
-            self._connection.db.execute("BEGIN IMMEDIATE")
+        except _PartlyWritten:
             if len(batch) == 1:
-                return [_make_failure(failed)]
+                raise
+            self._connection.db.execute("ROLLBACK")
+            self._begin()
             return [self._run_in_savepoint(job) for job in batch]
 
     def _run_job(self, job: _WriteJob) -> _JobOutcome:
@@ -153,7 +161,7 @@ class SqliteWriter:
             self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
 
     def _commit_transaction(self) -> None:
-        """Commit a SQLite transaction. After an I/O error its outcome is unknown: it may reappear after a crash."""
+        """Commit a SQLite transaction. After an I/O error or without memory its outcome is unknown."""
         crash.crash_at("before_commit")
         try:
             self._connection.db.execute("COMMIT")
@@ -161,6 +169,8 @@ class SqliteWriter:
             if error.sqlite_errorname.startswith("SQLITE_IOERR"):
                 raise CommitUnknown(str(error)) from error
             raise
+        except MemoryError as error:
+            raise CommitUnknown("out of memory") from error
 
     def _roll_back(self) -> None:
         if self._connection.db.in_transaction:
@@ -179,7 +189,8 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _make_failure(error: BaseException) -> _JobOutcome:
-    return _JobOutcome(error=translate(error.__cause__ or error))
+    """Make the outcome of a failed write: the caller gets the cause of an error that was raised here."""
+    return _JobOutcome(error=error if isinstance(error, CommitUnknown) else translate(error.__cause__ or error))
 
 
 def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:

@@ -146,7 +146,10 @@ STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
 
 @functools.lru_cache(maxsize=4096)
 def encode_player_tail(class_name: str, map_name: str, online: bool) -> str:  # noqa: FBT001 - called for each player
-    """Encode the appended fields of a player record, up to the value of LastOnline. Few values differ: cached."""
+    """Encode the appended fields of a player record, up to the value of LastOnline.
+
+    Cached, because there are few combinations of class, map and online state.
+    """
     names = f',"ClassName":{encode(class_name).decode()},"MapName":{encode(map_name).decode()}'
     return f'{names},"Online":{"true" if online else "false"},"LastOnline":'
 
