@@ -107,6 +107,12 @@ def test_trailing_slash_is_accepted_over_a_socket(server: SocketServer, line: Co
     assert get(server, line, b"/api/v1/players/?pageSize=1").json["PageSize"] == 1
 
 
+def test_path_without_a_slash_is_the_root(server: SocketServer, line: Connection) -> None:
+    line.send(sockets.request(server, "OPTIONS", b"*", {}))
+    assert (answer := line.answer()).status == 405
+    assert answer.headers["allow"] == "GET"
+
+
 def test_names_are_percent_decoded(server: SocketServer, line: Connection) -> None:
     plain = get(server, line, b"/api/v1/players/Ann")
     assert get(server, line, b"/api/v1/players/%41%6e%6E").raw == plain.raw
