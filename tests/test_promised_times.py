@@ -6,6 +6,7 @@ import pytest
 
 from gamekeeper.game import presence
 from gamekeeper.http import shared_query
+from gamekeeper.store import hosts
 from gamekeeper.store.statements import Statement
 from world import World
 
@@ -15,6 +16,10 @@ SILENT_SECONDS = shared_query.TIMEOUT_SECONDS  # read here: conftest.py raises i
 
 def test_silent_database_is_reported_after_two_seconds() -> None:
     assert SILENT_SECONDS == 2
+
+
+def test_connecting_to_postgresql_takes_at_most_three_seconds_by_default() -> None:
+    assert hosts.CONNECT_SECONDS == 3
 
 
 def test_expired_lease_is_cleaned_up_within_a_second() -> None:

@@ -123,7 +123,8 @@ def test_right_password_matches_and_wrong_one_does_not(checking: Passwords) -> N
 def test_unknown_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
     assert run(checking.is_right(SENT, stored)) is False
     assert len(checks.against) == 1
-    assert extract_parameters(checks.against[0]).memory_cost == 19 * 1024
+    found = extract_parameters(checks.against[0])
+    assert (found.memory_cost, found.time_cost, found.parallelism) == (19 * 1024, 2, 1)
 
 
 @pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])

@@ -18,6 +18,8 @@ from databases import Sqlite
 from server import Server
 
 SECONDS = 1  # seconds: the server's deadline for receiving a request
+# seconds, less than the default deadline of 10: a server that ignores its setting is later in every attempt
+SOON, ATTEMPTS = 8, 5
 LATE = 60  # seconds until a late answer counts as a failure, also on a busy machine
 CONNECTIONS = 60
 GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
@@ -82,12 +84,15 @@ def while_it_trickles(line: socket.socket, part: bytes) -> bytes:
 
 @pytest.mark.parametrize("start", [b"", b"GET /health", LIVE[:-2], LIVE])
 def test_incomplete_head_and_idle_connection_are_closed_at_the_deadline(server: Server, start: bytes) -> None:
-    began = time.monotonic()
-    with connect(server) as line:
-        line.sendall(start)
-        found = until_closed(line)
-    assert found.count(b"HTTP/1.1 200") == (start == LIVE)
-    assert SECONDS - 0.5 < time.monotonic() - began < LATE
+    def wait_until_closed() -> float:
+        began = time.monotonic()
+        with connect(server) as line:
+            line.sendall(start)
+            found = until_closed(line)
+        assert found.count(b"HTTP/1.1 200") == (start == LIVE)
+        return time.monotonic() - began
+
+    assert any(SECONDS - 0.5 < wait_until_closed() < SOON for _ in range(ATTEMPTS))
 
 
 def test_head_sent_byte_by_byte_gets_no_extra_time(server: Server) -> None:
