@@ -179,8 +179,16 @@ def parse_query(raw: bytes) -> dict[str, str]:
     if not raw:
         return {}
     found: dict[str, str] = {}
-    for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="replace"):
+    for name, value in _split_query(raw.decode("latin-1")):
         if name.lower() in found:
             raise RepeatedField(field=name)
         found[name.lower()] = value
     return found
+
+
+def _split_query(text: str) -> list[tuple[str, str]]:
+    """Split a query string into names and values. Most have nothing to decode, and need no `parse_qsl`."""
+    if "%" in text or "+" in text:
+        return parse_qsl(text, keep_blank_values=True, errors="replace")
+    pairs = [pair.partition("=") for pair in text.split("&") if pair]
+    return [(name, value) for name, _, value in pairs]

@@ -1,0 +1,21 @@
+"""Query strings are split like the standard library's parser splits them."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from gamekeeper.game.refusals import RepeatedField
+from gamekeeper.http.request import parse_query
+
+
+@pytest.mark.parametrize(
+    "raw", [b"a=1&b=2", b"a", b"a=", b"=1", b"&&a=1&", b"a=b=c", b"a;b=1", b"a=x+y", b"a=%41&b", b"a=%ff", b"a=\xe9"]
+)
+def test_query_is_split_like_by_the_standard_library(raw: bytes) -> None:
+    assert parse_query(raw) == dict(parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="replace"))
+
+
+@pytest.mark.parametrize("raw", [b"page=1&PAGE=2", b"page=1&p%61ge=2"])
+def test_repeated_parameter_in_any_case_is_refused(raw: bytes) -> None:
+    with pytest.raises(RepeatedField):
+        parse_query(raw)
