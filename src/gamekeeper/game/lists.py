@@ -220,7 +220,10 @@ class Lists:
         return index.total, rows
 
     async def _load_index(self, tx: Reading, definition: ListDefinition[Any]) -> tuple[str, BucketIndex]:
-        """Return an ordered list's index (without counts: one bucket with all rows), after its position in the log."""
+        """Return how far the log of the ordered lists is applied, and the index of one of them.
+
+        If the counts are not loaded yet, the index has a single bucket with all rows.
+        """
         view = await self._load_current_view(tx)
         if view is None:
             return await lists.read_mark(tx), BucketIndex(

@@ -103,7 +103,10 @@ async def _match_with_powers(tx: Reading, sought: str) -> Matches:
 
 
 async def _match_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: FindTimes) -> Matches:
-    """Find banned (muted, privileged) accounts that match a text; if there are too many, filter a search of all."""
+    """Find the accounts in one state, such as banned, that match a text.
+
+    `some`: accounts in that state. If there are more, search all accounts and keep those to which `among` gives a time.
+    """
     whole = len(some) < MOST_MATCHES
     if whole or not sought:
         found = [each for each in some if _contains(each.fold, sought) or _contains(each.email_fold, sought)]
