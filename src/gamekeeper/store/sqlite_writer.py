@@ -5,7 +5,8 @@ import contextlib
 import queue
 import sqlite3
 import threading
-from collections.abc import Coroutine
+import time
+from collections.abc import Coroutine, Iterable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gamekeeper import crash
@@ -15,6 +16,7 @@ from gamekeeper.store.sqlite_failures import is_unique_violation, translate
 
 T = TypeVar("T")
 MAX_BATCH = 256
+MAX_DELAY_SECONDS = 0.005  # longest time that the answers of a batch wait for the statements of the next batch
 
 
 class WriterConnection(Writing, Protocol):
@@ -45,6 +47,8 @@ class SqliteWriter:
         self._connection, self._file = connection, file
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
+        self._answers: list[tuple[_WriteJob, _JobOutcome]] = []  # writes whose callers have no answer yet
+        self._answer_by = 0.0  # time (monotonic) by which they get it
         # number of transactions so far, by how many writes they committed: 1, 2, 3-4, 5-8, …
         self.batches = [0] * MAX_BATCH.bit_length()
         self.batched = 0  # number of writes so far that were committed
@@ -82,6 +86,8 @@ class SqliteWriter:
                 self.batches[(len(batch) - 1).bit_length()] += 1
                 self.batched += len(batch)
                 self._commit_batch(batch)
+        if self._answers:
+            self._deliver_answers()
 
     def _commit_batch(self, batch: list[_WriteJob]) -> None:
         """Commit a batch of writes in one transaction. If it fails, no caller was answered yet: retry each alone."""
@@ -128,6 +134,8 @@ class SqliteWriter:
             return [self._run_in_savepoint(job) for job in batch]
 
     def _run_job(self, job: _WriteJob) -> _JobOutcome:
+        if self._answers and time.monotonic() > self._answer_by:
+            self._deliver_answers()
         connection = self._connection
         connection.has_written = False
         try:
@@ -156,12 +164,25 @@ class SqliteWriter:
         return outcome
 
     def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
+        """Answer the writes of a batch; if others wait, only when their statements have run.
+
+        Otherwise the event loop competes with these statements for the interpreter, and is idle during their COMMIT.
+        """
         crash.crash_at("after_commit")
+        self._answers += zip(batch, outcomes, strict=True)
+        self._answer_by = time.monotonic() + MAX_DELAY_SECONDS
+        if self._jobs.empty():
+            self._deliver_answers()
+
+    def _deliver_answers(self) -> None:
+        answers, self._answers = self._answers, []
         with contextlib.suppress(RuntimeError):  # the event loop is closed: no caller waits for an answer
-            self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
+            self._loop.call_soon_threadsafe(_resolve_futures, answers)
 
     def _commit_transaction(self) -> None:
         """Commit a SQLite transaction. After an I/O error or without memory its outcome is unknown."""
+        if self._answers:
+            self._deliver_answers()
         crash.crash_at("before_commit")
         try:
             self._connection.db.execute("COMMIT")
@@ -193,8 +214,8 @@ def _make_failure(error: BaseException) -> _JobOutcome:
     return _JobOutcome(error=error if isinstance(error, CommitUnknown) else translate(error.__cause__ or error))
 
 
-def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
-    for job, outcome in zip(batch, outcomes, strict=True):
+def _resolve_futures(answers: Iterable[tuple[_WriteJob, _JobOutcome]]) -> None:
+    for job, outcome in answers:
         if job.future.cancelled():
             continue
         if outcome.error is not None:
