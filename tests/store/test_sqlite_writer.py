@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import people
+from gamekeeper.game.changes import Intent
 from gamekeeper.store import sqlite_writer
 from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Writing
 from gamekeeper.store.statements import Statement
@@ -135,6 +136,40 @@ def test_bulk_load_that_fails_midway_leaves_no_row_and_spares_the_batch(world: W
     answers = write_batch(world, [insert(0), load, insert(1)])
     assert [type(each) for each in answers] == [int, sqlite3.IntegrityError, int]
     assert list_new(world) == {0, 1}
+
+
+def test_dry_run_does_not_run_the_batch_again(world: World) -> None:
+    started: list[int] = []
+
+    def start() -> list[asyncio.Future[Any]]:
+        store = world.keeper.store
+        works = [store.write(insert(0, started=started)), store.dry_run(change_and_fail)]
+        return [asyncio.ensure_future(each) for each in (*works, store.write(insert(1, started=started)))]
+
+    answers = world.run(gather_batch(world, start))
+    assert [type(each) for each in answers] == [int, LookupError, int]
+    assert started == [0, 1]
+    assert list_new(world) == {0, 1}
+    assert world.sql("SELECT COUNT(*) FROM maps WHERE name = 'never'")[0][0] == 0
+
+
+def test_dry_run_of_a_change_is_marked_for_the_store(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    marked: list[str] = []
+
+    def refuse(name: str) -> Callable[..., Any]:
+        async def call(*_: object, **__: object) -> None:
+            marked.append(name)
+            raise LookupError
+
+        return call
+
+    for name in ("write", "dry_run"):
+        monkeypatch.setattr(world.keeper.store, name, refuse(name))
+    decide: Any = None
+    for dry_run in (False, True):
+        with pytest.raises(LookupError):
+            world.run(world.keeper.changes.apply(Intent("r", dry_run=dry_run), decide, lambda _: b""))
+    assert marked == ["write", "dry_run"]
 
 
 def test_cancelled_caller_of_a_repeated_batch_leaves_the_others_answered(world: World) -> None:

@@ -99,6 +99,8 @@ class Changes:
             return done
 
         try:
+            if intent.dry_run:
+                return await self._store.dry_run(attempt, queue=intent.queue)
             return await self._store.write(attempt, _find_claim(intent), queue=intent.queue)
         except _DryRun as tried:
             return tried.done

@@ -135,6 +135,10 @@ class Store(Reading, Protocol):
         """
         ...
 
+    async def dry_run(self, work: Work[T], *, queue: str | None = None) -> T:
+        """Run work that always ends with an exception, like `write`: on SQLite it costs concurrent writes less."""
+        ...
+
     async def execute_alone(self, statement: Statement) -> None:
         """Run an SQL statement without parameters and without timeout; on PostgreSQL outside a transaction.
 

@@ -45,7 +45,7 @@ RAISE_COMMIT = f"""SELECT set_config('synchronous_commit', 'on', true)
                    WHERE current_setting('synchronous_commit') IN {WEAK_COMMITS}"""
 # Idle timeout in a transaction in seconds, for a client that froze or lost its network. Less than pool.LOCK_SECONDS, so
 # that writes waiting for the transaction's locks get them before they time out.
-IDLE_SECONDS = 3
+IDLE_LIMIT = {"idle_in_transaction_session_timeout": "3s"}
 MAX_QUEUED = 64  # writes that may wait for other writes to the same player
 SESSION = {
     "application_name": "gamekeeper",
@@ -231,9 +231,7 @@ class PostgresStore:
 
     async def limit_statements(self, statement_seconds: int) -> None:
         # statement timeout; it does not apply to COMMIT: PostgreSQL stops the timer before it
-        limit = f"{statement_seconds}s"
-        idle = f"{IDLE_SECONDS}s"
-        self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": idle}
+        self._session = {**SESSION, **IDLE_LIMIT, "statement_timeout": f"{statement_seconds}s"}
         self._watching = asyncio.create_task(self._watch.run(statement_seconds))
         await self._pool.close_idle()  # close the idle connections: they were opened without the statement timeout
 
@@ -270,6 +268,8 @@ class PostgresStore:
     ) -> T:
         # Shielded: a disconnected caller must not cancel a COMMIT, whose outcome would then be unknown.
         return await asyncio.shield(asyncio.ensure_future(self._write(work, claim, queue, reserved=reserved)))
+
+    dry_run = write
 
     async def execute_alone(self, statement: Statement) -> None:
         db = await self._open_connection({**SESSION, **UNLIMITED})

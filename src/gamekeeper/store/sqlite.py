@@ -219,9 +219,11 @@ class SqliteStore:
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
         del claim, queue, reserved  # unused on SQLite: there is one writer, so writes never overlap
-        if self._writer is None:
-            raise DatabaseUnavailable("The database is closed.")
-        return await self._writer.write(work)
+        return await self._require_writer().write(work)
+
+    async def dry_run(self, work: Work[T], *, queue: str | None = None) -> T:
+        del queue  # unused, as in `write`
+        return await self._require_writer().write(work, dry_run=True)
 
     async def execute_alone(self, statement: Statement) -> None:
         await self.write(lambda tx: tx.returning(statement))
@@ -236,6 +238,11 @@ class SqliteStore:
 
     async def find_cautions(self) -> list[str]:
         return []  # no setting for an operator to change: each SQLite connection sets its own
+
+    def _require_writer(self) -> SqliteWriter:
+        if self._writer is None:
+            raise DatabaseUnavailable("The database is closed.")
+        return self._writer
 
     def _set_clock(self) -> None:
         """Replace julianday(), which reads the system clock, by our clock; the views in the file use it too."""

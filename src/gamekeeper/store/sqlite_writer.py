@@ -27,6 +27,7 @@ class WriterConnection(Writing, Protocol):
 class _WriteJob(NamedTuple):
     work: Work[Any]
     future: asyncio.Future[Any]
+    dry_run: bool  # whether the work is to be rolled back
 
 
 class _JobOutcome(NamedTuple):
@@ -58,8 +59,8 @@ class SqliteWriter:
     def count_waiting(self) -> int:
         return self._jobs.qsize()
 
-    async def write(self, work: Work[T]) -> T:
-        job = _WriteJob(work, self._loop.create_future())
+    async def write(self, work: Work[T], *, dry_run: bool = False) -> T:
+        job = _WriteJob(work, self._loop.create_future(), dry_run)
         self._jobs.put(job)
         return await job.future
 
@@ -120,15 +121,15 @@ class SqliteWriter:
             raise _NotBegun from error
 
     def _run_batch(self, batch: list[_WriteJob]) -> list[_JobOutcome]:
-        """Run the writes of a transaction, without savepoints first: inside one, SQLite copies every changed page.
+        """Run the writes of a transaction. Only dry runs get a savepoint: inside one, SQLite copies every changed page.
 
         A write that is refused has usually changed nothing. If one has, run all of them again with savepoints.
         """
+        if len(batch) == 1:
+            return [self._run_job(batch[0])]
         try:
-            return [self._run_job(job) for job in batch]
+            return [self._run_in_savepoint(job) if job.dry_run else self._run_job(job) for job in batch]
         except _PartlyWritten:
-            if len(batch) == 1:
-                raise
             self._connection.db.execute("ROLLBACK")
             self._begin()
             return [self._run_in_savepoint(job) for job in batch]
