@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -329,3 +330,34 @@ def test_change_whose_returned_row_cannot_be_read_is_undone(world: World) -> Non
     with pytest.raises(DatabaseUnavailable):
         world.run(world.keeper.store.write(lambda tx: tx.returning(returning, people.guid(0x3000))))
     assert world.run(world.keeper.store.one(COUNT)) == before
+
+
+class Overtaken:
+    """A SQLite connection on which another connection commits a new map before every statement but the first."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db, self._path = db, path
+        self._statements = 0
+
+    def execute(self, text: str, values: Any) -> Any:
+        if self._statements:
+            with closing(sqlite3.connect(self._path, isolation_level=None)) as other:
+                row = people.guid(0x4000 + self._statements), "new"
+                other.execute("INSERT INTO maps (id, name) VALUES (?, ?)", row)
+        self._statements += 1
+        return self._db.execute(text, values)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_two_statements_read_together_see_the_same_state(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    store: Any = world.keeper.store
+    reader = getattr(store, "_reader")  # noqa: B009 - a private attribute
+    others = Statement("others", {"": "SELECT COUNT(*) FROM maps WHERE id <> $1"})
+    broken = Statement("broken", {"": "SELECT json(name) FROM maps"})
+    monkeypatch.setattr(reader, "db", Overtaken(reader.db, store.path))
+    assert world.run(store.fetch_both(others, "", COUNT)) == ((1,), [(1,)])
+    with pytest.raises(DatabaseUnavailable):
+        world.run(store.fetch_both(others, "", broken))
+    monkeypatch.undo()
+    # neither read keeps its snapshot: the maps of the three later statements are there
+    assert world.run(store.fetch_both(others, "", COUNT)) == ((4,), [(4,)])

@@ -102,11 +102,10 @@ class SqlitePeer(Peer):
             page, size, key, limit, offset = server.find_rows(
                 index, scope["query_string"], self.settings.max_page_size, descending=ranked
             )
-            read("BEGIN")  # the news of the ordered lists and the page in one snapshot
-            number, whole, life, newest, _ = read(FIND_NEWS, (view.mark,)).fetchone()
+            news = read(FIND_NEWS, (view.mark,))  # open until the page is read: both from one snapshot
             where = (*key, limit, offset) if ranked else (key, limit, offset)
             rows = read(SEEK_RANK if ranked else SEEK_NAME, where).fetchall()
-            read("COMMIT")
+            number, whole, life, newest, _ = news.fetchone()
             if newest is None and whole and (number, life) == (view.checkpoint, view.life):
                 break
             await self.load_view()

@@ -88,7 +88,7 @@ class _Connection:
 
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, Sequence[Row]]:
+    ) -> tuple[Row | None, list[Any]]:
         return self.execute(first, (value,)).fetchone(), self.execute(statement, values).fetchall()
 
     def defer(self, statement: Statement, *values: Value) -> None:
@@ -181,14 +181,16 @@ class SqliteStore:
 
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, Sequence[Row]]:
+    ) -> tuple[Row | None, list[Any]]:
         reader = self._reader
         try:
-            reader.db.execute("BEGIN")
+            # The open cursor keeps the snapshot: SQLite ends a transaction without BEGIN with its last open statement.
+            cursor = reader.execute(first, (value,))
             try:
-                return reader.execute(first, (value,)).fetchone(), reader.execute(statement, values).fetchall()
+                rows = reader.execute(statement, values).fetchall()
+                return cursor.fetchone(), rows
             finally:
-                reader.db.execute("COMMIT")
+                cursor.close()
         except sqlite3.DatabaseError as error:
             raise translate(error) from error
 
