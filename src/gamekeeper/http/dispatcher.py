@@ -78,9 +78,12 @@ async def call(request: Request) -> Response:
     request.route = route
     if route.permissions is not None:
         await _authorize(request, route)
-    if request.raw_query or route.takes_input:
-        body, given = await _read_input(request, route)
-        made = await route.handler(request, *body, **given)
+    if route.body is not None:
+        request.raw_body = await _receive_body(request, route)
+        given = _read_arguments(request, route)
+        made = await route.handler(request, await _decode_body(request, route, route.body), **given)
+    elif request.raw_query or route.takes_input:
+        made = await route.handler(request, **_read_arguments(request, route))
     else:
         made = await route.handler(request)
     answer = made if isinstance(made, Response) else Response(made)
@@ -113,29 +116,32 @@ async def _authorize(request: Request, route: Route) -> None:
 
 
 async def _receive_body(request: Request, route: Route) -> bytes:
-    """Receive the request body. Meanwhile the request does not count as concurrent: a slow sender occupies no slot."""
+    """Receive the request body. Meanwhile the request does not count as concurrent: a slow sender occupies no slot.
+
+    Then the caller is found again: the token may have been revoked while the body was received.
+    """
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
     receiving = body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)
     sent = await admission.release_while(receiving)
     admission.require_slot()
+    if route.permissions is not None:
+        await _authorize(request, route)
     return sent
 
 
-async def _read_input(request: Request, route: Route) -> tuple[tuple[object, ...], dict[str, object]]:
-    """Receive and check the input; return the body, if the route has one, and the handler's other arguments."""
-    if route.body is not None:
-        request.raw_body = await _receive_body(request, route)
-        if route.permissions is not None:
-            await _authorize(request, route)  # again: the token may have been revoked while the body was received
+def _read_arguments(request: Request, route: Route) -> dict[str, object]:
+    """Read the query and the path parameters; return the handler's arguments besides the body."""
     request.query = parse_query(request.raw_query)
     queries.require_known(route, request.query)
     if route.is_repeatable:
         request.dry_run = dry_runs.is_requested(request.query, request.headers)
-    given = {each.argument: each.read(request.params[each.place], each.name) for each in route.path_values}
+    given: dict[str, object] = {}
+    for each in route.path_values:
+        given[each.argument] = each.read(request.params[each.place], each.name)
     if route.query is not None:
         given["query"] = queries.decode(route.query, request.query)
-    return () if route.body is None else (await _decode_body(request, route, route.body),), given
+    return given
 
 
 async def _decode_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> Struct | bytes:

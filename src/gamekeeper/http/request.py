@@ -178,17 +178,15 @@ def parse_query(raw: bytes) -> dict[str, str]:
     """Parse the query string of a request. Names are in lower case; a repeated one is rejected."""
     if not raw:
         return {}
-    found: dict[str, str] = {}
-    for name, value in _split_query(raw.decode("latin-1")):
-        if name.lower() in found:
-            raise RepeatedField(field=name)
-        found[name.lower()] = value
-    return found
-
-
-def _split_query(text: str) -> list[tuple[str, str]]:
-    """Split a query string into names and values. Most have nothing to decode, and need no `parse_qsl`."""
+    text = raw.decode("latin-1")
     if "%" in text or "+" in text:
-        return parse_qsl(text, keep_blank_values=True, errors="replace")
-    pairs = [pair.partition("=") for pair in text.split("&") if pair]
-    return [(name, value) for name, _, value in pairs]
+        pairs = parse_qsl(text, keep_blank_values=True, errors="replace")
+    else:  # most query strings have nothing to decode, and need no `parse_qsl`
+        pairs = [pair.partition("=")[::2] for pair in text.split("&") if pair]
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        key = name.lower()
+        if key in found:
+            raise RepeatedField(field=name)
+        found[key] = value
+    return found
