@@ -78,7 +78,7 @@ def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # act as if fields of players were added after version 0.1.0, like those in MISSING
-    monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)
+    monkeypatch.setattr("gamekeeper.http.player_records._HAS_GROWN", True)
     rewrite(world, VERSIONS[version])
     assert problems(world, unknown=version != "older") == []
     for write in WRITES:

@@ -20,6 +20,7 @@ from listings import (
     delete,
     page,
     read_checkpoint,
+    read_id,
     rebuild,
     sizes,
     tend,
@@ -57,8 +58,8 @@ def test_rank_and_neighbours_of_every_player_are_right(world: World, around: int
             for number, each in enumerate(best_first)
             if abs(number - place) <= around and number != place
         ]
-        assert (found.rank, found.total, found.player.id) == (place + 1, 33, player_id)
-        assert [(rank, each.id) for rank, each in found.around] == near
+        assert (found.rank, found.total, read_id(found.player)) == (place + 1, 33, player_id)
+        assert [(rank, read_id(each)) for rank, each in found.around] == near
 
 
 def test_rank_follows_changes_of_its_player(world: World) -> None:

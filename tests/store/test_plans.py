@@ -68,7 +68,7 @@ class Watched:
 
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, Sequence[Row]]:
+    ) -> tuple[Row | None, list[Any]]:
         self._asked |= {first: (value,), statement: values}
         return await self._tx.fetch_both(first, value, statement, *values)
 

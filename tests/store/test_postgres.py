@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_cancelled_prepare_leaves_connection_usable(world: World) -> None:
 def test_fetch_both_keeps_order_and_may_be_empty(world: World) -> None:
     async def ask(limit: int) -> list[str]:
         _, found = await players.read_records_from_name(world.keeper.store, "1:1:", "", limit, 0)
-        return [record.id for record in found]
+        return [json.loads(document)["Id"] for document, *_ in found]
 
     wanted = [str(row[0]) for row in world.sql("SELECT id FROM players ORDER BY fold")]
     assert world.run(ask(100)) == wanted

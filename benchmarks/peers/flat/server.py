@@ -1,7 +1,6 @@
 """What the flat peers share: granian as `gamekeeper serve` starts it, the fixed headers, and the access log."""
 
 import asyncio
-import functools
 import gc
 import itertools
 import os
@@ -18,10 +17,12 @@ from gamekeeper.cli import serve
 from gamekeeper.game import inventory, lists
 from gamekeeper.game.bucket_index import BucketIndex
 from gamekeeper.http import caller, etags
-from gamekeeper.http.instants import format_instant
+from gamekeeper.http.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
+from gamekeeper.http.player_records import encode_records
 from gamekeeper.http.response import JSON, POLICY, REPLAY_HEADER
 from gamekeeper.http.response_headers import SECURITY_HEADERS
 from gamekeeper.http.wire.lists import DEFAULT_SIZE
+from gamekeeper.http.wire.players import encode_player_tail
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.settings import Settings
 
@@ -50,15 +51,13 @@ def believe(row: Sequence[Any]) -> Believed:
 
 def encode_record(row: Sequence[Any]) -> bytes:
     """Encode a player from a row of player_records: the stored document with its tail."""
-    _, _, document, class_name, map_name, online, last = row
-    tail = _encode_tail(class_name, map_name, online)
-    return document[:-1] + (f"{tail}null}}" if last is None else f'{tail}"{format_instant(last)}"}}').encode()
-
-
-@functools.lru_cache(maxsize=4096)
-def _encode_tail(class_name: str, map_name: str, online: int) -> str:
-    names = f',"ClassName":{encode(class_name).decode()},"MapName":{encode(map_name).decode()}'
-    return f'{names},"Online":{"true" if online else "false"},"LastOnline":'
+    document, class_name, map_name, online, last = row
+    tail = encode_player_tail(class_name, map_name, online)
+    if last is None:
+        return b"".join((document[:-1], tail, b"null}"))
+    rest = last % DAY_MS
+    clock = MINUTES[rest // 60_000], SECONDS[rest // 1000 % 60], MILLISECONDS[rest % 1000]
+    return b"".join((document[:-1], tail, b'"', encode_date(last // DAY_MS), *clock, b'"}'))
 
 
 def find_rows(index: BucketIndex, query: bytes, largest: int, *, descending: bool) -> tuple[int, int, Any, int, int]:
@@ -75,7 +74,7 @@ def find_rows(index: BucketIndex, query: bytes, largest: int, *, descending: boo
 
 def encode_page(total: int, page: int, size: int, rows: Sequence[Any]) -> bytes:
     head = b'{"Total":%d,"Page":%d,"PageSize":%d,"Count":%d,"Values":[' % (total, page, size, len(rows))
-    return b"%b%b]}" % (head, b",".join([encode_record(row) for row in rows]))
+    return b"%b%b]}" % (head, b",".join(encode_records(rows)))
 
 
 # --- answers -------------------------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from gamekeeper.backup.lines import translate_write_errors
 from gamekeeper.backup.making import open_atomic
 from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.players import Player
 from gamekeeper.http import codec, instants
 from gamekeeper.store import ledger, person, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerRow
-from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 PAGE = 500  # rows of a person's data that are in memory at a time
@@ -45,9 +45,10 @@ async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) ->
 async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     user = await lookup.find_user_record(tx, key)
     held = await players.read_records_of_user(tx, user.id)
+    characters = [codec.decode_player(each.document, each.last_online) for each in held]
     file.write(b'{"account":' + codec.encode_user_record(user, codes=False))
     file.write(b',\n"characters":')
-    await _write_list(file, _read_players(tx, held))
+    await _write_list(file, _read_players(tx, characters))
     for name, rows in (
         ("penalties", await person.read_penalties(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
@@ -57,10 +58,10 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     file.write(b',\n"tokens":')
     await _write_list(file, _read_tokens(tx, user.id))
     file.write(b',\n"changes":')
-    known = {*(each.id for each in held), *await ledger.find_deleted_of_user(tx, user.id)}
+    known = {*(each.id for each in characters), *await ledger.find_deleted_of_user(tx, user.id)}
     changes = await _write_list(file, _read_changes(tx, user.id, known))
     file.write(b"}\n")
-    return PersonExport(user, len(held), changes)
+    return PersonExport(user, len(characters), changes)
 
 
 async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
@@ -75,10 +76,9 @@ async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
     return count
 
 
-async def _read_players(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
+async def _read_players(tx: Reading, characters: Iterable[Player]) -> AsyncIterator[bytes]:
     """Yield each player of the account with all its data, in the JSON format of the audit log."""
-    for record in held:
-        player = codec.decode_player(record.document, record.last_online)
+    for player in characters:
         world = await player_edits.load_state(tx, player.id)
         yield codec.encode_side(world.make_side(player)).encode()
 

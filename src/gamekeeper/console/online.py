@@ -16,7 +16,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.players import RecordRow
 
 
 class NamePosition(NamedTuple):
@@ -52,7 +52,7 @@ async def show(request: Request) -> Response:
     )
 
 
-async def _list_server(request: Request, server: str) -> tuple[Sequence[StoredPlayer], dict[str, object]]:
+async def _list_server(request: Request, server: str) -> tuple[Sequence[RecordRow], dict[str, object]]:
     sought, position = queries.decode(SearchQuery, request.query).search, _read_position(request)
     look = partial(_load_roster, server=server, sought=lookup.fold(sought), position=position)
     roster, records = await request.services.keeper.store.read(look)
@@ -85,9 +85,9 @@ def _read_position(request: Request) -> NamePosition:
 
 async def _load_roster(
     tx: Reading, *, server: str, sought: str, position: NamePosition
-) -> tuple[ServerRoster, list[StoredPlayer]]:
+) -> tuple[ServerRoster, list[RecordRow]]:
     roster = await _scan_names(tx, server, sought, position) if lookup.is_nameable(server) else ServerRoster([])
-    records = {record.id: record for record in await players.read_records_of_ids(tx, roster.ids)}
+    records = await players.read_records_of_ids(tx, roster.ids)
     return roster, [records[each] for each in roster.ids]
 
 
@@ -112,7 +112,8 @@ async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosit
     )
 
 
-async def _add_servers(request: Request, records: Sequence[StoredPlayer]) -> list[tuple[PlayerRow, str]]:
+async def _add_servers(request: Request, records: Sequence[RecordRow]) -> list[tuple[PlayerRow, str]]:
     """Pair each player with its game server; empty if the player has just gone offline."""
-    servers = await presence.find_servers_of(request.services.keeper.store, [each.id for each in records])
-    return [(each, servers.get(each.record.id, "")) for each in read_players(request, records)]
+    found = read_players(request, records)
+    servers = await presence.find_servers_of(request.services.keeper.store, [each.player.id for each in found])
+    return [(each, servers.get(each.player.id, "")) for each in found]

@@ -10,7 +10,7 @@ from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import users
-from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.players import RecordRow, StoredPlayer
 
 
 class PlayerRow(NamedTuple):
@@ -28,8 +28,9 @@ async def show(request: Request) -> Response:
     return pages.render(request, "players.html", characters=characters, owners=owners, choice=choice, **beside)
 
 
-def read_players(request: Request, records: Iterable[StoredPlayer]) -> list[PlayerRow]:
+def read_players(request: Request, rows: Iterable[RecordRow]) -> list[PlayerRow]:
     spelling = request.services.keeper.changes.codec
+    records = [StoredPlayer(*row) for row in rows]
     return [PlayerRow(spelling.decode_player(each.document, each.last_online), each) for each in records]
 
 

@@ -10,7 +10,7 @@ from gamekeeper.game.list_definitions import RANK
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.players import RecordRow
 
 
 class RankRange(NamedTuple):
@@ -19,7 +19,7 @@ class RankRange(NamedTuple):
     total: int
     first: int
     step: int
-    records: list[StoredPlayer]
+    records: list[RecordRow]
 
 
 async def show(request: Request) -> Response:

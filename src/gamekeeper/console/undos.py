@@ -69,9 +69,9 @@ async def _load_current(tx: Reading, request: Request, changes: Sequence[Decoded
     owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in ACCOUNT_RULES}
     changed = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in RECORD_KINDS}
     accounts = {each.id: each for each in await users.read_by_ids(tx, owners | {me})} if owners else {}
-    records = await players.read_records_of_ids(tx, changed) if changed else []
-    found = [read(each.document, each.last_online) for each in records]
-    return Current(await clock.now(tx), accounts.get(me), accounts, {each.id: each for each in found})
+    records = await players.read_records_of_ids(tx, changed) if changed else {}
+    found = {each: read(record.document, record.last_online) for each, record in records.items()}
+    return Current(await clock.now(tx), accounts.get(me), accounts, found)
 
 
 def _can_undo(change: DecodedChange, now: Current) -> bool:

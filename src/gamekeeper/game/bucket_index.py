@@ -45,17 +45,18 @@ class BucketIndex:
         self.blocks = blocks
         self._block_starts = [block.starts[0] for block in blocks]
         self._ends = list(accumulate(block.total for block in blocks))
-
-    @property
-    def total(self) -> int:
-        return self._ends[-1]
+        self.total = self._ends[-1]
+        # number of a block → positions within it at which its buckets end; added up when a page needs them first
+        self._bucket_ends: dict[int, list[int]] = {}
 
     def find_at_position(self, position: int) -> Bucket:
         """Return the bucket that has the row at a position of an ordered list, from 0 to `total` - 1."""
         number = bisect_right(self._ends, position)
         starts, counts, _ = self.blocks[number]
         before = self._count_before(number)
-        ends = list(accumulate(counts))
+        ends = self._bucket_ends.get(number)
+        if ends is None:
+            ends = self._bucket_ends[number] = list(accumulate(counts))
         within = bisect_right(ends, position - before)
         size = counts[within]
         return Bucket(starts[within], before + ends[within] - size, size)

@@ -87,8 +87,6 @@ async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlaye
     class_names = await catalogue.find_by_ids(tx, "classes", [player.class_id])
     map_names = await catalogue.find_by_ids(tx, "maps", [player.map_id])
     return StoredPlayer(
-        id=player.id,
-        user_id=player.user_id,
         document=codec.encode_player(player),
         class_name=class_names[player.class_id].name if class_names else "",
         map_name=map_names[player.map_id].name if map_names else "",

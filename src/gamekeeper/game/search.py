@@ -16,10 +16,10 @@ from gamekeeper.game.lists import PageRequest
 from gamekeeper.game.refusals import SearchNotReady
 from gamekeeper.store import moderation, players, search, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import RankKey, StoredPlayer
+from gamekeeper.store.players import RankKey, RecordRow
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
-R = TypeVar("R", StoredPlayer, users.User)
+R = TypeVar("R", RecordRow, users.User)
 # finds the banned (or muted, privileged) ones of these accounts: id → start of the ban or mute, 0 for privileged ones
 FindTimes = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]
 MOST_MATCHES = 1000  # matches of one search that are read and sorted at most
@@ -44,7 +44,7 @@ class Sort(Generic[R]):
     listing: ListDefinition[R] | None
     find: Find
     key: Callable[[Any], Any]
-    records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Sequence[R]]]
+    records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Mapping[str, R]]]  # reads records by their ids
 
 
 async def load_page(keeper: Keeper, sort: Sort[R], text: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
@@ -63,7 +63,7 @@ async def _search(tx: Reading, sort: Sort[R], sought: str, wanted: PageRequest) 
     matches = await sort.find(tx, sought)
     found = sorted(matches.found, key=sort.key, reverse=wanted.descending)
     ids = [each.id for each in found[wanted.offset : wanted.offset + wanted.limit]]
-    records = {record.id: record for record in await sort.records(tx, ids)}
+    records = await sort.records(tx, ids)
     return len(found), [records[each] for each in ids], matches.is_cut
 
 
@@ -139,6 +139,10 @@ def pick_parts(sought: str) -> list[str]:
     return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
 
 
+async def _read_users(tx: Reading, ids: Sequence[str]) -> dict[str, users.User]:
+    return {each.id: each for each in await users.read_by_ids(tx, ids)}
+
+
 def _name_key(found: PlayerMatch | UserMatch) -> str:
     return found.fold
 
@@ -155,30 +159,30 @@ def _newest_key(found: UserMatch) -> tuple[int, str]:
     return -found.since, found.fold
 
 
-PLAYERS: Mapping[str, Sort[StoredPlayer]] = {
+PLAYERS: Mapping[str, Sort[RecordRow]] = {
     "name": Sort(NAMES, _match_players, _name_key, players.read_records_of_ids),
     "level": Sort(RANK, _match_players, _rank_key, players.read_records_of_ids),
 }
-ONLINE_PLAYERS: Mapping[str, Sort[StoredPlayer]] = {
+ONLINE_PLAYERS: Mapping[str, Sort[RecordRow]] = {
     "name": Sort(ONLINE, _match_online, _name_key, players.read_records_of_ids),
     "level": Sort(ONLINE_RANK, _match_online, _rank_key, players.read_records_of_ids),
 }
 ACCOUNTS: Mapping[str, Sort[users.User]] = {
-    "name": Sort(USERS, _match_users, _name_key, users.read_by_ids),
-    "email": Sort(EMAILS, _match_users, _email_key, users.read_by_ids),
+    "name": Sort(USERS, _match_users, _name_key, _read_users),
+    "email": Sort(EMAILS, _match_users, _email_key, _read_users),
 }
 
 
 def _make_sorts(find: Find) -> dict[str, Sort[users.User]]:
     """Make the sort orders of a list of banned, muted or privileged accounts, which a search reads and sorts."""
     return {
-        "name": Sort(None, find, _name_key, users.read_by_ids),
-        "email": Sort(None, find, _email_key, users.read_by_ids),
+        "name": Sort(None, find, _name_key, _read_users),
+        "email": Sort(None, find, _email_key, _read_users),
     }
 
 
 def _make_sorts_with_newest(find: Find) -> dict[str, Sort[users.User]]:
-    return {"newest": Sort(None, find, _newest_key, users.read_by_ids), **_make_sorts(find)}
+    return {"newest": Sort(None, find, _newest_key, _read_users), **_make_sorts(find)}
 
 
 STATES: Mapping[str, Mapping[str, Sort[users.User]]] = {

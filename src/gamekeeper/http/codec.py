@@ -13,7 +13,6 @@ from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import BANK, INVENTORY, Capacity, ItemCounts, SlotAddress, Slots, Stack, find_stack_limit
 from gamekeeper.game.link import PlayerReport
-from gamekeeper.game.lists import Ranking
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import REQUIRED, Player
 from gamekeeper.game.refusals import BadField
@@ -25,7 +24,6 @@ from gamekeeper.http.wire.players import PLAYER_ATTRIBUTES
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store import catalogue, feed, history
 from gamekeeper.store.mails import OutboxMail
-from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
@@ -39,8 +37,6 @@ _STORED_FIELDS = [  # fields of a stored player document; those added in a later
 ]
 # text of the newest field of a player document: new fields are appended, so a document with it has all fields
 _NEWEST_FIELD = b'"%b":' % _FIELDS[-1].encode()
-_FIRST_FIELD_COUNT = 25  # number of player fields in version 0.1.0, which every stored document has
-_HAS_GROWN = len(_FIELDS) > _FIRST_FIELD_COUNT
 _END_BYTES = 64  # bytes at the end of a player document that are searched for the newest field
 _player_decoder = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED_FIELDS, kw_only=True))
 _raw_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -73,22 +69,12 @@ def _ends_with_newest_field(document: bytes) -> bool:
     return newest >= 0 and b"," not in document[newest:]
 
 
-def encode_player_record(record: StoredPlayer) -> bytes:
-    """Encode a player record: the stored document with class, map, online state and last online time appended."""
-    _, _, document, class_name, map_name, online, last_online = record
-    if _HAS_GROWN and document.rfind(_NEWEST_FIELD, -_END_BYTES) < 0:  # cheap check: it runs for each player
-        document = _fill_in_defaults(document)
-    last = "null" if last_online is None else f'"{format_instant(last_online)}"'
-    return document[:-1] + f"{wire.players.encode_player_tail(class_name, map_name, online)}{last}}}".encode()
-
-
-def encode_rank(found: Ranking) -> bytes:
-    around = [wire.players.encode_ranked_player(rank, encode_player_record(record)) for rank, record in found.around]
-    return wire.players.encode_rank(found.rank, found.total, encode_player_record(found.player), around)
-
-
-def read_player_name(record: StoredPlayer) -> str:
-    return decode_player(record.document, None).name
+def fill_in_defaults(document: bytes) -> bytes:
+    """Add defaults for the fields that a stored player document lacks."""
+    # the first check is cheap, and runs for each player that is read
+    if document.rfind(_NEWEST_FIELD, -_END_BYTES) >= 0 or _NEWEST_FIELD in document:
+        return document
+    return encode_player(decode_player(document, None))
 
 
 def read_report(body: wire.link.PutPlayer) -> PlayerReport:
@@ -314,11 +300,6 @@ def count_items(side: bytes | str | None) -> Counter[str]:
 def _find_unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
     """Find the fields of a stored document that this version does not know, as raw JSON."""
     return {name: value for name, value in _raw_decoder.decode(stored).items() if name not in known}
-
-
-def _fill_in_defaults(document: bytes) -> bytes:
-    """Add defaults for the fields that a stored player document lacks."""
-    return document if _NEWEST_FIELD in document else encode_player(decode_player(document, None))
 
 
 def _is_catalogue(fields: Mapping[str, object]) -> bool:

@@ -6,7 +6,7 @@ from functools import partial
 from gamekeeper.game import catalogue, link, lookup, player_edits, presence
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, codec, instants, paging, samples, wire
+from gamekeeper.http import bodies, codec, instants, paging, player_records, samples, wire
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -105,7 +105,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
         codec=request.services.keeper.changes.codec,
         account_id=request.caller.account_id,
     )
-    return await request.change(decide, codec.encode_player_record)
+    return await request.change(decide, player_records.encode_record)
 
 
 @GROUP.operation(
@@ -120,7 +120,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
 async def delete_player(request: Request, player_id: str) -> Response:
     """Delete a player who is not online."""
     decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
-    return await request.change(decide, codec.encode_player_record)
+    return await request.change(decide, player_records.encode_record)
 
 
 @GROUP.operation(

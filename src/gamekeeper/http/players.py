@@ -9,12 +9,12 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.list_definitions import NAMES, ONLINE, RANK, ListDefinition
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
-from gamekeeper.http import codec, paging, samples, search, wire
+from gamekeeper.http import paging, player_records, samples, search, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.players import RecordRow, StoredPlayer
 
 GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.")
 
@@ -33,7 +33,7 @@ GROUP = Group("Players", "Players: lists, rankings, who is online, and changes."
 )
 async def list_players(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """List players, sorted by name or level, in pages; with `search`, only matching ones."""
-    return await search.encode_page(request, query, PLAYERS, codec.encode_player_record)
+    return await search.encode_page(request, query, PLAYERS, player_records.encode_records)
 
 
 @GROUP.operation(
@@ -51,8 +51,9 @@ async def list_players(request: Request, query: wire.players.PlayersQuery) -> by
 async def list_ranking(request: Request, query: wire.players.RankQuery) -> bytes:
     """List players by level and experience, highest first, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, records = await _load_page(request, RANK, page, descending=query.sortDirection == "Descending")
-    return wire.lists.encode_paged(total, page.number, page.size, records)
+    descending = query.sortDirection == "Descending"
+    total, rows = await request.services.keeper.lists.load_page(RANK, page.offset, page.limit, descending=descending)
+    return wire.lists.encode_paged(total, page.number, page.size, player_records.encode_records(rows))
 
 
 @GROUP.operation(
@@ -68,7 +69,7 @@ async def list_ranking(request: Request, query: wire.players.RankQuery) -> bytes
 )
 async def list_online(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """List players who are online, in pages; with `search`, only matching ones."""
-    return await search.encode_page(request, query, ONLINE_PLAYERS, codec.encode_player_record)
+    return await search.encode_page(request, query, ONLINE_PLAYERS, player_records.encode_records)
 
 
 @GROUP.operation(
@@ -86,8 +87,7 @@ async def list_online(request: Request, query: wire.players.PlayersQuery) -> byt
 async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
     page = paging.read_body(body, request.services.keeper.settings.max_page_size)
-    total, records = await _load_page(request, ONLINE, page)
-    return wire.lists.encode_legacy(total, page.number, records)
+    return await _encode_legacy(request, ONLINE, page)
 
 
 @GROUP.operation(
@@ -106,8 +106,7 @@ async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> b
 async def list_players_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List players by name, in the legacy format."""
     page = paging.read_body(body, request.services.keeper.settings.max_page_size)
-    total, records = await _load_page(request, NAMES, page)
-    return wire.lists.encode_legacy(total, page.number, records)
+    return await _encode_legacy(request, NAMES, page)
 
 
 @GROUP.operation(
@@ -139,7 +138,8 @@ async def count_online(request: Request) -> bytes:
 )
 async def get_player(request: Request) -> bytes:
     """Get a player by name or id."""
-    return codec.encode_player_record(await lookup.find_player_record(request.services.keeper.store, request.params[0]))
+    found = await lookup.find_player_record(request.services.keeper.store, request.params[0])
+    return player_records.encode_record(found)
 
 
 @GROUP.operation(
@@ -155,7 +155,7 @@ async def get_player(request: Request) -> bytes:
 )
 async def get_rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     """Get a player's rank, with the players just above and below."""
-    return codec.encode_rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
+    return player_records.encode_rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
 
 
 @GROUP.operation(
@@ -224,13 +224,9 @@ async def delete(request: Request) -> Response:
 
 async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Response:
     chosen = partial(decide, key=request.params[0], codec=request.services.keeper.changes.codec)
-    return await request.change(chosen, codec.encode_player_record)
+    return await request.change(chosen, player_records.encode_record)
 
 
-async def _load_page(
-    request: Request, listing: ListDefinition[StoredPlayer], page: PageRange, *, descending: bool = False
-) -> tuple[int, list[bytes]]:
-    total, records = await request.services.keeper.lists.load_page(
-        listing, page.offset, page.limit, descending=descending
-    )
-    return total, [codec.encode_player_record(record) for record in records]
+async def _encode_legacy(request: Request, listing: ListDefinition[RecordRow], page: PageRange) -> bytes:
+    total, rows = await request.services.keeper.lists.load_page(listing, page.offset, page.limit)
+    return wire.lists.encode_legacy(total, page.number, player_records.encode_records(rows))

@@ -13,12 +13,12 @@ Query = wire.players.PlayersQuery | wire.users.UsersQuery
 
 
 async def encode_page(
-    request: Request, query: Query, sorts: Mapping[str, Sort[R]], spell: Callable[[R], bytes]
+    request: Request, query: Query, sorts: Mapping[str, Sort[R]], encode: Callable[[Sequence[R]], list[bytes]]
 ) -> bytes:
     asked = paging.read_query(query, request.services.keeper.settings.max_page_size)
     descending = query.sortDirection == "Descending"
     total, records, _ = await load_page(request, asked, sorts[query.sortBy], query.search, descending=descending)
-    return wire.lists.encode_paged(total, asked.number, asked.size, [spell(each) for each in records])
+    return wire.lists.encode_paged(total, asked.number, asked.size, encode(records))
 
 
 async def load_page(

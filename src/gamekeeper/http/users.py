@@ -1,5 +1,5 @@
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from gamekeeper.game import accounts, erasures, lookup, registrations
@@ -7,13 +7,14 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.list_definitions import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.search import ACCOUNTS
-from gamekeeper.http import codec, paging, samples, search, wire
+from gamekeeper.http import codec, paging, player_records, samples, search, wire
 from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.users import User
 
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
@@ -34,9 +35,7 @@ GROUP = Group("Users", "Accounts and their players.")
 )
 async def list_users(request: Request, query: wire.users.UsersQuery) -> bytes:
     """List accounts, sorted by name or email, in pages; with `search`, only matching ones."""
-    return await search.encode_page(
-        request, query, ACCOUNTS, partial(codec.encode_user_record, codes=can_see_reset_codes(request))
-    )
+    return await search.encode_page(request, query, ACCOUNTS, partial(_encode_records, request))
 
 
 @GROUP.operation(
@@ -56,8 +55,7 @@ async def list_users_legacy(request: Request, body: wire.lists.LegacyPage) -> by
     """List accounts by name, in the legacy format."""
     page = paging.read_body(body, request.services.keeper.settings.max_page_size)
     total, found = await request.services.keeper.lists.load_page(USERS, page.offset, page.limit)
-    codes = can_see_reset_codes(request)
-    return wire.lists.encode_legacy(total, page.number, [codec.encode_user_record(user, codes=codes) for user in found])
+    return wire.lists.encode_legacy(total, page.number, _encode_records(request, found))
 
 
 @GROUP.operation(
@@ -159,7 +157,7 @@ async def delete(request: Request) -> Response:
 )
 async def list_players(request: Request) -> bytes:
     """List all players of an account, oldest first."""
-    return wire.lists.encode_array([codec.encode_player_record(record) for record in await _load_players(request)])
+    return wire.lists.encode_array(player_records.encode_records(await _load_players(request)))
 
 
 @GROUP.operation(
@@ -175,12 +173,17 @@ async def list_players(request: Request) -> bytes:
 )
 async def get_player(request: Request) -> bytes:
     """Get a player of an account by name, id or position in the account's list."""
-    return codec.encode_player_record(_pick_player(await _load_players(request), request.params[1]))
+    return player_records.encode_record(_pick_player(await _load_players(request), request.params[1]))
 
 
 def can_see_reset_codes(request: Request) -> bool:
     """Reset codes are shown to callers who can set passwords anyway: with users.manage and a token that can write."""
     return "users.manage" in request.caller.permissions and not request.caller.read_only
+
+
+def _encode_records(request: Request, found: Iterable[User]) -> list[bytes]:
+    codes = can_see_reset_codes(request)
+    return [codec.encode_user_record(user, codes=codes) for user in found]
 
 
 async def _load_players(request: Request) -> list[StoredPlayer]:
@@ -193,7 +196,8 @@ async def _load_players(request: Request) -> list[StoredPlayer]:
 def _pick_player(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
     """Find one of an account's players by id, exact name, name in any letter case, or position in `records`."""
     by, key = lookup.parse_key(text)
-    names = [record.id if by == "id" else codec.read_player_name(record) for record in records]
+    players = [codec.decode_player(record.document, record.last_online) for record in records]
+    names = [player.id if by == "id" else player.name for player in players]
     if key in names:
         return records[names.index(key)]
     folds = [lookup.fold(name) for name in names]

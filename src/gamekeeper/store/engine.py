@@ -60,7 +60,7 @@ class Reading(Protocol):
 
     def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> Coroutine[Any, Any, tuple[Row | None, Sequence[Row]]]:
+    ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
         """Return the one row of the first statement, and all rows of the second, from the same snapshot."""
         ...
 

@@ -1,6 +1,6 @@
 """Stored state of the ordered lists: blocks of bucket counts, and a log of changes since the last checkpoint."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,7 +10,6 @@ from gamekeeper.store.statements import Statement, Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("lists")
-NO_CHANGES = (None, "[]")
 
 # change of an ordered list: list, level, exp, word (id, or folded name or email), step (+1 row added, -1 row removed)
 ListChange = tuple[str, int, int, str, int]
@@ -35,7 +34,7 @@ class ListCheckpoint(NamedTuple):
 
 async def read_delta(
     tx: Reading, mark: str, statement: Statement | None = None, *values: Value
-) -> tuple[ListDelta, Sequence[Row]]:
+) -> tuple[ListDelta, list[Any]]:
     """Read the ordered lists' changes after a position in their log and, in the same snapshot, a statement's rows."""
     if statement is None:
         return _to_delta(await tx.one(SQL.news, mark)), []
@@ -92,6 +91,6 @@ async def end_bulk_load(tx: Writing) -> None:
 
 def _to_delta(row: Row | None) -> ListDelta:
     number, whole, life, newest, changes = row or (0, False, "", None, None)
-    if changes in NO_CHANGES:
+    if changes is None or newest is None:
         return ListDelta(number, bool(whole), life, None, [])
     return ListDelta(number, bool(whole), life, str(newest), msgspec.json.decode(changes, type=list[ListChange]))

@@ -1,5 +1,5 @@
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.lists import ListDelta, read_delta
@@ -13,13 +13,15 @@ SQL = Statements("players")
 class StoredPlayer(NamedTuple):
     """A player as it is read: the stored document, and the fields that the view joins to it."""
 
-    id: str
-    user_id: str
     document: bytes
     class_name: str
     map_name: str
     online: bool
     last_online: int | None
+
+
+# the fields of a StoredPlayer in a plain tuple: pages have many of them, and a NamedTuple costs more than a row itself
+RecordRow = tuple[bytes, str, str, bool, int | None]
 
 
 class LockedPlayer(NamedTuple):
@@ -86,12 +88,13 @@ async def find_record_by_id(tx: Reading, player_id: str) -> StoredPlayer | None:
 
 
 async def read_records_of_user(tx: Reading, user_id: str) -> list[StoredPlayer]:
-    return to_records(await tx.all(SQL.records_of_user, user_id))
+    return [StoredPlayer(*row) for row in await tx.all(SQL.records_of_user, user_id)]
 
 
-async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> list[StoredPlayer]:
-    """Read these players, in no particular order."""
-    return to_records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
+async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> dict[str, StoredPlayer]:
+    """Read these players: id → record."""
+    rows = await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids))
+    return {row[0]: StoredPlayer(*row[1:]) for row in rows}
 
 
 async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
@@ -104,18 +107,17 @@ async def count(tx: Reading) -> int:
     return row[0] if row else 0
 
 
-async def read_records_from_name(
+# these two return the coroutine of `read_delta` instead of awaiting it: one coroutine less for each page
+def read_records_from_name(
     tx: Reading, mark: str, fold: str, limit: int, offset: int
-) -> tuple[ListDelta, list[StoredPlayer]]:
-    new, rows = await read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
-    return new, to_records(rows)
+) -> Coroutine[Any, Any, tuple[ListDelta, list[RecordRow]]]:
+    return read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
 
 
-async def read_records_from_rank(
+def read_records_from_rank(
     tx: Reading, mark: str, key: RankKey, limit: int, offset: int
-) -> tuple[ListDelta, list[StoredPlayer]]:
-    new, rows = await read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
-    return new, to_records(rows)
+) -> Coroutine[Any, Any, tuple[ListDelta, list[RecordRow]]]:
+    return read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
 
 
 async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
@@ -138,7 +140,7 @@ async def read_records_around_rank(
     tx: Reading, mark: str, key: RankKey, around: int, low: RankKey, size: int
 ) -> tuple[ListDelta, RankNeighbours]:
     new, rows = await read_delta(tx, mark, SQL.records_around_rank, *key, around, *low, size)
-    found = [(RankKey(*row[1:4]), StoredPlayer(*row[3:])) for row in rows]
+    found = [(RankKey(*row[1:4]), StoredPlayer(*row[4:])) for row in rows]
     return new, RankNeighbours(rows[0][0] if rows else 0, found)
 
 
@@ -207,10 +209,6 @@ def delete(tx: Writing, player_id: str) -> None:
 async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
     """Read the next players in order of id, for doctor's checks of the whole table: id … play_time, document."""
     return await tx.all(SQL.columns_after, player_id, limit)
-
-
-def to_records(rows: Iterable[Row]) -> list[StoredPlayer]:
-    return list(map(StoredPlayer._make, rows))
 
 
 def _to_record(row: Row | None) -> StoredPlayer | None:

@@ -1,22 +1,22 @@
 -- Look-up by name: among names with the same fold ($1 up to $3), prefer the one spelled exactly $2; otherwise use the
 -- one that has the fold itself, without a clash suffix.
 -- name: record_by_fold
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
+SELECT document, class_name, map_name, online, last_online FROM player_records
 WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
                        ORDER BY c.fold LIMIT 1), $1);
 
 -- name: record_by_id
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records WHERE id = $1;
+SELECT document, class_name, map_name, online, last_online FROM player_records WHERE id = $1;
 
 -- name: records_of_user
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
+SELECT document, class_name, map_name, online, last_online FROM player_records
 WHERE user_id = $1 ORDER BY created_at, id;
 
 -- name: count
 SELECT COUNT(*) FROM players;
 
 -- name: records_of_ids
-SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+SELECT r.id, r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM json_each($1) AS wanted, {each} player_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: called
@@ -24,30 +24,27 @@ SELECT r.id, r.name, r.fold, r.level
 FROM json_each($1) AS wanted, {each} players r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- A page of records: from a key on, skip $3 rows. SQLite finds the page's first key and reads on from there, in the
--- order of the index: a join with the page's keys would be sorted again. PostgreSQL looks up the page's rows one by one,
--- and sends the ids as text, because converting them costs more here than there.
+-- order of the index: a join with the page's keys would be sorted again. PostgreSQL looks up the page's rows one by one.
 -- name: records_from_name (sqlite)
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
+SELECT document, class_name, map_name, online, last_online FROM player_records
 WHERE fold >= (SELECT fold FROM players WHERE fold >= $1 ORDER BY fold LIMIT 1 OFFSET $3)
 ORDER BY fold LIMIT $2;
 
 -- name: records_from_name (postgres)
-SELECT CAST(r.id AS text) AS id, CAST(r.user_id AS text) AS user_id,
-       r.document, r.class_name, r.map_name, r.online, r.last_online
+SELECT r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT fold FROM players WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} player_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
 
 -- The plus signs remove the columns' affinity. With it, SQLite would use only the level of the page's first key.
 -- name: records_from_rank (sqlite)
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
+SELECT document, class_name, map_name, online, last_online FROM player_records
 WHERE (level, exp, id) >= (SELECT +level, +exp, +id FROM players WHERE (level, exp, id) >= ($1, $2, $3)
                            ORDER BY level, exp, id LIMIT 1 OFFSET $5)
 ORDER BY level, exp, id LIMIT $4;
 
 -- name: records_from_rank (postgres)
-SELECT CAST(r.id AS text) AS id, CAST(r.user_id AS text) AS user_id,
-       r.document, r.class_name, r.map_name, r.online, r.last_online
+SELECT r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3)
       ORDER BY level, exp, id LIMIT $4 OFFSET $5) AS page,
      {each} player_records r WHERE r.id = page.id {end_each}
@@ -70,8 +67,8 @@ SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3) ORDER 
 
 -- A key with $4 neighbours on either side; each row also has the count of the bucket's rows before the key.
 -- name: records_around_rank
-SELECT bucket.before, page.level, page.exp,
-       r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+SELECT bucket.before, page.level, page.exp, page.id,
+       r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT COUNT(*) AS before
       FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($5, $6, $7)
             ORDER BY level, exp, id LIMIT $8) AS following

@@ -141,7 +141,7 @@ class _Connection:
 
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, Sequence[Row]]:
+    ) -> tuple[Row | None, list[Any]]:
         """Run both SQL statements as one: they share a snapshot without the round trips of a transaction."""
         if self._late or self._loads:
             await self.flush()
@@ -247,7 +247,7 @@ class PostgresStore:
 
     def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> Coroutine[Any, Any, tuple[Row | None, Sequence[Row]]]:
+    ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
         return self._read_with_retry(lambda line: line.fetch_both(first, value, statement, *values))
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.lists import ListDelta, read_delta
-from gamekeeper.store.players import RankKey, StoredPlayer, to_records
+from gamekeeper.store.players import RankKey, RecordRow
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -63,9 +63,8 @@ async def find_servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
 
 async def read_records_from_name(
     tx: Reading, mark: str, fold: str, limit: int, offset: int
-) -> tuple[ListDelta, list[StoredPlayer]]:
-    new, rows = await read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
-    return new, to_records(rows)
+) -> tuple[ListDelta, list[RecordRow]]:
+    return await read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
 
 
 async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
@@ -78,9 +77,8 @@ async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
 
 async def read_records_from_rank(
     tx: Reading, mark: str, key: RankKey, limit: int, offset: int
-) -> tuple[ListDelta, list[StoredPlayer]]:
-    new, rows = await read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
-    return new, to_records(rows)
+) -> tuple[ListDelta, list[RecordRow]]:
+    return await read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
 
 
 async def read_keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:

@@ -25,7 +25,7 @@ SELECT r.player_id, r.server
 FROM json_each($1) AS wanted, {each} presence r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: records_from_name
-SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+SELECT r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT fold, player_id FROM presence WHERE fold >= $1
       ORDER BY fold, player_id LIMIT $2 OFFSET $3) AS page,
      {each} player_records r WHERE r.id = page.player_id {end_each}
@@ -39,7 +39,7 @@ SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM prese
 WHERE n % $1 = 1 ORDER BY n;
 
 -- name: records_from_rank
-SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+SELECT r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT level, exp, player_id FROM presence WHERE (level, exp, player_id) >= ($1, $2, $3)
       ORDER BY level, exp, player_id LIMIT $4 OFFSET $5) AS page,
      {each} player_records r WHERE r.id = page.player_id {end_each}

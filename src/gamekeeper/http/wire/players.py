@@ -145,13 +145,13 @@ STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
 
 
 @functools.lru_cache(maxsize=4096)
-def encode_player_tail(class_name: str, map_name: str, online: bool) -> str:  # noqa: FBT001 - called for each player
+def encode_player_tail(class_name: str, map_name: str, online: bool) -> bytes:  # noqa: FBT001 - called for each player
     """Encode the appended fields of a player record, up to the value of LastOnline.
 
     Cached, because there are few combinations of class, map and online state.
     """
-    names = f',"ClassName":{encode(class_name).decode()},"MapName":{encode(map_name).decode()}'
-    return f'{names},"Online":{"true" if online else "false"},"LastOnline":'
+    names = b',"ClassName":%b,"MapName":%b' % (encode(class_name), encode(map_name))
+    return b'%b,"Online":%b,"LastOnline":' % (names, b"true" if online else b"false")
 
 
 def encode_ranked_player(rank: int, record: bytes) -> bytes:
