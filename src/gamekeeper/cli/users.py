@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 from unicodedata import category
 
 import click
+from msgspec.structs import replace
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.lazy_commands import LazyCommands

@@ -1,8 +1,9 @@
 """The interface of the codec between the rules' values and stored JSON: player documents and audit log entries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct
 
 from gamekeeper.game.inventory import SlotAddress, Stack
 from gamekeeper.game.players import Player
@@ -11,24 +12,19 @@ from gamekeeper.game.players import Player
 SubjectIds = tuple[str | None, str | None]
 
 
-def _empty_dict() -> dict[str, object]:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeSide:
+class ChangeSide(Struct, frozen=True):
     """One side of a change in the audit log, before or after: only the values that differ."""
 
-    player: Mapping[str, object] = field(default_factory=_empty_dict)  # attribute of Player → value
-    slots: Mapping[SlotAddress, Stack | None] = field(default_factory=dict[SlotAddress, Stack | None])
-    bags: Mapping[str, int] = field(default_factory=dict[str, int])  # id of a bag → its number of slots
-    spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
-    variables: Mapping[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
+    player: Mapping[str, object] = {}  # attribute of Player → value
+    slots: Mapping[SlotAddress, Stack | None] = {}
+    bags: Mapping[str, int] = {}  # id of a bag → its number of slots
+    spells: Mapping[int, str | None] = {}
+    variables: Mapping[str, int | bool | None] = {}
     # field of an account, of its ban or of its mute → value
-    user: Mapping[str, object] = field(default_factory=_empty_dict)
-    catalogue: Mapping[str, object] = field(default_factory=_empty_dict)
-    sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → quantity, in a bulk load
-    unknown: Mapping[str, object] = field(default_factory=_empty_dict)  # fields that a newer version wrote, as JSON
+    user: Mapping[str, object] = {}
+    catalogue: Mapping[str, object] = {}
+    sums: Mapping[str, int] = {}  # item id → quantity, in a bulk load
+    unknown: Mapping[str, object] = {}  # fields that a newer version wrote, as JSON
 
 
 class Codec(Protocol):

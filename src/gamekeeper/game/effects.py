@@ -44,8 +44,7 @@ from gamekeeper.store import (
 from gamekeeper.store.engine import Writing
 
 
-@dataclass(frozen=True, slots=True)
-class ItemsChanged:
+class ItemsChanged(msgspec.Struct, frozen=True):
     kind: str  # kind of the change in the audit log: items_given, items_taken, items_set
     player_id: str
     slots: Slots  # the player's slots before the change

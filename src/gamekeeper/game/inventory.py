@@ -1,8 +1,9 @@
 """Rules for slots, stacks and bags: what fits, what can be taken, and the result. They use no database."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems
 from gamekeeper.settings import Settings
@@ -27,8 +28,7 @@ Slots = Mapping[SlotAddress, Stack]  # occupied slot → its content; empty slot
 SlotChanges = dict[SlotAddress, Stack | None]  # slot → its new content; None: the slot is empty
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
+class Capacity(Struct, frozen=True):
     inventory: int
     bank: int
     stack: int
@@ -37,13 +37,12 @@ class Capacity:
         return self.bank if place == BANK else self.inventory
 
 
-@dataclass(frozen=True, slots=True)
-class InventoryChange:
+class InventoryChange(Struct, frozen=True):
     changed_slots: SlotChanges
-    new_bags: dict[str, int] = field(default_factory=dict[str, int])
-    removed_bags: dict[str, int] = field(default_factory=dict[str, int])
+    new_bags: dict[str, int] = {}
+    removed_bags: dict[str, int] = {}
     # bags that the change resizes: id → former number of slots; `new_bags` has the new number
-    resized_bags: dict[str, int] = field(default_factory=dict[str, int])
+    resized_bags: dict[str, int] = {}
 
 
 class ItemCounts(NamedTuple):

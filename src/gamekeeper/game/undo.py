@@ -5,10 +5,10 @@ change itself, so it can be undone too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from gamekeeper.game import account_undo, item_undo, lookup, player_edits, powers, trades, variables
 from gamekeeper.game.changes import Decision
