@@ -3,15 +3,15 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib import resources
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
 
 from gamekeeper.console import sessions
 from gamekeeper.console.menu import MENU
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
 from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
 from gamekeeper.game.refusals import Refusal
@@ -39,12 +39,13 @@ def _read_static_files() -> dict[str, bytes]:
 
 
 STATIC_FILES = _read_static_files()
-TEMPLATES = Environment(
+TEMPLATES = ConsoleEnvironment(
     loader=PackageLoader("gamekeeper.console"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    auto_reload=False,  # else each page would look up the times of its template files
     extensions=[CompiledTexts],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
@@ -143,8 +144,8 @@ def _format_instant(milliseconds: int | None) -> str:
 
 
 def format_time(text: str) -> str:
-    """Format a time for display in UTC. A script adds the viewer's local time."""
-    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if text else ""
+    """Format a text of `format_instant`, which is in UTC, for display. A script adds the viewer's local time."""
+    return f"{text[:10]} {text[11:19]} UTC" if text else ""
 
 
 def _format_json(value: object) -> str:
