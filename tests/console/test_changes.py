@@ -13,6 +13,7 @@ from keepers import Keeper
 from markup import Page
 
 import people
+from game_server import put_player
 from gamekeeper.console import changes
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game import account_effects, effects, history, undo
@@ -130,11 +131,34 @@ def test_incomplete_search_says_how_far_it_reached(world: World, root: Keeper, m
 def test_long_change_is_cut_in_the_list_only(world: World, root: Keeper) -> None:
     created = next(each.seq for each in world.ledger() if each.kind == "player_created")
     listed = root.page(f"{CHANGES}?kind=player_created")
-    assert "and more" in listed.text
+    assert "Ann, level 12, class Warrior: 6 item stacks, 1 spell, 2 variables" in listed.text
     assert "ann-face.png" not in listed.text
-    shown = root.page(f"{CHANGES}/{created}").text
-    assert "more" not in shown
+    shown = root.page(listed.links[f"Show everything in change {created}"]).text
+    assert "Show everything" not in shown
+    assert "item stacks" not in shown
     assert "ann-face.png" in shown
+
+
+@pytest.mark.parametrize("count", [changes.MOST_DIFFERENCES, changes.MOST_DIFFERENCES + 1])
+def test_change_with_many_differences_is_cut_in_the_list(world: World, root: Keeper, count: int) -> None:
+    slots = [{"Slot": number, "ItemId": people.SWORD.id, "Quantity": 1} for number in range(10, 10 + count)]
+    assert put_player(world, people.BOB.id, {"Items": slots}).status == 200
+    seq, is_cut = world.ledger()[-1].seq, count > changes.MOST_DIFFERENCES
+    listed, shown = root.page(CHANGES), root.page(f"{CHANGES}/{seq}")
+    assert listed.text.count("Inventory, slot") == changes.MOST_DIFFERENCES
+    assert shown.text.count("Inventory, slot") == count
+    assert (f"Show everything in change {seq}" in listed.links) == is_cut
+    assert "Show everything" not in shown.text
+
+
+def test_summary_of_an_erased_player_has_no_name(world: World, root: Keeper) -> None:
+    assert world.call("DELETE", f"/api/v1/players/{people.ANN.id}").status == 200
+    listed = root.page(f"{CHANGES}?kind=player_deleted").text
+    assert "Ann, level 12, class Warrior: 6 item stacks, 1 spell, 2 variables" in listed
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    listed = root.page(f"{CHANGES}?kind=player_deleted").text
+    assert "\u2014, level 12, class Warrior: 6 item stacks, 1 spell, 2 variables" in listed
+    assert "Ann," not in listed
 
 
 def test_change_page_shows_all_details(world: World, root: Keeper) -> None:

@@ -8,6 +8,7 @@ import pytest
 from keepers import Keeper, open_session
 
 import people
+from game_server import heartbeat, join, leave
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
 from world import World
@@ -79,6 +80,15 @@ def test_undo_is_not_offered_after_a_later_change(world: World, root: Keeper, st
     second = run_step(world, steps[1])
     assert not can_undo(root, first)
     assert can_undo(root, second)
+
+
+def test_undo_of_a_creation_is_offered_to_a_player_that_played(world: World, root: Keeper) -> None:
+    creation, level = SUPERSEDED["creation"]
+    seq = run_step(world, creation)
+    assert heartbeat(world).status == join(world, people.guid(80)).status == leave(world, people.guid(80)).status == 200
+    assert can_undo(root, seq)
+    run_step(world, level)
+    assert not can_undo(root, seq)
 
 
 def test_undo_of_a_ban_is_not_offered_after_its_end(world: World, root: Keeper) -> None:

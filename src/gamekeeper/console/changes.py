@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import differences, pages, undos
+from gamekeeper.console import differences, pages, summaries, undos
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import QUERY
@@ -27,7 +28,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryChange, HistoryFilter
 
 PAGE_SIZE = 50  # changes per page of the list
-MOST_DIFFERENCES = 8  # differences shown of each change in a list; the change's own page shows all
+MOST_DIFFERENCES = 8  # differences shown of each change in the list; the change's own page shows all
 FIELDS = ("player", "user", "actor", "kind", "item", "from", "to", "request", "reason")
 # changes per query of an export, and queries at most: as many changes as an API client gets in 10 requests
 BATCH, BATCHES = 1_000, 10
@@ -37,12 +38,15 @@ FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"applic
 AROUND = 1_000  # how many change numbers before and after a change are searched for others of its request
 REQUEST_CHANGES = 50  # how many changes of one request are shown
 MOST_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
+COMMAND_LINE, DELETED_ACCOUNT = gettext("the command line"), gettext("a deleted account")
+ANOTHER_ACCOUNT = gettext("another account")
 ACCOUNT_KINDS = gettext("Accounts")
 KINDS: Mapping[str, tuple[str, ...]] = {
     gettext("Players"): history.PLAYER_KINDS,
     ACCOUNT_KINDS: history.ACCOUNT_KINDS,
     gettext("The whole game"): history.GLOBAL_KINDS,
 }
+KIND_OPTIONS = [(group, [(kind, name_kind(kind)) for kind in kinds]) for group, kinds in KINDS.items()]
 
 
 class HistoryEntry(NamedTuple):
@@ -52,6 +56,8 @@ class HistoryEntry(NamedTuple):
     lines: Sequence[Difference]
     undone_by: int | None
     undoable: bool
+    summary: str = ""  # one line instead of the differences of a created or deleted player
+    is_cut: bool = False  # whether the list shows only a part of the change
 
 
 async def show(request: Request) -> Response:
@@ -67,10 +73,8 @@ async def show(request: Request) -> Response:
         request,
         "changes.html",
         sought=sought,
-        kinds={title: kinds for title, kinds in KINDS.items() if title != ACCOUNT_KINDS or _sees_accounts(request)},
-        entries=[
-            shorten(each) for each in await load_entries(request, page.changes, page.undone, MOST_DIFFERENCES + 1)
-        ],
+        kinds=[each for each in KIND_OPTIONS if each[0] != ACCOUNT_KINDS or _sees_accounts(request)],
+        entries=await load_entries(request, page.changes, page.undone, is_short=True),
         problem=refused.message if refused else "",
         reached=reached,
         newest="" if "before" not in request.query else build_address("/console/changes", sought),
@@ -176,24 +180,35 @@ def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
 
 
 async def load_entries(
-    request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], most: int | None = None
+    request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], *, is_short: bool = False
 ) -> list[HistoryEntry]:
-    """Load the differences of each change, at most `most` of them, and whether the caller can undo the change."""
+    """Load the differences of each change, and whether the caller can undo the change.
+
+    `is_short`: load only the first differences of each change, and a summary of a created or deleted player.
+    """
+    keeper, most = request.services.keeper, MOST_DIFFERENCES if is_short else None
+    outlines = summaries.outline_players(changes) if is_short else {}
+    summed = await summaries.summarize(keeper.store, outlines) if outlines else {}
+    compared = [told for told in changes if told.seq not in summed]
+    decoded = [differences.decode_sides(keeper.changes.codec.decode_side, told) for told in compared]
     found = await differences.list_differences(
-        request.services.keeper, changes, most, sees_accounts=_sees_accounts(request)
+        keeper, compared, most and most + 1, sees_accounts=_sees_accounts(request), decoded=decoded
     )
-    undoable = await undos.find_undoable(request, changes, undone)
+    lines = {told.seq: each for told, each in zip(compared, found, strict=True)}
+    sides = {told.seq: each for told, each in zip(compared, decoded, strict=True)}
+    undoable = await undos.find_undoable(request, changes, undone, sides, outlines)
     return [
-        HistoryEntry(told, lines, undone.get(told.seq), told.seq in undoable)
-        for told, lines in zip(changes, found, strict=True)
+        HistoryEntry(told, (), undone.get(told.seq), told.seq in undoable, summed[told.seq], is_cut=True)
+        if told.seq in summed
+        else HistoryEntry(
+            told,
+            lines[told.seq][:most],
+            undone.get(told.seq),
+            told.seq in undoable,
+            is_cut=is_short and len(lines[told.seq]) > MOST_DIFFERENCES,
+        )
+        for told in changes
     ]
-
-
-def shorten(entry: HistoryEntry) -> HistoryEntry:
-    """Cut the differences off after the first few: the change's own page shows all."""
-    if len(entry.lines) <= MOST_DIFFERENCES:
-        return entry
-    return entry._replace(lines=[*entry.lines[:MOST_DIFFERENCES], Difference(gettext("and more"), "", "")])
 
 
 def build_address(path: str, sought: Mapping[str, str], **more: str) -> str:
@@ -283,4 +298,15 @@ def _decode_side(side: bytes | str | None) -> object:
     return msgspec.json.decode(side) if side else None
 
 
-pages.TEMPLATES.filters["kind_title"] = name_kind
+def _name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
+    """Name the account that made a change. `hidden`: text if the viewer may not see its name."""
+    if told.actor:
+        return told.actor
+    if not told.actor_id:
+        return COMMAND_LINE
+    return DELETED_ACCOUNT if told.actor is None else hidden
+
+
+# the fields that the macro `ui.changes` shows, read at once: templates read single attributes slowly
+_get_fields = attrgetter("seq", "at", "kind", "player_id", "player", "user_id", "user", "over_link", "reason", "undoes")
+pages.TEMPLATES.filters.update(kind_title=name_kind, actor_name=_name_actor, fields_of_change=_get_fields)

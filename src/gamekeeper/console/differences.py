@@ -1,9 +1,10 @@
 """Describe a change in words: each field, slot, spell and variable that differs, with its value before and after."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 from gamekeeper.console import pages
 from gamekeeper.console.texts import gettext, ngettext
@@ -15,7 +16,9 @@ from gamekeeper.http.instants import format_instant
 from gamekeeper.store import catalogue, items, users
 from gamekeeper.store.engine import Reading
 
+K = TypeVar("K", bound=int | str | SlotAddress)
 NOTHING = "—"
+MOST_SLOT_NAMES = 256  # names of slots that are kept, since most changes are about the first slots of an inventory
 TIMES_SIGN = "\u00d7"  # the multiplication sign between a quantity and an item
 CHANGED = gettext("changed")  # marks two values that read the same but differ, such as an item whose stat buffs changed
 PLACES = {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")}
@@ -86,6 +89,8 @@ CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at"})
 HIDDEN = frozenset({"id", "mail_id"})  # fields that are not shown: their ids say nothing to people
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
+DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
+NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion
 
 
 class Recorded(Protocol):
@@ -130,6 +135,11 @@ class _Sides(NamedTuple):
     inventory_after: Inventory
 
 
+def decode_sides(read: Callable[[bytes | str], ChangeSide], change: Recorded) -> DecodedSides:
+    """Decode `before` and `after` of a change with a function of the codec."""
+    return read(change.before) if change.before else NO_VALUES, read(change.after) if change.after else NO_VALUES
+
+
 async def list_differences(
     keeper: Keeper,
     changes: Sequence[Recorded],
@@ -137,13 +147,16 @@ async def list_differences(
     *,
     sees_accounts: bool,
     is_preview: bool = False,
+    decoded: Sequence[DecodedSides] | None = None,
 ) -> list[list[Difference]]:
     """List the differences of each change, the first `most` of each.
 
     `sees_accounts`: show names of accounts. `is_preview`: the changes are a dry run, so the database still holds the
-    inventories that they start from.
+    inventories that they start from. `decoded`: the decoded sides of each change, if the caller has them.
     """
-    sides = await _read_sides(keeper, changes, is_preview=is_preview)
+    if decoded is None:
+        decoded = [decode_sides(keeper.changes.codec.decode_side, each) for each in changes]
+    sides = await _read_sides(keeper, changes, decoded, is_preview=is_preview)
     traces = [trace for each in sides for trace in (each.before, each.after)]
     worn = {item for each in sides for side in (each.inventory_before, each.inventory_after) for item in side.values()}
     names = await load_names(keeper.store, traces, worn, sees_accounts=sees_accounts)
@@ -155,24 +168,32 @@ async def load_names(
 ) -> Names:
     """Load the names of all items, spells, accounts and other things in these changes, with one query per kind."""
     wanted: dict[str, set[str]] = {kind: set() for kind in ("items", "spells", "variables", "classes", "maps")}
-    wanted["items"] |= {each for each in item_ids if each}
+    wanted["items"].update(each for each in item_ids if each)
     owners: set[str] = set()
     for side in sides:
-        wanted["items"] |= {stack.item_id for stack in side.slots.values() if stack} | side.sums.keys()
-        wanted["spells"] |= {spell for spell in side.spells.values() if spell}
-        wanted["variables"] |= side.variables.keys()
-        for name, kind in CATALOGUE_KINDS.items():
-            wanted[kind] |= {str(side.player[name])} if name in side.player else set()
-        owners |= {str(side.player["user_id"])} if sees_accounts and "user_id" in side.player else set()
+        wanted["items"].update([stack.item_id for stack in side.slots.values() if stack], side.sums)
+        wanted["variables"].update(side.variables)
+        if side.spells:
+            wanted["spells"].update(spell for spell in side.spells.values() if spell)
+        if side.player:
+            for name in CATALOGUE_KINDS.keys() & side.player.keys():
+                wanted[CATALOGUE_KINDS[name]].add(str(side.player[name]))
+            if sees_accounts and "user_id" in side.player:
+                owners.add(str(side.player["user_id"]))
     known = {kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()}
     accounts = {each.id: each.name for each in await users.read_by_ids(tx, owners)} if owners else {}
     return Names(known, accounts, sees_accounts=sees_accounts)
 
 
-async def _read_sides(keeper: Keeper, changes: Sequence[Recorded], *, is_preview: bool) -> list[_Sides]:
-    """Decode the changes. The inventory before and after a request is collected from all its changes of the player."""
-    read = keeper.changes.codec.decode_side
-    traces = [(read(each.before or "{}"), read(each.after or "{}")) for each in changes]
+async def _read_sides(
+    keeper: Keeper, changes: Sequence[Recorded], traces: Sequence[DecodedSides], *, is_preview: bool
+) -> list[_Sides]:
+    """Add to each change the inventory before and after its request, collected from all its changes of the player.
+
+    Only a change of the equipment needs the inventories: they have the names of the items that were equipped.
+    """
+    if not any("equipment" in side.player for sides in traces for side in sides):
+        return [_Sides(*sides, {}, {}) for sides in traces]
     keys = [(each.request_id, each.player_id or "") for each in changes]
     inventories: dict[tuple[str, str], tuple[dict[int, str | None], dict[int, str | None]]] = {}
     for key, (before, after) in zip(keys, traces, strict=True):
@@ -197,30 +218,37 @@ def _list_inventory(side: ChangeSide) -> dict[int, str | None]:
 
 def _compare(sides: _Sides, names: Names) -> Iterator[Difference]:
     """Yield one difference at a time: a list shows the first few of what may be thousands."""
-    names = names._replace(bags=_name_bags(sides, names))
+    bags = _name_bags(sides, names)
+    names = names._replace(bags=bags) if bags else names
     return (each for each in _pair(sides, names) if each.before != each.after)
 
 
 def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
     """Yield every value of a change, before and after, even if both are equal."""
     before, after = sides.before, sides.after
-    yield from _pair_fields(sides, names)
-    for bag in sorted(before.bags.keys() | after.bags.keys()):
+    if before.player or after.player or before.user or after.user or before.catalogue or after.catalogue:
+        yield from _pair_fields(sides, names)
+    for bag in _list_keys(before.bags, after.bags):
         yield Difference(_name_bag(bag, names), _count_slots(before.bags.get(bag)), _count_slots(after.bags.get(bag)))
-    for spot in sorted(before.slots.keys() | after.slots.keys()):
+    for spot in _list_keys(before.slots, after.slots):
         was, now = before.slots.get(spot), after.slots.get(spot)
         texts = (_describe_stack(was, names), _describe_stack(now, names))
         yield _mark_difference(name_spot(spot, names), *texts, is_equal=was == now)
-    for slot in sorted(before.spells.keys() | after.spells.keys()):
+    for slot in _list_keys(before.spells, after.spells):
         spells = (before.spells.get(slot), after.spells.get(slot))
         was, now = (names.of("spells", spell) if spell else NOTHING for spell in spells)
         yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
-    for each in sorted(before.variables.keys() | after.variables.keys()):
+    for each in _list_keys(before.variables, after.variables):
         values = (before.variables.get(each), after.variables.get(each))
         yield Difference(names.of("variables", each), *map(describe_value, values))
-    for each in sorted(before.sums.keys() | after.sums.keys()):
+    for each in _list_keys(before.sums, after.sums):
         sums = (before.sums.get(each), after.sums.get(each))
         yield Difference(names.of("items", each), *map(describe_value, sums))
+
+
+def _list_keys(before: Mapping[K, object], after: Mapping[K, object]) -> Sequence[K]:
+    """Return the keys of both sides in order. Most changes have none of most kinds."""
+    return sorted(before.keys() | after.keys()) if before or after else ()
 
 
 def _pair_fields(sides: _Sides, names: Names) -> Iterator[Difference]:
@@ -284,7 +312,12 @@ def _describe_worn(slot: int, names: Names, inventory: Inventory) -> str:
 
 def name_spot(spot: SlotAddress, names: Names) -> str:
     place, slot = spot
-    return gettext("%(place)s, slot %(slot)s", place=PLACES.get(place) or _name_bag(place, names), slot=slot)
+    return _name_slot(PLACES.get(place) or _name_bag(place, names), slot)
+
+
+@lru_cache(maxsize=MOST_SLOT_NAMES)
+def _name_slot(place: str, slot: int) -> str:
+    return gettext("%(place)s, slot %(slot)s", place=place, slot=slot)
 
 
 def _name_bag(bag: str, names: Names) -> str:

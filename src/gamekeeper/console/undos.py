@@ -6,8 +6,9 @@ Items, spells and variables are not compared here: the dry run of the undo does 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from gamekeeper.console.differences import NO_VALUES, DecodedSides
 from gamekeeper.game import moderation, undo
-from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import (
     EmailChanged,
     PlayerChanged,
@@ -20,7 +21,7 @@ from gamekeeper.game.effects import (
     UserUnbanned,
     UserUnmuted,
 )
-from gamekeeper.game.players import Player
+from gamekeeper.http.outlines import PlayerOutline, has_same_record
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
 from gamekeeper.store.engine import Reading
@@ -37,13 +38,14 @@ class Current(NamedTuple):
     at: int  # current time by the database's clock, in milliseconds since 1970
     me: User | None
     accounts: Mapping[str, User]
-    players: Mapping[str, Player]
+    players: Mapping[str, players.StoredPlayer]
 
 
 class DecodedChange(NamedTuple):
     told: HistoryChange
     before: ChangeSide
     after: ChangeSide
+    outline: PlayerOutline | None  # a created or deleted player whose values were not decoded
 
 
 # (change of an account, the account, the caller, current time in ms) → whether an undo would be accepted
@@ -51,32 +53,42 @@ AccountRule = Callable[[DecodedChange, User, User, int], bool]
 
 
 async def find_undoable(
-    request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int]
+    request: Request,
+    changes: Sequence[HistoryChange],
+    undone: Mapping[int, int],
+    sides: Mapping[int, DecodedSides],
+    outlines: Mapping[int, PlayerOutline],
 ) -> frozenset[int]:
-    """Return the numbers of the changes that get an Undo button."""
-    permissions, read = request.caller.permissions, request.services.keeper.changes.codec.decode_side
+    """Return the numbers of the changes that get an Undo button.
+
+    `sides` has the values of each change by its number, `outlines` those of created and deleted players instead.
+    """
+    permissions = request.caller.permissions
     allowed = [
-        DecodedChange(each, read(each.before or "{}"), read(each.after or "{}"))
+        DecodedChange(each, *sides.get(each.seq, NO_SIDES), outlines.get(each.seq))
         for each in changes
         if each.seq not in undone and undo.is_undoable(each) and undo.list_permissions(each) <= permissions
     ]
-    now = await request.services.keeper.store.read(lambda tx: _load_current(tx, request, allowed)) if allowed else None
-    return frozenset(each.told.seq for each in allowed if now and _can_undo(each, now))
+    now = NOTHING_READ
+    if any(each.told.kind in COMPARED_KINDS for each in allowed):
+        now = await request.services.keeper.store.read(lambda tx: _load_current(tx, request, allowed))
+    codec = request.services.keeper.changes.codec
+    return frozenset(each.told.seq for each in allowed if _can_undo(each, now, codec))
 
 
 async def _load_current(tx: Reading, request: Request, changes: Sequence[DecodedChange]) -> Current:
-    read, me = request.services.keeper.changes.codec.decode_player, request.caller.account_id
+    me = request.caller.account_id
     owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in ACCOUNT_RULES}
     changed = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in RECORD_KINDS}
     accounts = {each.id: each for each in await users.read_by_ids(tx, owners | {me})} if owners else {}
     records = await players.read_records_of_ids(tx, changed) if changed else {}
-    found = {each: read(record.document, record.last_online) for each, record in records.items()}
-    return Current(await clock.now(tx), accounts.get(me), accounts, found)
+    return Current(await clock.now(tx), accounts.get(me), accounts, records)
 
 
-def _can_undo(change: DecodedChange, now: Current) -> bool:
+def _can_undo(change: DecodedChange, now: Current, codec: Codec) -> bool:
     told = change.told
-    if undo.unknown_fields(told.kind, change.before, change.after):
+    after = ChangeSide(unknown=change.outline.unknown) if change.outline else change.after
+    if undo.unknown_fields(told.kind, change.before, after):
         return False
     if told.kind in ACCOUNT_RULES:
         user = now.accounts.get(told.user_id or "")
@@ -86,13 +98,19 @@ def _can_undo(change: DecodedChange, now: Current) -> bool:
     if told.player is None:
         return False
     player = now.players.get(told.player_id or "")
-    return player is None or _is_unchanged(change, player)
+    return player is None or _is_unchanged(change, player, codec)
 
 
-def _is_unchanged(change: DecodedChange, player: Player) -> bool:
+def _is_unchanged(change: DecodedChange, stored: players.StoredPlayer, codec: Codec) -> bool:
     """Tell whether the player still has the values that the change set; a creation set all values."""
-    fields = (change.before.player or change.after.player).keys() - {undo.MOVED_BY_PRESENCE}
-    return all(getattr(player, name) == change.after.player.get(name) for name in fields)
+    before, after = change.before.player, change.after.player
+    if change.outline and change.told.after:
+        if has_same_record(change.outline, stored.document):
+            return True
+        after = codec.decode_side(change.told.after).player
+    player = codec.decode_player(stored.document, stored.last_online)
+    fields = (before or after).keys() - {undo.MOVED_BY_PRESENCE}
+    return all(getattr(player, name) == after.get(name) for name in fields)
 
 
 def _can_undo_powers(change: DecodedChange, user: User, me: User, _: int) -> bool:
@@ -143,3 +161,7 @@ ACCOUNT_RULES: Mapping[str, AccountRule] = {
     UserUnbanned.kind: _make_pardon_rule("ban_reason"),
     UserUnmuted.kind: _make_pardon_rule("mute_reason"),
 }
+# kinds of changes that are compared with the current state of their player or account
+COMPARED_KINDS = RECORD_KINDS | ACCOUNT_RULES.keys()
+NO_SIDES = (NO_VALUES, NO_VALUES)
+NOTHING_READ = Current(0, None, {}, {})

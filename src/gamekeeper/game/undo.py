@@ -203,6 +203,8 @@ def unknown_fields(kind: str, before: ChangeSide, after: ChangeSide) -> list[str
     A created or deleted player has all fields of its record, so those need no rule. Only lists of objects do: they
     stand for tables that this version does not know.
     """
+    if not (before.unknown or after.unknown):
+        return []
     values = {**before.unknown, **after.unknown}
     changed = sorted(name for name in values if before.unknown.get(name) != after.unknown.get(name))
     if kind not in {PlayerCreated.kind, PlayerDeleted.kind}:
@@ -255,4 +257,5 @@ async def _require_user(tx: Reading, context: UndoContext, user_id: str) -> None
 def _drop_presence(side: ChangeSide) -> ChangeSide:
     """Prepare one side of a change for comparison: without the time last online, with defaults for missing fields."""
     values = {**DEFAULTS, **side.player}
-    return replace(side, player={name: value for name, value in values.items() if name != MOVED_BY_PRESENCE})
+    kept = {name: value for name, value in values.items() if name != MOVED_BY_PRESENCE}
+    return replace(side, player=kept)

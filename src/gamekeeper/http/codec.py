@@ -1,7 +1,7 @@
 """Convert values of the game's rules to JSON shapes of the API and back. Implements `Codec` of game/codec.py."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
 
@@ -11,15 +11,16 @@ from msgspec import UNSET, UnsetType
 from gamekeeper.game import finder, mails, undo
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import Change
-from gamekeeper.game.inventory import BANK, INVENTORY, Capacity, ItemCounts, SlotAddress, Slots, Stack, find_stack_limit
+from gamekeeper.game.inventory import BANK, INVENTORY, Capacity, ItemCounts, Slots, Stack, find_stack_limit
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import REQUIRED, Player
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.tokens import TokenPair
-from gamekeeper.http import wire
+from gamekeeper.http import side_decoder, wire
 from gamekeeper.http.caller import Caller
-from gamekeeper.http.instants import format_http_date, format_instant, parse_instant
+from gamekeeper.http.instants import format_http_date, format_instant
+from gamekeeper.http.side_decoder import find_unknown, read_slots, read_value
 from gamekeeper.http.wire.players import PLAYER_ATTRIBUTES
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store import catalogue, feed, history
@@ -39,12 +40,7 @@ _STORED_FIELDS = [  # fields of a stored player document; those added in a later
 _NEWEST_FIELD = b'"%b":' % _FIELDS[-1].encode()
 _END_BYTES = 64  # bytes at the end of a player document that are searched for the newest field
 _player_decoder = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED_FIELDS, kw_only=True))
-_raw_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_side_decoder = msgspec.json.Decoder(wire.history.LedgerSide)
-_fields_decoder = msgspec.json.Decoder(dict[str, object])
-_ENTRY_FIELDS = set(wire.catalogue.NamedEntry.__struct_fields__)
-_USER_ATTRIBUTES = {name: attribute for attribute, name in wire.users.USER_FIELDS.items()}
-_SIDE_FIELDS = {*PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.history.LedgerSide.__struct_fields__}
+decode_side = side_decoder.decode_side  # a part of the interface that has its own module
 
 
 def encode_player(player: Player) -> bytes:
@@ -58,8 +54,8 @@ def encode_player(player: Player) -> bytes:
 def decode_player(document: bytes, last_online: int | None) -> Player:
     record = _player_decoder.decode(document)
     values = zip(_FIELDS, msgspec.structs.astuple(record), strict=True)
-    given = {PLAYER_ATTRIBUTES[name]: _read_value(name, value) for name, value in values if value is not UNSET}
-    unknown = {} if _ends_with_newest_field(document) else _find_unknown(document, _KNOWN_FIELDS)
+    given = {PLAYER_ATTRIBUTES[name]: read_value(name, value) for name, value in values if value is not UNSET}
+    unknown = {} if _ends_with_newest_field(document) else find_unknown(document, _KNOWN_FIELDS)
     return Player(**cast("dict[str, Any]", given), last_online=last_online, unknown=unknown)
 
 
@@ -87,12 +83,12 @@ def read_report(body: wire.link.PutPlayer) -> PlayerReport:
     _require_unique("Variables", [each.VariableId for each in body.Variables or []])
     names = [name for name in wire.link.PutPlayer.__struct_fields__ if name in PLAYER_ATTRIBUTES]
     given = {name: getattr(body, name) for name in names if getattr(body, name) is not UNSET}
-    slots = _read_slots(INVENTORY, body.Items or []) | _read_slots(BANK, body.Bank or [])
+    slots = read_slots(INVENTORY, body.Items or []) | read_slots(BANK, body.Bank or [])
     for bag in body.Bags or []:
-        slots |= _read_slots(bag.Id, bag.Slots)
+        slots |= read_slots(bag.Id, bag.Slots)
     return PlayerReport(
         fields={
-            PLAYER_ATTRIBUTES[name]: _read_value(name, value) for name, value in given.items() if value is not UNSET
+            PLAYER_ATTRIBUTES[name]: read_value(name, value) for name, value in given.items() if value is not UNSET
         },
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
@@ -254,27 +250,6 @@ def encode_side(side: ChangeSide) -> str:
     return encode({**fields, **side.unknown, **held}).decode()
 
 
-def decode_side(side: bytes | str) -> ChangeSide:
-    fields = _fields_decoder.decode(side)
-    if _is_catalogue(fields):
-        return ChangeSide(catalogue={name.lower(): value for name, value in fields.items()})
-    rest = _side_decoder.decode(side)
-    slots = _read_slots(INVENTORY, rest.Items) | _read_slots(BANK, rest.Bank)
-    for bag in rest.Bags:
-        slots |= _read_slots(bag.Id, bag.Slots)
-    return ChangeSide(
-        player=_to_attributes(fields, PLAYER_ATTRIBUTES),
-        slots=slots,
-        bags={bag.Id: bag.SlotCount for bag in rest.Bags if bag.SlotCount is not None},
-        spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in rest.Spells},
-        variables={each.VariableId: each.Value for each in rest.Variables},
-        user=_to_attributes(fields, _USER_ATTRIBUTES),
-        catalogue={name.lower(): value for name, value in fields.items() if name not in _SIDE_FIELDS},
-        sums={each.ItemId: each.Quantity for each in rest.Sums},
-        unknown=_find_unknown(side, _SIDE_FIELDS) if fields.keys() - _SIDE_FIELDS else {},
-    )
-
-
 def list_personal_fields() -> Sequence[str]:
     return wire.history.PERSONAL
 
@@ -297,24 +272,6 @@ def count_items(side: bytes | str | None) -> Counter[str]:
     return found
 
 
-def _find_unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
-    """Find the fields of a stored document that this version does not know, as raw JSON."""
-    return {name: value for name, value in _raw_decoder.decode(stored).items() if name not in known}
-
-
-def _is_catalogue(fields: Mapping[str, object]) -> bool:
-    """Check whether `Before` or `After` is of a catalogue change: `Items` can also be a list of a player's slots."""
-    name, value = next(iter(fields.items()), ("", None))
-    if len(fields) != 1 or name.lower() not in wire.catalogue.ENTRIES:
-        return False
-    first = next(iter(cast("list[object]", value)), None) if isinstance(value, list) else None
-    return isinstance(first, dict) and cast("dict[str, object]", first).keys() >= _ENTRY_FIELDS
-
-
-def _to_attributes(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
-    return {names[name]: _read_value(name, value) for name, value in fields.items() if name in names}
-
-
 def _require_unique(field: str, keys: Sequence[object]) -> None:
     """Reject a game server's report that has the same slot, bag, spell or variable twice."""
     if len(set(keys)) < len(keys):
@@ -335,22 +292,6 @@ def _make_done_change(change: Change) -> wire.history.DoneChange:
 
 def _to_raw(stored: str | bytes | None) -> msgspec.Raw:
     return msgspec.Raw("null" if stored is None else stored)
-
-
-def _read_slots(place: str, slots: Sequence[wire.items.ItemSlot]) -> dict[SlotAddress, Stack | None]:
-    return {(place, each.Slot): _read_stack(each) for each in slots}
-
-
-def _read_stack(record: wire.items.ItemSlot) -> Stack | None:
-    if record.ItemId == ZERO_GUID or not record.Quantity:
-        return None
-    return Stack(record.ItemId, record.Quantity, record.BagId, tuple(record.StatBuffs))
-
-
-def _read_value(name: str, value: object) -> object:
-    if name in wire.history.TIMES and isinstance(value, str):
-        return parse_instant(value)
-    return tuple(cast("list[int]", value)) if isinstance(value, list) else value
 
 
 def _encode_user(user: User, power: wire.users.Power | wire.users.ChangedPower, *, codes: bool) -> bytes:

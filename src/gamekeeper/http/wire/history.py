@@ -151,5 +151,9 @@ class LedgerSide(Struct, omit_defaults=True):
     Sums: list[Sum] = []
 
 
+class OnlyLists(LedgerSide, forbid_unknown_fields=True):
+    """`Before` or `After` of a change that set no field of a record, such as a gift of items."""
+
+
 TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt", "NextTryAt"})
 PERSONAL = (PLAYER_FIELDS["name"], *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")))
