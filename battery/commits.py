@@ -1,4 +1,4 @@
-"""Test a: PostgreSQL is killed while `synchronous_commit` is off by default; no acknowledged give is lost."""
+"""Test a: commits on PostgreSQL. It is killed while `synchronous_commit` is off; answers to COMMIT are lost."""
 
 import asyncio
 import shutil
@@ -6,13 +6,18 @@ import tempfile
 import time
 from pathlib import Path
 
+import httpx
+
 import crash_gives
+from battery import realm
 from battery.cases import POSTGRES, Case, Figure, Run
 from battery.givers import Givers
-from battery.served import AS_IT_IS, UNRAISED_COMMIT, Served
+from battery.served import AS_IT_IS, MERGED_COMMIT, UNRAISED_COMMIT, Served
 from pair import USER, Node, programs
+from postgres_wire import PostgresWire
 
 KILLS = 3
+UNANSWERED = 10  # COMMITs whose answers are lost
 GIVE_SECONDS = 1.0  # seconds between two kills of PostgreSQL
 # Longest WAL writer delay: until then an asynchronous commit is on disk only if a later commit writes it.
 SLOW_WAL_WRITER = "ALTER SYSTEM SET wal_writer_delay = '10s'"
@@ -57,4 +62,28 @@ def _kill_under_load(run: Run, node: Node) -> list[Figure]:
     ]
 
 
-CASES = (Case("a", "synchronous_commit", run, (UNRAISED_COMMIT,), (POSTGRES,)),)
+def lose_answers(run: Run) -> list[Figure]:
+    """Lose the answer to every second COMMIT, of gives without a key: each is applied once, or its outcome unknown."""
+    world = realm.prepare(run.database, 1)
+    statuses: list[int] = []
+    with PostgresWire(run.database) as wire, Served(run.fault or AS_IT_IS, wire.database) as server:
+        path = f"/api/v1/players/{world.players[0]}/items"
+        with httpx.Client(base_url=server.url, headers=world.headers, timeout=30) as client:
+            client.get(path)
+            for number in range(UNANSWERED * 2):
+                wire.lost_commits = number % 2
+                statuses.append(client.post(f"{path}/give", json={"itemid": realm.ITEM, "quantity": 1}).status_code)
+            held = sum(slot["Quantity"] for slot in client.get(path).json()["inventory"])
+    good, unknown = statuses.count(httpx.codes.OK), statuses.count(httpx.codes.SERVICE_UNAVAILABLE)
+    what = f"answers to {UNANSWERED} of {len(statuses)} COMMITs lost"
+    return [
+        Figure(f"{what}: requests with an unknown outcome", str(unknown), str(UNANSWERED), unknown == UNANSWERED),
+        Figure(f"{what}: items of the player", str(held), f"{len(statuses)}, one each", held == len(statuses)),
+        Figure(f"{what}: acknowledged gives", str(good), str(UNANSWERED), good == UNANSWERED),
+    ]
+
+
+CASES = (
+    Case("a", "synchronous_commit", run, (UNRAISED_COMMIT,), (POSTGRES,)),
+    Case("a", "lost answers to COMMIT", lose_answers, (MERGED_COMMIT,), (POSTGRES,)),
+)

@@ -1,4 +1,7 @@
-"""Test f: a player's row is locked and many changes of that player wait; requests for other players are served."""
+"""Test f: a player's row is locked and many changes of that player wait; requests for other players are served.
+
+The session that holds the lock changes the player's items: the waiting changes must see that.
+"""
 
 import asyncio
 import time
@@ -11,9 +14,12 @@ import httpx
 from battery import realm
 from battery.cases import POSTGRES, Case, Figure, Run, Timed
 from battery.realm import Realm
-from battery.served import AS_IT_IS, UNQUEUED, Served
+from battery.served import AS_IT_IS, MERGED_LOCK, UNQUEUED, Served
 
 GIVES = 40  # number of concurrent gives to the locked player
+ADDED = 7  # items that the session with the lock gives to the player
+ADD = """INSERT INTO slots (player_id, place, slot, item_id, quantity, buffs)
+         VALUES ($1, 'inventory', 0, $2, $3, '[0, 0, 0, 0, 0]')"""
 HELD_SECONDS = 4.0  # seconds for which the player's row is locked; shorter than the lock timeout of a change
 LEAST = 20  # least number of requests for other players that must be answered meanwhile
 SLOWEST_SECONDS = 1.0
@@ -44,8 +50,8 @@ def run(run: Run) -> list[Figure]:
         Figure(
             f"{said}: items of the player afterwards",
             str(held),
-            f"{acknowledged}, as acknowledged",
-            held == acknowledged,
+            f"{acknowledged + ADDED}, as acknowledged",
+            held == acknowledged + ADDED,
         ),
     ]
 
@@ -62,6 +68,8 @@ async def _ask_beside_lock(url: str, world: Realm) -> LockResult:
         await asyncio.sleep(HELD_SECONDS)
         asking.cancel()
         await asyncio.wait({asking})
+        await db.execute(ADD, world.players[0], realm.ITEM, ADDED)
+        await db.execute("COMMIT")
         await db.close()
         seen.given = await asyncio.gather(*gives)
     return seen
@@ -95,4 +103,4 @@ def _coins(client: httpx.Client, player: str) -> int:
     return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == realm.ITEM)
 
 
-CASES = (Case("f", "locked row", run, (UNQUEUED,), (POSTGRES,)),)
+CASES = (Case("f", "locked row", run, (UNQUEUED, MERGED_LOCK), (POSTGRES,)),)

@@ -30,6 +30,8 @@ from gamekeeper.http.gate import Gate
 from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
 from gamekeeper.store import clock, pool, postgres, sqlite
+from gamekeeper.store import items as item_rows
+from gamekeeper.store import players as player_rows
 from gamekeeper.store import tokens as token_rows
 from gamekeeper.store.engine import CommitUnknown, Reading, Row, Value, Writing
 from gamekeeper.store.pool import Pool
@@ -41,6 +43,7 @@ from server import Server
 AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
 UNRAISED_COMMIT, UNQUEUED = "unraised-commit", "unqueued"
+MERGED_COMMIT, MERGED_LOCK = "merged-commit", "merged-lock"
 FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
 RETENTION_SECONDS = 0.2  # seconds between two runs of the retention job, instead of ten
 LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
@@ -181,6 +184,27 @@ def _assume_the_commit() -> None:
     setattr(PostgresStore, "_commit", assuming)  # noqa: B010 - see above
 
 
+def _commit_with_writes() -> None:
+    """Seeded fault: COMMIT as a part of the write message, so that its lost answer looks like writes that failed."""
+    commit: Any = PostgresStore._commit  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
+
+    async def merged(self: PostgresStore, line: object) -> None:
+        try:
+            await commit(self, line)
+        except CommitUnknown as error:
+            raise postgres._NotCommitted from error  # noqa: SLF001 - the same  # pyright: ignore[reportPrivateUsage] - the same
+
+    setattr(PostgresStore, "_commit", merged)  # noqa: B010 - see above
+
+
+def _lock_with_slots() -> None:
+    """Seeded fault: one statement waits for a player's lock and reads its slots, so they are from before the lock."""
+    merged = item_rows.SQL.holdings.texts[""] + " FOR UPDATE OF p"
+    vars(item_rows.SQL)["holdings"] = Statement("holdings", {"": merged})
+    setattr(player_rows, "hold_by_id", player_rows.find_id)  # noqa: B010 - a constant to everybody else
+    setattr(player_rows, "hold_by_fold", player_rows.find_id_by_fold)  # noqa: B010 - the same
+
+
 def _tidy_often() -> None:
     """Not a fault: run the retention job often, so that a short test sees many runs."""
     retention.TIDY_SECONDS = RETENTION_SECONDS
@@ -241,6 +265,8 @@ WAYS: dict[str, Callable[[], None]] = {
     NO_GATE: _open_gate,
     UNRAISED_COMMIT: _leave_commits_weak,
     UNQUEUED: _take_every_connection,
+    MERGED_COMMIT: _commit_with_writes,
+    MERGED_LOCK: _lock_with_slots,
     FREQUENT_RETENTION: _tidy_often,
     HASTY_RETENTION: _delete_at_once,
 }

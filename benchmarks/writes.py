@@ -22,7 +22,7 @@ from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.lists import MAINTAIN_SECONDS
 from gamekeeper.store import players
-from gamekeeper.store.postgres import PLACEHOLDERS
+from gamekeeper.store.postgres_connection import PLACEHOLDERS
 
 UPKEEP, COMMITS = "T7", "T8"
 WITH, WITHOUT = "with rank upkeep", "without rank upkeep"

@@ -15,7 +15,7 @@ from gamekeeper.game import player_edits, retention
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.link import put_player as put_character
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking
 from gamekeeper.store.statements import Statement
 from people import ANN, COIN
 from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
@@ -294,7 +294,7 @@ def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[
     live(one)
     locked = asyncio.Event()  # set when the other transaction has locked the player
 
-    async def leaves(tx: Reading) -> Decision[Any]:
+    async def leaves(tx: Locking) -> Decision[Any]:
         spelling, settings = two.keeper.changes.codec, two.keeper.settings
         if owner is None:
             decision = await player_edits.delete(tx, TAMSYN, spelling)

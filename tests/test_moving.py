@@ -191,7 +191,7 @@ def test_target_is_closed_until_source_is_closed(world: World, empty_database: s
 def test_failed_move_changes_neither_database(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed move changes nothing, also if the queue between source and target is full."""
     monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
-    monkeypatch.setattr("gamekeeper.store.postgres.FETCH_ROWS", 1)
+    monkeypatch.setattr("gamekeeper.store.postgres_connection.FETCH_ROWS", 1)
 
     def fail(what: str, _done: int, _total: int | None) -> None:
         if what == "ledger":

@@ -60,6 +60,8 @@ SQL = re.compile(
 SPEAKERS = (
     "store/sqlite.py",
     "store/postgres.py",
+    "store/postgres_connection.py",
+    "store/postgres_durability.py",
     "store/statements.py",
     "intersect/source.py",
     "intersect/sqlite_source.py",
@@ -115,18 +117,21 @@ def _statements(tree: ast.AST) -> list[str]:
     ]
 
 
+WRITING_CALLS = {"defer", "returning", "require_absent"}  # methods of `Writing` that take a statement
+
+
 def wrong_transaction(given: Sources, writes: Callable[[str, str], bool]) -> list[str]:
-    """List store functions with a wrong transaction: `tx: Writing` if the statement writes, else `tx: Reading`."""
+    """List store functions with a wrong transaction: `Writing` if the statement writes, else `Reading` or `Locking`."""
     faults: list[str] = []
     for path, text in given.items():
         noun = Path(path).stem
         for function in _functions(text):
             names = _statements(function)
             takes = _transaction(function)
-            if takes is None or not (names or _calls(function, {"defer", "returning", "all", "one"})):
+            if takes is None or not (names or _calls(function, {*WRITING_CALLS, "all", "one"})):
                 continue
-            wanted = any(writes(noun, name) for name in names) or _calls(function, {"defer", "returning"})
-            if takes != ("Writing" if wanted else "Reading"):
+            wanted = any(writes(noun, name) for name in names) or _calls(function, WRITING_CALLS)
+            if takes not in ({"Writing"} if wanted else {"Reading", "Locking"}):
                 faults.append(f"{path}: {function.name} takes {takes}")
     return faults
 

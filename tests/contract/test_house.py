@@ -17,7 +17,7 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
-from gamekeeper.store import postgres, sqlite
+from gamekeeper.store import postgres_connection, sqlite
 from gamekeeper.store.engine import Store, Writing
 from gamekeeper.store.migrate import migrate, split_script
 from gamekeeper.store.statements import FOLDER, Statement, Statements
@@ -79,7 +79,7 @@ async def fail_to_prepare_on_postgres(url: str, statements: Iterator[tuple[str, 
     faults: list[str] = []
     for name, statement in statements:
         try:
-            await db.prepare(statement.render("postgres", postgres.PLACEHOLDERS))
+            await db.prepare(statement.render("postgres", postgres_connection.PLACEHOLDERS))
         except asyncpg.PostgresError as error:
             faults.append(f"{name}: {error}")
     await db.close()
@@ -132,6 +132,7 @@ def test_store_functions_take_the_transaction_they_need() -> None:
         "def delete(tx: Reading, i): tx.defer(SQL.delete, i)",
         "async def delete(tx: Reading, i): await tx.all(SQL.delete, i)",
         "async def count(tx: Writing): await tx.one(SQL.count)",
+        "def require(tx: Reading, i): tx.require_absent(SQL.count, i)",
     ],
 )
 def test_wrong_transaction_type_is_noticed(text: str) -> None:

@@ -14,7 +14,7 @@ from gamekeeper.game.changes import ApplyResult, Decision, Intent
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.store import keys
-from gamekeeper.store.engine import ClaimTaken, Reading, Writing
+from gamekeeper.store.engine import ClaimTaken, Locking, Writing
 from proof import rows
 from world import World
 
@@ -26,7 +26,7 @@ def apply(world: World, intent: Intent, said: bytes = b'"first"') -> ApplyResult
     return world.run(world.keeper.changes.apply(intent, nothing, lambda _: said))
 
 
-async def nothing(_: Reading) -> Decision[None]:
+async def nothing(_: Locking) -> Decision[None]:
     return Decision([], None)
 
 
@@ -58,7 +58,7 @@ def test_intent_has_defaults_for_everything_but_the_request() -> None:
 
 
 def test_stored_result_replaces_an_answer_that_must_not_be_stored(world: World) -> None:
-    async def decide(_: Reading) -> Decision[bytes]:
+    async def decide(_: Locking) -> Decision[bytes]:
         return Decision([], b'"secret"', stored_result=b'"it was told"')
 
     def told() -> ApplyResult:
@@ -109,7 +109,7 @@ def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
         # this insert fails, because an idempotency key must not be NULL
         tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)
 
-    async def decide(_: Reading) -> Decision[None]:
+    async def decide(_: Locking) -> Decision[None]:
         return Decision([Unlogged(effect)], None)
 
     with pytest.raises((sqlite3.IntegrityError, asyncpg.NotNullViolationError)):
@@ -131,7 +131,7 @@ def test_unlogged_effect_has_no_ledger_row(world: World) -> None:
     async def effect(tx: Writing) -> None:
         done.append(tx)
 
-    async def decide(_: Reading) -> Decision[None]:
+    async def decide(_: Locking) -> Decision[None]:
         return Decision([Unlogged(effect)], None)
 
     before = world.ledger()
@@ -145,7 +145,7 @@ def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run:
     intent = Intent("r9", ROOT, None, over_link=False, reason="why", dry_run=dry_run)
     seen = len(world.ledger())
 
-    async def decide(tx: Reading) -> Decision[bytes]:
+    async def decide(tx: Locking) -> Decision[bytes]:
         room = inventory.read_capacity(world.keeper.settings)
         decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
         return Decision(decision.changes, b'"given"')
@@ -162,7 +162,7 @@ def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run:
 
 
 def giving(world: World, intent: Intent, undoes: int | None = None) -> ApplyResult:
-    async def decide(tx: Reading) -> Decision[bytes]:
+    async def decide(tx: Locking) -> Decision[bytes]:
         room = inventory.read_capacity(world.keeper.settings)
         decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
         return Decision(decision.changes, b"null", undoes=undoes)

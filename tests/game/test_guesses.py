@@ -12,6 +12,7 @@ from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Overloaded
 from gamekeeper.store import clock, pool
+from gamekeeper.store.engine import Writing
 from proof import at_once, refused, rows
 from tidying import tidy
 from world import SENT, Answer, World
@@ -450,7 +451,8 @@ def test_count_that_takes_too_long_is_an_overload(
     async def one_counts_on_and_on() -> Answer:
         begun, answered = asyncio.Event(), asyncio.Event()
 
-        async def count(_: object) -> None:
+        async def count(tx: Writing) -> None:
+            await tx.flush()  # sends BEGIN with the claim
             begun.set()
             await answered.wait()
 

@@ -8,7 +8,7 @@ import pytest
 from gamekeeper import log
 from gamekeeper.game.list_definitions import RANK
 from gamekeeper.game.lists import Lists
-from gamekeeper.store import postgres, sqlite
+from gamekeeper.store import postgres_connection, sqlite
 from gamekeeper.store.engine import Store
 from listings import (
     MakeWorld,
@@ -149,7 +149,7 @@ def test_restart_of_the_database_server_reloads_the_blocks(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, reloads: list[int]
 ) -> None:
     """The database lost its last changes, so a process must reload counts that it read before."""
-    for words in (sqlite.PLACEHOLDERS, postgres.PLACEHOLDERS):
+    for words in (sqlite.PLACEHOLDERS, postgres_connection.PLACEHOLDERS):
         monkeypatch.setitem(words, "life", "(SELECT CAST(id AS TEXT) FROM epoch)")
     world = make_world()
     add(world, range(9))

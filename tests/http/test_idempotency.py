@@ -16,6 +16,10 @@ from tidying import tidy
 from world import Answer, World
 from writes import COINS, FROST, GIVE, PLAYERS, TEACH, Case, count_keys, every_write, send, token_of
 
+INSERT_SLOT = """INSERT INTO slots (player_id, place, slot, item_id, quantity, buffs)
+                 VALUES ($1, 'inventory', $2, $3, 1, '[0, 0, 0, 0, 0]')
+                 ON CONFLICT (player_id, place, slot) DO UPDATE SET item_id = excluded.item_id, quantity = 1"""
+
 
 def coins(world: World) -> int:
     return world.get(f"{PLAYERS}/Ann/items/inventory").json[0]["Quantity"]
@@ -177,3 +181,30 @@ def test_repeat_waits_for_the_running_request_and_then_is_409(world: World) -> N
         assert answer.headers["retry-after"] == "1"
     refused(give(world, "k"), 422, "idempotency_key_reused")
     assert coins(world) == 250
+
+
+def delete_player(world: World) -> None:
+    world.sql("DELETE FROM slots WHERE player_id = $1", people.ANN.id)
+    assert world.call("DELETE", f"{PLAYERS}/Ann").status == 200
+
+
+def fill_inventory(world: World) -> None:
+    for number in range(world.keeper.settings.inventory_slots):
+        world.sql(INSERT_SLOT, people.ANN.id, number, people.SWORD.id)
+
+
+@pytest.mark.parametrize("change", [delete_player, fill_inventory])
+def test_replay_does_not_depend_on_the_rule(world: World, change: Callable[[World], None]) -> None:
+    """A repeated request gets its stored answer also if the same request with a new key would be refused now."""
+    first = give(world, "k")
+    change(world)
+    assert give(world, "l").status in {404, 409}
+    again = give(world, "k")
+    assert (again.raw, again.headers.get("idempotent-replay")) == (first.raw, "true")
+
+
+@pytest.mark.parametrize("player", ["Nobody", "%01", people.guid(0x999)])
+def test_key_reused_for_an_unknown_player_is_422(world: World, player: str) -> None:
+    give(world, "k")
+    again = world.post(f"{PLAYERS}/{player}/items/give", COINS, headers={"Idempotency-Key": "k"})
+    refused(again, 422, "idempotency_key_reused")

@@ -14,8 +14,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.refusals import TooManyRegistrations
-from gamekeeper.store import clock, registrations
-from gamekeeper.store import postgres as postgres_engine
+from gamekeeper.store import clock, postgres_connection, registrations
 from gamekeeper.store import sqlite as sqlite_engine
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
@@ -24,7 +23,7 @@ from world import SENT, Answer, World
 
 REGISTER = "/api/v1/users/register"
 HOUR = 60 * 60_000
-WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
+WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_connection.PLACEHOLDERS}
 CROWD = 4000  # number of earlier registrations in the database; enough that the query planner uses the index
 
 

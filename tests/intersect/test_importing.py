@@ -19,7 +19,7 @@ import make_intersect
 import world as worlds
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.game import erasures, player_edits
+from gamekeeper.game import erasures, lookup, player_edits
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.keeper import Keeper
@@ -27,7 +27,7 @@ from gamekeeper.game.lookup import make_clashing_fold
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.intersect import import_run, importer
 from gamekeeper.store import players, users
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking
 from intersect_files import (
     SPOILT,
     Make,
@@ -166,9 +166,8 @@ def test_deleted_player_is_not_imported_again(
     run(command, made)
     world = opened(command.database)
 
-    async def decide(tx: Reading) -> Decision[None]:
-        locked = await players.lock_by_fold(tx, "knight1")
-        assert locked
+    async def decide(tx: Locking) -> Decision[None]:
+        locked = await lookup.lock_player(tx, "knight1")
         player = world.keeper.changes.codec.decode_player(locked.document, locked.last_online)
         return Decision([PlayerDeleted(player, worlds.people.CHARACTERS[0][1])], None)
 

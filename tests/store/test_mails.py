@@ -1,12 +1,13 @@
 """Queries of the mail outbox use indexes."""
 
 import people
-from gamekeeper.store import mails, postgres, sqlite
+from gamekeeper.store import mails, postgres_connection, sqlite
 from gamekeeper.store.table import as_table
 from outbox import ask
 from world import World
 
 OTHER = people.guid(4)
+ENGINES = {"sqlite": sqlite, "postgres": postgres_connection}
 PLANS = {"sqlite": "EXPLAIN QUERY PLAN ", "postgres": "EXPLAIN "}
 MANY_SQL = """
 INSERT INTO mails (id, user_id, caller_id, kind, address, queued_at, expires_at, tries, sent_at)
@@ -27,7 +28,7 @@ def test_full_outbox_is_not_scanned(world: World) -> None:
     world.sql("ANALYZE")
     engine = world.keeper.store.engine
     for name, values in LOOKS.items():
-        text = mails.SQL.named[name].render(engine, {"sqlite": sqlite, "postgres": postgres}[engine].PLACEHOLDERS)
+        text = mails.SQL.named[name].render(engine, ENGINES[engine].PLACEHOLDERS)
         for number, value in enumerate(values, 1):
             text = text.replace(f"${number}", value)
         plan = " ".join(str(column) for row in world.sql(PLANS[engine] + text) for column in row)

@@ -19,11 +19,22 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens, users
+from gamekeeper.store import (
+    erasures,
+    keys,
+    ledger,
+    legacy,
+    mails,
+    moderation,
+    players,
+    postgres_connection,
+    presence,
+    tokens,
+    users,
+)
 from gamekeeper.store import finder as finder_rows
 from gamekeeper.store import history as ledger_rows
 from gamekeeper.store import items as item_rows
-from gamekeeper.store import postgres as postgres_engine
 from gamekeeper.store import search as search_rows
 from gamekeeper.store import sqlite as sqlite_engine
 from gamekeeper.store.engine import Reading, Row, Value, Writing
@@ -39,7 +50,7 @@ Look = Callable[[Reading], Coroutine[Any, Any, Any]]
 PLAYERS, ONLINE = 4000, 2000  # numbers of players and online players, enough for the planners to prefer an index
 SKEWED = 20_000  # number of changes that all belong to one account and one player
 MOST_ROWS = SPLIT_ROWS + 128  # rows that one statement may read: a full bucket (part of an ordered list) and a page
-WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
+WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_connection.PLACEHOLDERS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
     *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),

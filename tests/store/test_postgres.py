@@ -3,13 +3,20 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import Any
+from urllib.parse import quote
 
+import asyncpg
 import pytest
 
 import people
-from gamekeeper.store import lists, players
-from gamekeeper.store.engine import CommitUnknown, Store
-from world import World
+from gamekeeper.game import changes
+from gamekeeper.store import keys, lists, players, pool
+from gamekeeper.store.engine import CommitUnknown, Store, Writing
+from gamekeeper.store.statements import Statement
+from postgres_wire import PostgresWire
+from world import Answer, World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 MOST_STEPS = 40
@@ -67,3 +74,139 @@ def test_replayed_request_waits_for_standby_like_the_first(world: World) -> None
         assert (answer.status, "idempotent-replay" in answer.headers) == (200, replayed)
         written += [row[0] for row in world.sql("SELECT CAST(xmin AS text) FROM idempotency_keys")]
     assert written[0] != written[1]
+
+
+@pytest.fixture
+def wired(world: World, opened: Callable[[str], World]) -> Generator[tuple[World, PostgresWire]]:
+    """Return a world that reaches its database through a proxy."""
+    with PostgresWire(world.url) as wire:
+        yield opened(wire.database), wire
+
+
+GIVE = "/api/v1/players/Bob/items/give"
+GIFT = {"itemid": people.COIN.id, "quantity": 1}
+KEY = {"Idempotency-Key": "k"}
+ROUND_TRIPS = 4  # BEGIN with the player's lock; item and slots; all writes; COMMIT
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("key", ["Ann", people.ANN.id])
+@pytest.mark.parametrize("verb", ["give", "take"])
+def test_change_of_items_takes_four_round_trips(
+    wired: tuple[World, PostgresWire],
+    key: str,
+    verb: str,
+    keyed: bool,  # noqa: FBT001 - a case
+) -> None:
+    world, wire = wired
+    taken: list[int] = []
+    for number in range(3):
+        headers = {"Idempotency-Key": f"k{number}"} if keyed else {}
+        before = wire.round_trips
+        answer = world.run(world.send("POST", f"/api/v1/players/{key}/items/{verb}", body=GIFT, headers=headers))
+        assert answer.status == 200, answer.raw
+        taken.append(wire.round_trips - before)
+    assert taken[1:] == [ROUND_TRIPS, ROUND_TRIPS]  # the first request also connects and prepares its statements
+
+
+def test_replay_takes_four_round_trips(wired: tuple[World, PostgresWire]) -> None:
+    """BEGIN with a look for the key; the stored answer; a write to its row; COMMIT."""
+    world, wire = wired
+    taken: list[tuple[str | None, int]] = []
+    for _ in range(3):
+        before = wire.round_trips
+        answer = world.run(world.send("POST", GIVE, body=GIFT, headers=KEY))
+        taken.append((answer.headers.get("idempotent-replay"), wire.round_trips - before))
+    assert taken[-1] == ("true", ROUND_TRIPS)  # the second request prepares the statements
+
+
+def test_change_is_applied_once_when_the_answer_to_commit_is_lost(wired: tuple[World, PostgresWire]) -> None:
+    world, wire = wired
+    world.post("/api/v1/players/Bob/items/give", GIFT)
+    wire.lost_commits = 1
+    answer = world.post("/api/v1/players/Bob/items/give", GIFT)
+    assert (answer.status, answer.code) == (503, "outcome_unknown")
+    assert world.sql("SELECT quantity FROM slots WHERE player_id = $1", people.BOB.id) == [(2,)]
+
+
+def test_lock_sent_with_begin_is_of_the_named_player_only(world: World) -> None:
+    """Names are sent as hex digits in the message of BEGIN, which takes no parameters."""
+    for name in ("Nobody", "'; DROP TABLE players; --", "\\'", "$1"):
+        answer = world.post(f"/api/v1/players/{quote(name, safe='')}/items/give", GIFT)
+        assert (answer.status, answer.code) == (404, "no_such_player"), name
+
+
+def test_second_lock_of_a_transaction_finds_no_other_player(world: World) -> None:
+    async def lock_two(tx: Writing) -> list[str | None]:
+        found: list[str | None] = []
+        for name in ("ann", "nobody"):
+            locked = await players.read_locked(tx, await players.hold_by_fold(tx, name, name))
+            found.append(locked.id if locked else None)
+        return found
+
+    assert world.run(world.keeper.store.write(lock_two)) == [people.ANN.id, None]
+
+
+@contextlib.asynccontextmanager
+async def beside(world: World, text: str) -> AsyncGenerator[None]:
+    """Run SQL in a transaction of another session, which stays open meanwhile."""
+    driver: Any = asyncpg
+    db = await driver.connect(world.url)
+    try:
+        await db.execute(f"BEGIN; {text}")
+        yield
+    finally:
+        await db.close()
+
+
+CLAIM = changes._find_claim(changes.Intent("test", actor_id=people.USER_IDS["Root"], key="k"))  # noqa: SLF001 - the number of PostgreSQL's advisory lock  # pyright: ignore[reportPrivateUsage] - the same
+LOCK_BOB = f"SELECT FROM players WHERE id = '{people.BOB.id}' FOR UPDATE"
+
+
+def test_replay_does_not_wait_for_the_lock_of_its_player(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
+
+    async def ask() -> list[Answer]:
+        await world.keeper.store.close()  # close the pool: the next connection has the shorter timeout
+        first = await world.send("POST", GIVE, body=GIFT, headers=KEY)
+        async with beside(world, LOCK_BOB):
+            again = await world.send("POST", GIVE, body=GIFT, headers=KEY)
+            other = await world.send("POST", GIVE, body=GIFT, headers={"Idempotency-Key": "l"})
+        return [first, again, other]
+
+    first, again, other = world.run(ask())
+    assert (again.raw, again.headers.get("idempotent-replay")) == (first.raw, "true")
+    assert other.status == 503
+
+
+@pytest.mark.parametrize(
+    ("held", "status", "code"),
+    [(f"SELECT pg_advisory_xact_lock({CLAIM})", 409, "idempotency_in_progress"), (LOCK_BOB, 503, "database_away")],
+)
+def test_timeout_of_begin_tells_the_claim_from_the_lock(
+    world: World, monkeypatch: pytest.MonkeyPatch, held: str, status: int, code: str
+) -> None:
+    """The claim and the player's lock are sent in one message; another session holds one of them for too long."""
+    monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
+
+    async def ask() -> Answer:
+        await world.keeper.store.close()
+        async with beside(world, held):
+            return await world.send("POST", GIVE, body=GIFT, headers=KEY)
+
+    answer = world.run(ask())
+    assert (answer.status, answer.code) == (status, code)
+
+
+def test_key_deleted_after_it_was_seen_is_used_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The retention job deletes the stored answer between the look for the key and the reading of the answer."""
+    world.post(GIVE, GIFT, headers=KEY)
+
+    async def delete(tx: Writing, *_: str) -> None:
+        await tx.returning(Statement("test", {"": "DELETE FROM idempotency_keys"}))
+
+    monkeypatch.setattr(keys, "find", delete)
+    answer = world.post(GIVE, GIFT, headers=KEY)
+    assert (answer.status, answer.headers.get("idempotent-replay")) == (200, None)
+    assert world.sql("SELECT quantity FROM slots WHERE player_id = $1", people.BOB.id) == [(2,)]
+    assert world.sql("SELECT count(*) FROM idempotency_keys") == [(1,)]

@@ -17,7 +17,9 @@ from gamekeeper.game.lookup import is_nameable, parse_guid
 from gamekeeper.settings import Settings
 from gamekeeper.store import codecs, items, keys, ledger, lists, players, tokens
 from gamekeeper.store.names import AFTER_CLASHES
-from gamekeeper.store.postgres import BEGIN, PLACEHOLDERS, RAISE_COMMIT, SESSION
+from gamekeeper.store.postgres import SESSION
+from gamekeeper.store.postgres_connection import BEGIN, PLACEHOLDERS
+from gamekeeper.store.postgres_durability import RAISE_COMMIT
 from gamekeeper.store.statements import Statement, combine, join_side_by_side
 
 NEWS_COLUMNS = 5  # columns of the statement `news` in lists.sql
@@ -47,8 +49,8 @@ STATEMENTS = {
     # the news of the ordered lists and the page in one snapshot
     "seek_rank": join_side_by_side(_render(lists.SQL.news), _render(players.SQL.records_from_rank)),
     "seek_name": join_side_by_side(_render(lists.SQL.news), _render(players.SQL.records_from_name)),
-    "lock_id": KEEP_ID.format(_render(players.SQL.lock_by_id)),
-    "lock_fold": KEEP_ID.format(_render(players.SQL.lock_by_fold)),
+    "lock_id": KEEP_ID.format(_render(players.SQL.hold_by_id)),
+    "lock_fold": KEEP_ID.format(_render(players.SQL.hold_by_fold)),
     "read_gift": READ_GIFT,
     "touch_key": _render(keys.SQL.touch),
     "write_gift": combine(WRITES[:2]),

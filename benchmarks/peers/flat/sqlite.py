@@ -30,7 +30,7 @@ FIND_TOKEN, FIND_NEWS = _render(tokens.SQL.caller), _render(lists.SQL.news)
 FIND_ID, FIND_FOLD = _render(players.SQL.record_by_id), _render(players.SQL.record_by_fold)
 SEEK_RANK, SEEK_NAME = _render(players.SQL.records_from_rank), _render(players.SQL.records_from_name)
 FIND_KEY, TOUCH_KEY, INSERT_KEY = _render(keys.SQL.find), _render(keys.SQL.touch), _render(keys.SQL.insert)
-LOCK_ID, LOCK_FOLD = _render(players.SQL.lock_by_id), _render(players.SQL.lock_by_fold)
+LOCK_ID, LOCK_FOLD = _render(players.SQL.hold_by_id), _render(players.SQL.hold_by_fold)
 FIND_ITEM, FIND_SLOTS = _render(catalogue.SQL.item), _render(items.SQL.slots_of_player)
 SAVE_SLOTS, APPEND = _render(items.SQL.save_slots), _render(ledger.SQL.append)
 

@@ -18,7 +18,7 @@ from gamekeeper.game.codec import Codec, SubjectIds
 from gamekeeper.game.effects import Change, Unlogged, UserRegistered
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.store import keys, ledger
-from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
+from gamekeeper.store.engine import ClaimTaken, Locking, RowExists, Store, Writing
 
 R = TypeVar("R")
 ERASED_NAME = "(erased)"  # replaces the name of an erased account or player in a reason
@@ -69,7 +69,7 @@ class _DryRun(Exception):
         self.done = done
 
 
-Decide = Callable[[Reading], Coroutine[Any, Any, Decision[R]]]
+Decide = Callable[[Locking], Coroutine[Any, Any, Decision[R]]]
 
 
 class Changes:
@@ -79,11 +79,14 @@ class Changes:
 
     async def apply(self, intent: Intent, decide: Decide[R], answer: Callable[[R], bytes]) -> ApplyResult:
         async def attempt(tx: Writing) -> ApplyResult:
-            done = await self._find_stored_answer(tx, intent)
-            if done is not None:
-                return done
+            try:
+                decision = await _decide_once(tx, intent, decide)
+            except RowExists:
+                done = await self._find_stored_answer(tx, intent)
+                if done is not None:
+                    return done
+                decision = await decide(tx)  # the retention job has just deleted the answer
             crash.crash_at("after_key")
-            decision = await decide(tx)
             entries = await self._carry_out(tx, intent, decision)
             found = (
                 fingerprint_state(entries, decision.preview) if intent.dry_run or intent.expected is not None else ""
@@ -160,6 +163,18 @@ class Changes:
             reason=intent.reason,
             undoes=undoes,
         )
+
+
+async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
+    """Run the rule; raise RowExists if an answer is stored for the Idempotency-Key, whatever the rule says."""
+    key = _find_key(intent)
+    if not key:
+        return await decide(tx)
+    keys.require_absent(tx, *key)
+    try:
+        return await decide(tx)
+    finally:
+        await tx.flush()  # looks for the key now if the rule has not used the database
 
 
 def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") -> str:

@@ -17,7 +17,7 @@ from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
 from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.store import ledger, players
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking
 from gamekeeper.store.users import User
 
 # limit up to which an erasure's summary counts audit log entries: counting millions would be slow
@@ -31,7 +31,7 @@ class ErasureSummary:
     changes: int  # number of audit log entries about the account and its players, at most MOST_COUNTED
 
 
-async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Decision[ErasureSummary]:
+async def erase(tx: Locking, key: str, codec: Codec, caller: str | None) -> Decision[ErasureSummary]:
     """Erase an account. Refused while one of its players is online.
 
     An account cannot erase itself: it could not retry the request after a lost answer.
@@ -54,7 +54,7 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
     return Decision(changed, result, subject=(None, None), stored_result=kept, erased_names=unnamed, preview=shown)
 
 
-async def _plan_player_deletion(tx: Reading, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
+async def _plan_player_deletion(tx: Locking, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
     """Return a player's name, and its deletion without its name or unknown fields, which may be personal data."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
     return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}))

@@ -61,7 +61,8 @@ def give(
     touched: SlotChanges = {}
     left = quantity
     for place in (INVENTORY, BANK) if overflow else (INVENTORY,):
-        left = _fill(touched, slots, item, left, place, room)
+        if left:
+            left = _fill(touched, slots, item, left, place, room)
     if left:
         raise InventoryFull
     if not item.bag_slots:
@@ -96,12 +97,12 @@ def apply_slot_changes(slots: Slots, touched: SlotChanges) -> dict[SlotAddress, 
     return {spot: stack for spot, stack in merged.items() if stack is not None}
 
 
-def count_item(slots: Slots, item_id: str) -> ItemCounts:
-    def held(where: str) -> int:
-        mine = [stack for (place, _), stack in slots.items() if place == where and stack.item_id == item_id]
-        return sum(stack.quantity for stack in mine)
-
-    return ItemCounts(held(INVENTORY), held(BANK))
+def count_item(slots: Mapping[SlotAddress, Stack | None], item_id: str) -> ItemCounts:
+    held = {INVENTORY: 0, BANK: 0}
+    for (place, _), stack in slots.items():
+        if stack is not None and stack.item_id == item_id and place in held:
+            held[place] += stack.quantity
+    return ItemCounts(held[INVENTORY], held[BANK])
 
 
 def find_stack_limit(item: CatalogueItem, room: Capacity) -> int:
@@ -117,8 +118,10 @@ def _can_stack(stack: Stack, item: CatalogueItem) -> bool:
 def _fill(touched: SlotChanges, slots: Slots, item: CatalogueItem, left: int, place: str, room: Capacity) -> int:
     most = find_stack_limit(item, room)
     if item.stackable:
-        for spot, stack in sorted(slots.items()):
-            if left and spot[0] == place and _can_stack(stack, item) and stack.quantity < most:
+        mine = [spot for spot, stack in slots.items() if spot[0] == place and _can_stack(stack, item)]
+        for spot in sorted(mine):
+            stack = slots[spot]
+            if left and stack.quantity < most:
                 added = min(left, most - stack.quantity)
                 touched[spot] = stack._replace(quantity=stack.quantity + added)
                 left -= added

@@ -1,6 +1,7 @@
 """Giving and taking items: applies the rules of `inventory.py` to stored players."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -12,33 +13,47 @@ from gamekeeper.game.effects import Change, ItemsChanged, PlayerChanged
 from gamekeeper.game.inventory import INVENTORY, Capacity, ItemCounts, SlotAddress, SlotChanges, Stack
 from gamekeeper.game.players import Player, unequip_slots
 from gamekeeper.game.refusals import NoSuchBag, NoSuchItem
-from gamekeeper.store import catalogue, items
+from gamekeeper.store import catalogue, items, players
 from gamekeeper.store.catalogue import CatalogueItem
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 
 _buffs = msgspec.json.Decoder(tuple[int, int, int, int, int])
 
 
 async def give(
-    tx: Reading, key: str, item_id: str, quantity: int, room: Capacity, *, overflow: bool
+    tx: Locking, key: str, item_id: str, quantity: int, room: Capacity, *, overflow: bool
 ) -> Decision[ItemCounts]:
-    locked = await lookup.lock_player(tx, key)
-    item = await require_item(tx, item_id)
-    slots = read_stacks(await items.read_slots_of_player(tx, locked.id))
+    player_id, item, slots = await _lock_holdings(tx, key, item_id)
     outcome = inventory.give(slots, item, quantity, room, overflow=overflow, new_id=lookup.new_guid)
-    held = inventory.count_item(inventory.apply_slot_changes(slots, outcome.changed_slots), item.id)
-    return Decision([ItemsChanged("items_given", locked.id, slots, outcome)], held)
+    held = inventory.count_item({**slots, **outcome.changed_slots}, item_id)
+    return Decision([ItemsChanged("items_given", player_id, slots, outcome)], held)
 
 
-async def take(tx: Reading, key: str, item_id: str, quantity: int, codec: Codec) -> Decision[int]:
-    locked = await lookup.lock_player(tx, key)
-    await require_item(tx, item_id)
-    slots = read_stacks(await items.read_slots_of_player(tx, locked.id))
-    bags = await items.read_bags_of_player(tx, locked.id) if any(stack.bag_id for stack in slots.values()) else {}
+async def take(tx: Locking, key: str, item_id: str, quantity: int, codec: Codec) -> Decision[int]:
+    player_id, _, slots = await _lock_holdings(tx, key, item_id)
+    has_bags = any(stack.bag_id for stack in slots.values() if stack.item_id == item_id)
+    bags = await items.read_bags_of_player(tx, player_id) if has_bags else {}
     outcome = inventory.take(slots, bags, item_id, quantity)
-    player = codec.decode_player(locked.document, locked.last_online)
-    changes: list[Change] = [ItemsChanged("items_taken", locked.id, slots, outcome)]
-    return Decision([*changes, *unequip_removed(player, outcome.changed_slots)], quantity)
+    changes: list[Change] = [ItemsChanged("items_taken", player_id, slots, outcome)]
+    locked = await players.read_locked(tx, player_id) if None in outcome.changed_slots.values() else None
+    if locked:  # a slot was emptied: the item in it may be equipped
+        player = codec.decode_player(locked.document, locked.last_online)
+        changes += unequip_removed(player, outcome.changed_slots)
+    return Decision(changes, quantity)
+
+
+async def _lock_holdings(tx: Locking, key: str, item_id: str) -> tuple[str, CatalogueItem, dict[SlotAddress, Stack]]:
+    """Lock a player, and read its slots and an item of the catalogue, by a statement that begins after the lock."""
+    found = await items.read_holdings(tx, await lookup.hold_player(tx, key), item_id)
+    if found is None:
+        raise lookup.make_no_such_player(key)
+    if found.is_unknown or item_id == lookup.ZERO_GUID:
+        raise NoSuchItem
+    item = make_uncatalogued_item(item_id)
+    if found.stackable is not None:
+        stacking = (bool(found.stackable), found.max_stack, found.bag_slots or 0)
+        item = CatalogueItem(item_id, "", *stacking, icon=None)
+    return found.player_id, item, read_stacks(found.slots)
 
 
 def unequip_removed(player: Player, touched: SlotChanges) -> list[Change]:
@@ -50,8 +65,20 @@ def unequip_removed(player: Player, touched: SlotChanges) -> list[Change]:
 
 def read_stacks(rows: Iterable[items.SlotRow]) -> dict[SlotAddress, Stack]:
     return {
-        (row.place, row.slot): Stack(row.item_id, row.quantity, row.bag_id, _buffs.decode(row.buffs)) for row in rows
+        (place, slot): Stack(item_id, quantity, bag_id, _decode_buffs(buffs))
+        for place, slot, item_id, quantity, bag_id, buffs in rows
     }
+
+
+@lru_cache(maxsize=1024)
+def _decode_buffs(text: str) -> tuple[int, ...]:
+    """Decode an item's buffs. The cache helps because most items have none, or those of their kind."""
+    return _buffs.decode(text)
+
+
+def make_uncatalogued_item(item_id: str) -> CatalogueItem:
+    """Make the entry that counts for any item while the catalogue has no items."""
+    return CatalogueItem(item_id, "", stackable=True, max_stack=None, bag_slots=0, icon=None)
 
 
 async def require_item(tx: Reading, item_id: str) -> CatalogueItem:
@@ -59,7 +86,7 @@ async def require_item(tx: Reading, item_id: str) -> CatalogueItem:
     found = await catalogue.find_item(tx, item_id) if item_id != lookup.ZERO_GUID else None
     if found is None and (item_id == lookup.ZERO_GUID or await catalogue.has_items(tx)):
         raise NoSuchItem
-    return found or CatalogueItem(item_id, "", stackable=True, max_stack=None, bag_slots=0, icon=None)
+    return found or make_uncatalogued_item(item_id)
 
 
 async def load_bag(tx: Reading, bag_id: str) -> tuple[int, dict[SlotAddress, Stack], dict[str, str]]:

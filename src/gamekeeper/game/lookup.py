@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser, NotFound
 from gamekeeper.store import moderation, players, users
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.names import CLASH
 
 T = TypeVar("T")
@@ -83,9 +83,30 @@ def find_rank_key(tx: Reading, text: str) -> Lookup[players.RankKey]:
     return _find(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
 
 
-def lock_player(tx: Reading, text: str) -> Lookup[players.LockedPlayer]:
+async def lock_player(tx: Locking, text: str) -> players.LockedPlayer:
     """Find a player, and lock it until the transaction ends."""
-    return _find(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
+    found = await players.read_locked(tx, await hold_player(tx, text))
+    if found is None:
+        raise make_no_such_player(text)
+    return found
+
+
+async def hold_player(tx: Locking, text: str) -> str | None:
+    """Lock a player until the transaction ends. Only a statement that begins after this may read its rows.
+
+    Returns what such statements name the player by, also if there is none; see `Locking.lock`.
+    """
+    by, key = parse_key(text)
+    if by == "id":
+        return await players.hold_by_id(tx, key)
+    if not is_nameable(key):
+        raise NoSuchPlayer(by=by, key=key)
+    return await players.hold_by_fold(tx, fold(key), key)
+
+
+def make_no_such_player(text: str) -> NoSuchPlayer:
+    by, key = parse_key(text)
+    return NoSuchPlayer(by=by, key=key)
 
 
 def find_owner(tx: Reading, text: str) -> Lookup[moderation.PlayerOwner]:

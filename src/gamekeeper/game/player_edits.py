@@ -13,7 +13,7 @@ from gamekeeper.store import catalogue, players, presence
 from gamekeeper.store import items as item_rows
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.players import StoredPlayer
 
 
@@ -31,7 +31,7 @@ async def require_free_name(tx: Reading, name: str, player_id: str) -> bool:
     return owner == player_id
 
 
-async def rename(tx: Reading, key: str, name: str, codec: Codec) -> Decision[StoredPlayer]:
+async def rename(tx: Locking, key: str, name: str, codec: Codec) -> Decision[StoredPlayer]:
     """Rename a player, also while it is online: the game server reads the change in the feed."""
     before = await _lock_player(tx, key, codec)
     found_by_it = await require_free_name(tx, name, before.id)
@@ -41,13 +41,13 @@ async def rename(tx: Reading, key: str, name: str, codec: Codec) -> Decision[Sto
     return Decision([PlayerChanged(before, after, claims_name=True)], await build_record(tx, after, codec))
 
 
-async def set_level(tx: Reading, key: str, level: int, codec: Codec) -> Decision[StoredPlayer]:
+async def set_level(tx: Locking, key: str, level: int, codec: Codec) -> Decision[StoredPlayer]:
     """Set a player's level, and the experience to 0."""
     before = await _lock_player(tx, key, codec)
     return await _decide_change(tx, before, replace(before, level=level, exp=0), codec)
 
 
-async def set_class(tx: Reading, key: str, class_id: str, codec: Codec) -> Decision[StoredPlayer]:
+async def set_class(tx: Locking, key: str, class_id: str, codec: Codec) -> Decision[StoredPlayer]:
     """Set a player's class. While the catalogue has no classes, any id is accepted."""
     before = await _lock_player(tx, key, codec)
     known = await catalogue.find_by_ids(tx, "classes", [class_id])
@@ -56,12 +56,12 @@ async def set_class(tx: Reading, key: str, class_id: str, codec: Codec) -> Decis
     return await _decide_change(tx, before, replace(before, class_id=class_id), codec)
 
 
-async def delete(tx: Reading, key: str, codec: Codec) -> Decision[StoredPlayer]:
+async def delete(tx: Locking, key: str, codec: Codec) -> Decision[StoredPlayer]:
     record, change = await plan_deletion(tx, key, codec)
     return Decision([change], record)
 
 
-async def plan_deletion(tx: Reading, key: str, codec: Codec) -> tuple[StoredPlayer, PlayerDeleted]:
+async def plan_deletion(tx: Locking, key: str, codec: Codec) -> tuple[StoredPlayer, PlayerDeleted]:
     """Return the player's record, and the change that deletes the player with all its items."""
     locked = await lookup.lock_player(tx, key)
     record = await lookup.find_player_record(tx, locked.id)
@@ -95,7 +95,7 @@ async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlaye
     )
 
 
-async def _lock_player(tx: Reading, key: str, codec: Codec) -> Player:
+async def _lock_player(tx: Locking, key: str, codec: Codec) -> Player:
     locked = await lookup.lock_player(tx, key)
     return codec.decode_player(locked.document, locked.last_online)
 

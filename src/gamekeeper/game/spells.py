@@ -7,7 +7,7 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import SpellsChanged
 from gamekeeper.game.refusals import NoFreeSpellSlot, NoSuchSpell, SpellAlreadyKnown, SpellNotKnown
 from gamekeeper.store import catalogue, spells
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 
 
 def find_free_slot(known: Mapping[int, str], spell_id: str, size: int) -> int:
@@ -26,14 +26,14 @@ def find_slot(known: Mapping[int, str], spell_id: str) -> int:
     raise SpellNotKnown
 
 
-async def teach(tx: Reading, player: str, spell_id: str, size: int) -> Decision[str]:
+async def teach(tx: Locking, player: str, spell_id: str, size: int) -> Decision[str]:
     locked = await lookup.lock_player(tx, player)
     await require_spell(tx, spell_id)
     slot = find_free_slot(await spells.read_known(tx, locked.id), spell_id, size)
     return Decision([SpellsChanged("spell_taught", locked.id, {slot: None}, {slot: spell_id})], spell_id)
 
 
-async def forget(tx: Reading, player: str, spell_id: str) -> Decision[str]:
+async def forget(tx: Locking, player: str, spell_id: str) -> Decision[str]:
     locked = await lookup.lock_player(tx, player)
     await require_spell(tx, spell_id)
     slot = find_slot(await spells.read_known(tx, locked.id), spell_id)

@@ -30,7 +30,7 @@ from gamekeeper.store import history as rows
 from gamekeeper.store import ledger, players
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.history import HistoryChange
 
 LINK = frozenset({"game.link"})
@@ -54,7 +54,7 @@ async def require_change(tx: Reading, seq: int) -> HistoryChange:
 
 
 async def undo(
-    tx: Reading, seq: int, actor: Actor, codec: Codec, room: Capacity, trade_ms: int
+    tx: Locking, seq: int, actor: Actor, codec: Codec, room: Capacity, trade_ms: int
 ) -> Decision[UndoResult]:
     # every undo first locks the trim position of the audit log, so that no deadlock is possible
     trimmed = await ledger.read_trimmed(tx)
@@ -132,7 +132,7 @@ async def _undo_record(tx: Reading, context: UndoContext) -> list[Change]:
     return [PlayerChanged(player, former, claims_name=named)] if former != player else []
 
 
-async def _undo_creation(tx: Reading, context: UndoContext) -> list[Change]:
+async def _undo_creation(tx: Locking, context: UndoContext) -> list[Change]:
     player = await lock_player(tx, context)
     _, change = await player_edits.plan_deletion(tx, player.id, context.codec)
     now = context.codec.decode_side(context.codec.encode_side(change.state.make_side(player)))

@@ -10,7 +10,7 @@ from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import UndoConflict
 from gamekeeper.store import players
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.history import HistoryChange
 
 
@@ -48,7 +48,7 @@ class UndoContext:
         return self.change.user_id or ""
 
 
-Rule = Callable[[Reading, UndoContext], Coroutine[Any, Any, list[Change]]]
+Rule = Callable[[Locking, UndoContext], Coroutine[Any, Any, list[Change]]]
 
 
 async def lock_player(tx: Reading, context: UndoContext) -> Player:

@@ -6,7 +6,7 @@ from gamekeeper.game.effects import VariablesSet
 from gamekeeper.game.refusals import NoSuchVariable, WrongVariableType
 from gamekeeper.game.rows import BOOLEAN, INTEGER
 from gamekeeper.store import catalogue, variables
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Locking, Reading
 
 Value = int | bool
 
@@ -35,7 +35,7 @@ async def load_value(tx: Reading, player_id: str, variable_id: str) -> Value:
     return False if declared == BOOLEAN else 0
 
 
-async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
+async def set_value(tx: Locking, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
     """Set a player's variable to a value of its declared type. In a form body, 1 and 0 also mean true and false."""
     locked = await lookup.lock_player(tx, player)
     row = await variables.find_of_player(tx, locked.id, variable_id)

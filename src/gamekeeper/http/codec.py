@@ -27,6 +27,7 @@ from gamekeeper.store import catalogue, feed, history
 from gamekeeper.store.mails import OutboxMail
 from gamekeeper.store.users import User
 
+_ItemSlots = list[wire.items.ItemSlot]
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN_FIELDS = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names of an item's id and quantity in all shapes
@@ -234,18 +235,18 @@ def encode_undo(result: undo.UndoResult) -> bytes:
 
 def encode_side(side: ChangeSide) -> str:
     """Encode `Before` or `After` of a change for the audit log, with the field names of the API."""
-    named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
-    named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
-    fields = {name: _write_value(name, value) for name, value in named.items()}
-    fields |= {name.title(): _make_entries(value) for name, value in side.catalogue.items()}
     rest = wire.history.LedgerSide(
-        _list_slots(side, INVENTORY),
-        _list_slots(side, BANK),
-        _list_bags(side),
+        *_list_places(side),
         [wire.spells.KnownSpell(slot, spell or ZERO_GUID) for slot, spell in side.spells.items()],
         [wire.variables.ChangedVariable(each, value) for each, value in side.variables.items()],
         [wire.items.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
+    if not (side.player or side.user or side.catalogue or side.unknown):
+        return encode(rest).decode()
+    named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
+    named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
+    fields = {name: _write_value(name, value) for name, value in named.items()}
+    fields |= {name.title(): _make_entries(value) for name, value in side.catalogue.items()}
     held = cast("Mapping[str, object]", msgspec.to_builtins(rest))
     return encode({**fields, **side.unknown, **held}).decode()
 
@@ -305,14 +306,13 @@ def _write_value(name: str, value: object) -> object:
     return format_instant(value) if name in wire.history.TIMES and isinstance(value, int) else value
 
 
-def _list_slots(side: ChangeSide, place: str) -> list[wire.items.ItemSlot]:
-    return [make_item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
-
-
-def _list_bags(side: ChangeSide) -> list[wire.items.ChangedBag]:
-    places = {place for place, _ in side.slots} - {INVENTORY, BANK}
-    bags = sorted(places | side.bags.keys())
-    return [wire.items.ChangedBag(each, side.bags.get(each), _list_slots(side, each)) for each in bags]
+def _list_places(side: ChangeSide) -> tuple[_ItemSlots, _ItemSlots, list[wire.items.ChangedBag]]:
+    """List the slots of the inventory and of the bank, and the bags with theirs, all in order."""
+    places: dict[str, _ItemSlots] = {INVENTORY: [], BANK: [], **{each: [] for each in side.bags}}
+    for (place, slot), stack in sorted(side.slots.items()):
+        places.setdefault(place, []).append(make_item_slot(slot, stack))
+    carried, banked, bags = places.pop(INVENTORY), places.pop(BANK), sorted(places.items())
+    return carried, banked, [wire.items.ChangedBag(each, side.bags.get(each), slots) for each, slots in bags]
 
 
 def _make_entries(value: object) -> object:

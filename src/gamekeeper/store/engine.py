@@ -53,6 +53,10 @@ class ClaimTaken(Exception):
     """Another transaction has held the same claim (advisory lock) for too long."""
 
 
+class RowExists(Exception):
+    """A row exists that `Writing.require_absent` was told to look for."""
+
+
 class Reading(Protocol):
     def all(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Sequence[Row]]: ...
 
@@ -62,6 +66,18 @@ class Reading(Protocol):
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
         """Return the one row of the first statement, and all rows of the second, from the same snapshot."""
+        ...
+
+
+class Locking(Reading, Protocol):
+    """A write transaction as the rules see it: they read and lock rows, and return the changes to write."""
+
+    async def lock(self, statement: Statement, *values: Value) -> str | None:
+        """Lock the row whose id the statement selects, until the transaction ends.
+
+        Later statements name the row as `COALESCE($1, {locked})`, with the result as $1. On PostgreSQL that is None:
+        the lock is sent in the message of BEGIN, which returns no rows, so the database keeps the id.
+        """
         ...
 
 
@@ -75,7 +91,15 @@ class Snapshot(Transaction, Protocol):
     """Read transaction: all its reads see the same state of the database."""
 
 
-class Writing(Transaction, Protocol):
+class Writing(Transaction, Locking, Protocol):
+    def require_absent(self, statement: Statement, *values: Value) -> None:
+        """Raise RowExists if the statement finds a row; the first call of a transaction.
+
+        PostgreSQL raises at the next `flush`, `lock` or other statement, and then locks nothing: the statement is sent
+        in the message of BEGIN, so that it costs no round trip. After RowExists the transaction can be used.
+        """
+        ...
+
     def defer(self, statement: Statement, *values: Value) -> None:
         """Defer an SQL statement: all deferred statements run in one round trip before the next read or the commit."""
         ...
@@ -129,9 +153,10 @@ class Store(Reading, Protocol):
     ) -> T:
         """Run the work in a database transaction and commit; an exception from the work rolls it back.
 
-        The work may be retried from the start, so it must have no other side effects. `claim` is an advisory lock:
-        two transactions with the same claim never overlap. Transactions with the same `queue` change the same rows;
-        only one of them per process uses a connection at a time. `reserved` allows the connections reserved for reads.
+        The work may be retried from the start, so it must have no other side effects. `claim` is an advisory lock,
+        taken with the first statement: two transactions with the same claim never overlap. Transactions with the same
+        `queue` change the same rows; only one of them per process uses a connection at a time. `reserved` allows the
+        connections reserved for reads.
         """
         ...
 

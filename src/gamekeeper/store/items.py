@@ -19,6 +19,17 @@ class SlotRow(NamedTuple):
     buffs: str
 
 
+class Holdings(NamedTuple):
+    """A locked player's slots, and an item of the catalogue."""
+
+    player_id: str
+    stackable: bool | None  # None: the item is not in the catalogue
+    max_stack: int | None
+    bag_slots: int | None
+    is_unknown: bool  # whether the item is missing in a catalogue that has items
+    slots: list[SlotRow]
+
+
 class BagRow(NamedTuple):
     player_id: str
     slot_count: int
@@ -42,6 +53,16 @@ class PlayerBag(NamedTuple):
 
 async def read_slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
     return [SlotRow(*row) for row in await tx.all(SQL.slots_of_player, player_id)]
+
+
+async def read_holdings(tx: Reading, locked: str | None, item_id: str) -> Holdings | None:
+    """Read the slots of a player that `Locking.lock` locked, and an item; None: there is no such player."""
+    rows = await tx.all(SQL.holdings, locked, item_id)
+    if not rows:
+        return None
+    player_id, stackable, max_stack, bag_slots, is_unknown = rows[0][:5]
+    held = [SlotRow(*row[5:]) for row in rows if row[5] is not None]
+    return Holdings(player_id, stackable, max_stack, bag_slots, bool(is_unknown), held)
 
 
 async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[SlotRow]:
@@ -75,8 +96,11 @@ async def read_bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
     return {row[0]: row[1] for row in await tx.all(SQL.bags_of_player, player_id)}
 
 
-def save_slots(tx: Writing, slots: Iterable[PlayerSlot]) -> None:
-    tx.defer(SQL.save_slots, as_table(each._asdict() for each in slots))
+def save_slots(tx: Writing, slots: Sequence[PlayerSlot]) -> None:
+    if len(slots) == 1:
+        tx.defer(SQL.save_slot, *slots[0])
+    else:
+        tx.defer(SQL.save_slots, as_table(each._asdict() for each in slots))
 
 
 def load_slots(tx: Writing, slots: Iterable[Row]) -> None:

@@ -1,6 +1,13 @@
 -- name: slots_of_player
 SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id = $1 ORDER BY place, slot;
 
+-- The slots of a locked player, each beside the player and an item of the catalogue; one row without a slot if there is none.
+-- name: holdings
+SELECT p.id, i.stackable, i.max_stack, i.bag_slots, i.id IS NULL AND EXISTS (SELECT 1 FROM items),
+       s.place, s.slot, s.item_id, s.quantity, s.bag_id, s.buffs
+FROM players p LEFT JOIN items i ON i.id = $2 LEFT JOIN slots s ON s.player_id = p.id
+WHERE p.id = COALESCE($1, {locked});
+
 -- name: slots_of_place
 SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id = $1 AND place = $2 ORDER BY slot;
 
@@ -28,6 +35,11 @@ SELECT CAST(value->>'player_id' AS {guid}), value->>'place', CAST(value->>'slot'
        CAST(value->>'item_id' AS {guid}), CAST(value->>'quantity' AS INTEGER),
        CAST(value->>'bag_id' AS {guid}), value->>'buffs'
 FROM json_each($1) WHERE true
+ON CONFLICT (player_id, place, slot) DO UPDATE
+SET item_id = excluded.item_id, quantity = excluded.quantity, bag_id = excluded.bag_id, buffs = excluded.buffs;
+
+-- name: save_slot
+INSERT INTO slots (player_id, place, slot, item_id, quantity, bag_id, buffs) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (player_id, place, slot) DO UPDATE
 SET item_id = excluded.item_id, quantity = excluded.quantity, bag_id = excluded.bag_id, buffs = excluded.buffs;
 

@@ -19,6 +19,11 @@ async def find(tx: Reading, account_id: str, key: str) -> StoredAnswer | None:
     return StoredAnswer(*row) if row else None
 
 
+def require_absent(tx: Writing, account_id: str, key: str) -> None:
+    """Raise RowExists if an answer is stored; on PostgreSQL a later statement raises it, see `Writing`."""
+    tx.require_absent(SQL.exists, account_id, key)
+
+
 def insert(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
     """Store the answer to an Idempotency-Key; `about`: ids of the player and account that the answer is about."""
     tx.defer(SQL.insert, account_id, key, *kept, *about)

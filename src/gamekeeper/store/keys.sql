@@ -1,6 +1,9 @@
 -- name: find
 SELECT fingerprint, answer FROM masked_keys WHERE account_id = $1 AND key = $2;
 
+-- name: exists
+SELECT 1 FROM idempotency_keys WHERE account_id = CAST($1 AS {guid}) AND key = $2;
+
 -- name: insert
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)
 VALUES ($1, $2, $3, $4, {now}, $5, $6);

@@ -1,7 +1,7 @@
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.engine import Locking, Reading, Row, Writing
 from gamekeeper.store.lists import ListDelta, read_delta
 from gamekeeper.store.names import build_parameters
 from gamekeeper.store.statements import Statements
@@ -164,8 +164,17 @@ async def find_id(tx: Reading, player_id: str) -> str | None:
     return row[0] if row else None
 
 
-async def lock_by_fold(tx: Reading, fold: str, name: str = "") -> LockedPlayer | None:
-    row = await tx.one(SQL.lock_by_fold, *build_parameters(fold, name))
+async def hold_by_fold(tx: Locking, fold: str, name: str = "") -> str | None:
+    """Lock a player; return its id as `Locking.lock` does."""
+    return await tx.lock(SQL.hold_by_fold, *build_parameters(fold, name))
+
+
+async def hold_by_id(tx: Locking, player_id: str) -> str | None:
+    return await tx.lock(SQL.hold_by_id, player_id)
+
+
+async def read_locked(tx: Reading, locked: str | None) -> LockedPlayer | None:
+    row = await tx.one(SQL.locked, locked)
     return LockedPlayer(*row) if row else None
 
 

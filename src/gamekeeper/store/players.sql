@@ -97,10 +97,16 @@ WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fol
 -- name: id_by_id
 SELECT id FROM players WHERE id = $1;
 
--- name: lock_by_fold
-SELECT id, user_id, document, created_at, last_online FROM players
+-- name: hold_by_fold
+SELECT id FROM players
 WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
                        ORDER BY c.fold LIMIT 1), $1) {for_update};
+
+-- name: hold_by_id
+SELECT id FROM players WHERE id = CAST($1 AS {guid}) {for_update};
+
+-- name: locked
+SELECT id, user_id, document, created_at, last_online FROM players WHERE id = COALESCE($1, {locked});
 
 -- name: lock_by_id
 SELECT id, user_id, document, created_at, last_online FROM players WHERE id = $1 {for_update};

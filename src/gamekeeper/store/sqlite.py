@@ -12,6 +12,7 @@ from gamekeeper.store.engine import (
     DatabaseUnavailable,
     DiskFull,
     Row,
+    RowExists,
     Snapshot,
     StoreStats,
     UnusableDatabase,
@@ -54,6 +55,7 @@ PLACEHOLDERS = {
     "clustered": "WITHOUT ROWID, STRICT",
     "now": "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     "for_update": "",
+    "locked": "NULL",  # the id of the row that `lock` locked: on SQLite a parameter of the statement
     "keep_key": "",
     "each": "",
     "end_each": "",
@@ -90,6 +92,14 @@ class _Connection:
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, list[Any]]:
         return self.execute(first, (value,)).fetchone(), self.execute(statement, values).fetchall()
+
+    def require_absent(self, statement: Statement, *values: Value) -> None:
+        if self.execute(statement, values).fetchone():
+            raise RowExists
+
+    async def lock(self, statement: Statement, *values: Value) -> str | None:
+        row = self.execute(statement, values).fetchone()
+        return row[0] if row else None
 
     def defer(self, statement: Statement, *values: Value) -> None:
         self.execute(statement, values)

@@ -48,6 +48,15 @@ def shift_parameters(text: str, by: int) -> str:
     return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
 
 
+def insert_values(text: str, values: Sequence[object]) -> str:
+    """Replace the parameters of an SQL statement for PostgreSQL by texts, for a message that takes no parameters.
+
+    The texts are written as hex digits, so that nothing in them can be read as SQL.
+    """
+    texts = [f"convert_from(decode('{str(value).encode().hex()}', 'hex'), 'UTF8')" for value in values]
+    return re.sub(r"\$(\d+)", lambda found: texts[int(found[1]) - 1], text)
+
+
 def combine(texts: Sequence[str]) -> str:
     """Combine INSERT, UPDATE and DELETE statements into one SQL statement; they must change different rows."""
     if len(texts) == 1:
