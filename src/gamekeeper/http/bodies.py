@@ -87,7 +87,7 @@ def _make_unknown_field_error(raw: bytes, unknown: _UnknownFieldFound) -> Unknow
 def drop_secrets(body: Struct) -> dict[str, object]:
     """Return a request body without its secrets, for the fingerprint of an idempotent request."""
     given = {name: getattr(body, name) for name in list_public_names(type(body))}
-    return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
+    return {name: value for name, value in given.items() if value is not msgspec.UNSET}
 
 
 @cache
@@ -153,14 +153,13 @@ def _list_blank_names(shape: type[Struct]) -> frozenset[str]:
 
 
 def _parse_json(raw: bytes) -> object:
-    hooks: dict[str, Any] = {"parse_int": _parse_int, "parse_constant": _reject_constant}
     try:
-        value: object = json.loads(raw.decode("utf-8"), object_pairs_hook=_fold_names, **hooks)
+        value: object = _decoder.decode(raw.decode("utf-8"))
     except RecursionError:
         raise MalformedBody(problem=f"The body is nested deeper than {MAX_DEPTH} levels.") from None
     except ValueError:
         raise MalformedBody(problem="The body is not valid JSON.") from None
-    if _measure_depth(value) > MAX_DEPTH:
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
         raise MalformedBody(problem=f"The body is nested deeper than {MAX_DEPTH} levels.")
     return value
 
@@ -383,6 +382,7 @@ def _read_instant(value: object, path: str) -> object:
     raise BadField(field=path, problem="must be a time such as 2026-01-31T12:00:00Z")
 
 
+_decoder = json.JSONDecoder(object_pairs_hook=_fold_names, parse_int=_parse_int, parse_constant=_reject_constant)
 _SPECIAL_READERS: Mapping[str, ReadValue] = {
     "guid": _read_guid,
     "password": _read_password,

@@ -41,8 +41,9 @@ class SteadyClock:
     def julian_day(self, moment: str) -> float:
         """Replace SQLite's function julianday; our statements only ask for 'now'."""
         del moment
-        self._report_difference(-self.measure_lead())
-        return EPOCH_JULIAN_DAY + (self._start + _read_boot_clock()) / DAY_SECONDS
+        now = self._start + _read_boot_clock()
+        self._report_difference(time.time() - now)
+        return EPOCH_JULIAN_DAY + now / DAY_SECONDS
 
     def measure_lead(self) -> float:
         """Return how many seconds Gamekeeper's clock is ahead of the system clock; negative if behind."""
