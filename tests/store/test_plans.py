@@ -39,7 +39,8 @@ from gamekeeper.store import search as search_rows
 from gamekeeper.store import sqlite as sqlite_engine
 from gamekeeper.store.engine import Reading, Row, Value, Writing
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, HistoryFilter
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.names import build_parameters
+from gamekeeper.store.statements import Statement, insert_values
 from gamekeeper.store.table import as_table
 from people import USER_IDS
 from world import World
@@ -407,6 +408,23 @@ def test_postgres_plans_a_prepared_statement_once(world: World) -> None:
         assert world.get("/api/v1/players/Ann").status == 200
     kept = world.sql("SELECT statement FROM pg_prepared_statements WHERE generic_plans > 0")
     assert any("FROM player_records\nWHERE fold = COALESCE(" in text for (text,) in kept)
+
+
+@pytest.mark.parametrize("engine", ["postgres"])
+def test_first_message_of_a_change_does_not_grow_with_players_or_stored_answers(world: World) -> None:
+    """BEGIN takes no parameters, so the Idempotency-Key and the player's name are literals in its message."""
+    kept = "INSERT INTO idempotency_keys SELECT $1, id, '', '{}', 0, NULL, NULL FROM players"
+    world.sql(kept, USER_IDS["Root"])
+    world.sql("ANALYZE")
+    key, name = numbered_id("player", 7), numbered_name(7)
+    for statement, values in (
+        (keys.SQL.exists, (USER_IDS["Root"], key)),
+        (players.SQL.hold_by_id, (key,)),
+        (players.SQL.hold_by_fold, build_parameters(name.lower(), name)),
+    ):
+        text = insert_values(statement.render("postgres", WORDS["postgres"]), values)
+        assert len(world.sql(text)) == 1
+        assert (statement.name, _growing(world, text, ())) == (statement.name, [])
 
 
 async def _load(keeper: Keeper) -> None:

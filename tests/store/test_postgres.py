@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 import people
-from gamekeeper.game import changes
+from gamekeeper.game import changes, lookup
 from gamekeeper.store import keys, lists, players, pool
 from gamekeeper.store.engine import CommitUnknown, Store, Writing
 from gamekeeper.store.statements import Statement
@@ -130,10 +130,22 @@ def test_change_is_applied_once_when_the_answer_to_commit_is_lost(wired: tuple[W
 
 
 def test_lock_sent_with_begin_is_of_the_named_player_only(world: World) -> None:
-    """Names are sent as hex digits in the message of BEGIN, which takes no parameters."""
+    """Names are escaped in the message of BEGIN, which takes no parameters."""
     for name in ("Nobody", "'; DROP TABLE players; --", "\\'", "$1"):
         answer = world.post(f"/api/v1/players/{quote(name, safe='')}/items/give", GIFT)
         assert (answer.status, answer.code) == (404, "no_such_player"), name
+
+
+def test_texts_in_the_message_of_begin_keep_every_character(world: World) -> None:
+    name = "Zoë😀 O'Neil\\U0041$1"
+    world.sql("UPDATE players SET name = $1, fold = $2 WHERE id = $3", name, lookup.fold(name), people.BOB.id)
+    path = f"/api/v1/players/{quote(name, safe='')}/items/give"
+    replays: list[str | None] = []
+    for key in ("it's\\", "it's\\\\", "it's\\"):
+        answer = world.run(world.send("POST", path, body=GIFT, headers={"Idempotency-Key": key}))
+        assert answer.status == 200, answer.raw
+        replays.append(answer.headers.get("idempotent-replay"))
+    assert replays == [None, None, "true"]
 
 
 def test_second_lock_of_a_transaction_finds_no_other_player(world: World) -> None:

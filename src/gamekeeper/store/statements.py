@@ -8,6 +8,7 @@ from pathlib import Path
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
 FOLDER = Path(__file__).parent
 _HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
+_SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for PostgreSQL has as escapes
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
 
 
@@ -49,12 +50,13 @@ def shift_parameters(text: str, by: int) -> str:
 
 
 def insert_values(text: str, values: Sequence[object]) -> str:
-    """Replace the parameters of an SQL statement for PostgreSQL by texts, for a message that takes no parameters.
+    """Replace the parameters of an SQL statement for PostgreSQL by literals, for a message that takes no parameters.
 
-    The texts are written as hex digits, so that nothing in them can be read as SQL.
+    Every character that could mean something in SQL is escaped. A literal has the type and the collation of what it is
+    compared with, so that PostgreSQL uses an index; the result of a function would have its own.
     """
-    texts = [f"convert_from(decode('{str(value).encode().hex()}', 'hex'), 'UTF8')" for value in values]
-    return re.sub(r"\$(\d+)", lambda found: texts[int(found[1]) - 1], text)
+    literals = [f"E'{_SPECIAL.sub(_escape, str(value))}'" for value in values]
+    return re.sub(r"\$(\d+)", lambda found: literals[int(found[1]) - 1], text)
 
 
 def combine(texts: Sequence[str]) -> str:
@@ -80,6 +82,10 @@ def join_side_by_side(first: str, second: str) -> str:
 
 def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda word: words[word[1]], text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\U{ord(found[0]):08X}"
 
 
 def _parse(text: str) -> dict[str, Statement]:
