@@ -1,6 +1,7 @@
 """The writer thread of the SQLite store: batches, failures inside a batch, and the time of the answers."""
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 import time
@@ -22,6 +23,7 @@ Work = Callable[[Writing], Any]
 INSERT = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
 WAIT_SECONDS = 20  # timeout of what must happen
 LONG_SECONDS = 0.3  # time in which an answer reaches its caller
+LOCKED_SECONDS = 2  # time for which another process holds the lock; shorter than the busy timeout
 MANY_PAGES = "x" * 1_000_000
 
 
@@ -211,10 +213,11 @@ def test_write_is_answered_after_its_commit_and_before_the_next(
     assert answered == [0, 1]
 
 
-@pytest.mark.parametrize(("delay", "expected"), [(0, [True]), (WAIT_SECONDS, [False])])
+@pytest.mark.parametrize(("delay", "expected"), [(sqlite_writer.MAX_DELAY_SECONDS, [True]), (WAIT_SECONDS, [False])])
 def test_answers_wait_for_the_next_batch_only_for_a_short_time(
     world: World, monkeypatch: pytest.MonkeyPatch, delay: float, expected: list[bool]
 ) -> None:
+    """The answer comes while a long write is running."""
     monkeypatch.setattr(sqlite_writer, "MAX_DELAY_SECONDS", delay)
     answered = threading.Event()
     seen: list[bool] = []
@@ -229,6 +232,32 @@ def test_answers_wait_for_the_next_batch_only_for_a_short_time(
 
     world.run(many())
     assert seen == expected
+
+
+def test_answers_do_not_wait_while_another_process_holds_the_lock(
+    world: World, watch: Callable[[Callable[[str], None]], None]
+) -> None:
+    """The lock is taken between two batches: the first is committed, the second waits for its BEGIN."""
+    begins: list[str] = []
+    path = world.keeper.store.path
+    assert path
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+
+        def hold_lock(text: str) -> None:
+            if text == "BEGIN IMMEDIATE":
+                begins.append(text)
+                if len(begins) == 2:
+                    other.execute(text)
+
+        async def many() -> tuple[bool, list[int]]:
+            first, others = await start_batch(world, lambda: start_writes(world, [insert(1)]))
+            await asyncio.wait([first], timeout=LOCKED_SECONDS)
+            in_time = first.done()
+            other.execute("ROLLBACK")
+            return in_time, await asyncio.gather(*others)
+
+        watch(hold_lock)
+        assert world.run(many()) == (True, [1])
 
 
 def test_shutdown_during_a_write_answers_it(world: World) -> None:

@@ -6,7 +6,8 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Coroutine, Iterable
+from collections import deque
+from collections.abc import Coroutine
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gamekeeper import crash
@@ -16,7 +17,7 @@ from gamekeeper.store.sqlite_failures import is_unique_violation, translate
 
 T = TypeVar("T")
 MAX_BATCH = 256
-MAX_DELAY_SECONDS = 0.005  # longest time that the answers of a batch wait for the statements of the next batch
+MAX_DELAY_SECONDS = 0.005  # time that the answers of a batch wait for the statements of the next batch
 
 
 class WriterConnection(Writing, Protocol):
@@ -48,8 +49,11 @@ class SqliteWriter:
         self._connection, self._file = connection, file
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
-        self._answers: list[tuple[_WriteJob, _JobOutcome]] = []  # writes whose callers have no answer yet
-        self._answer_by = 0.0  # time (monotonic) by which they get it
+        # answers that no caller has got yet; the writer's thread adds them, only the event loop removes them
+        self._answers: deque[tuple[_WriteJob, _JobOutcome]] = deque()
+        self._answer_by = 0.0  # time (monotonic) by which the first of them is delivered
+        self._unanswered = 0  # number of writes without an answer
+        self._timer: asyncio.TimerHandle | None = None  # of `_answer_late`
         # number of transactions so far, by how many writes they committed: 1, 2, 3-4, 5-8, …
         self.batches = [0] * MAX_BATCH.bit_length()
         self.batched = 0  # number of writes so far that were committed
@@ -62,6 +66,8 @@ class SqliteWriter:
     async def write(self, work: Work[T], *, dry_run: bool = False) -> T:
         job = _WriteJob(work, self._loop.create_future(), dry_run)
         self._jobs.put(job)
+        self._unanswered += 1
+        self._watch_answers()
         return await job.future
 
     async def close(self) -> None:
@@ -135,8 +141,6 @@ class SqliteWriter:
             return [self._run_in_savepoint(job) for job in batch]
 
     def _run_job(self, job: _WriteJob) -> _JobOutcome:
-        if self._answers and time.monotonic() > self._answer_by:
-            self._deliver_answers()
         connection = self._connection
         connection.has_written = False
         try:
@@ -170,15 +174,38 @@ class SqliteWriter:
         Otherwise the event loop competes with these statements for the interpreter, and is idle during their COMMIT.
         """
         crash.crash_at("after_commit")
-        self._answers += zip(batch, outcomes, strict=True)
-        self._answer_by = time.monotonic() + MAX_DELAY_SECONDS
+        if not self._answers:
+            self._answer_by = time.monotonic() + MAX_DELAY_SECONDS
+        self._answers.extend(zip(batch, outcomes, strict=True))
         if self._jobs.empty():
             self._deliver_answers()
 
     def _deliver_answers(self) -> None:
-        answers, self._answers = self._answers, []
         with contextlib.suppress(RuntimeError):  # the event loop is closed: no caller waits for an answer
-            self._loop.call_soon_threadsafe(_resolve_futures, answers)
+            self._loop.call_soon_threadsafe(self._resolve_futures)
+
+    def _watch_answers(self) -> None:
+        """Start the timer of `_answer_late`. Answers can wait only if there is another write."""
+        if self._timer is None and self._unanswered > 1:
+            self._timer = self._loop.call_later(MAX_DELAY_SECONDS, self._answer_late)
+
+    def _answer_late(self) -> None:
+        """Deliver answers that are late because the thread is in a long write, or waits for another process's lock."""
+        self._timer = None
+        if time.monotonic() >= self._answer_by:
+            self._resolve_futures()
+        self._watch_answers()
+
+    def _resolve_futures(self) -> None:
+        while self._answers:
+            job, outcome = self._answers.popleft()
+            self._unanswered -= 1
+            if job.future.cancelled():
+                continue
+            if outcome.error is not None:
+                job.future.set_exception(outcome.error)
+            else:
+                job.future.set_result(outcome.value)
 
     def _commit_transaction(self) -> None:
         """Commit a SQLite transaction. After an I/O error or without memory its outcome is unknown."""
@@ -213,13 +240,3 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 def _make_failure(error: BaseException) -> _JobOutcome:
     """Make the outcome of a failed write: the caller gets the cause of an error that was raised here."""
     return _JobOutcome(error=error if isinstance(error, CommitUnknown) else translate(error.__cause__ or error))
-
-
-def _resolve_futures(answers: Iterable[tuple[_WriteJob, _JobOutcome]]) -> None:
-    for job, outcome in answers:
-        if job.future.cancelled():
-            continue
-        if outcome.error is not None:
-            job.future.set_exception(outcome.error)
-        else:
-            job.future.set_result(outcome.value)
