@@ -161,6 +161,13 @@ def test_summary_of_an_erased_player_has_no_name(world: World, root: Keeper) -> 
     assert "Ann," not in listed
 
 
+def test_summary_of_a_player_without_a_class_is_shown(world: World, root: Keeper) -> None:
+    """Another version may have written a player without fields that this version knows."""
+    world.sql("UPDATE ledger SET after = '{}' WHERE kind = 'player_created'")
+    listed = root.page(f"{CHANGES}?kind=player_created").text
+    assert "\u2014, level 1, class \u2014: 0 item stacks, 0 spells, 0 variables" in listed
+
+
 def test_change_page_shows_all_details(world: World, root: Keeper) -> None:
     seq = give(world, by="Shop", reason="<i>why</i>")
     row = world.ledger()[-1]

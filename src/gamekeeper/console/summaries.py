@@ -22,7 +22,7 @@ def outline_players(changes: Sequence[HistoryChange]) -> dict[int, PlayerOutline
 
 async def summarize(tx: Reading, players: Mapping[int, PlayerOutline]) -> dict[int, str]:
     """Return a line about each player, by the number of the change that created or deleted it."""
-    classes = {each.class_id for each in players.values()}
+    classes = {each.class_id for each in players.values() if each.class_id}
     named = await catalogue.find_by_ids(tx, "classes", classes) if classes else {}
     names = {class_id: entry.name for class_id, entry in named.items()}
     return {seq: _describe(each, names.get(each.class_id) or NOTHING) for seq, each in players.items()}
