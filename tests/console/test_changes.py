@@ -168,6 +168,17 @@ def test_summary_of_a_player_without_a_class_is_shown(world: World, root: Keeper
     assert "\u2014, level 1, class \u2014: 0 item stacks, 0 spells, 0 variables" in listed
 
 
+def test_account_of_a_deleted_player_is_not_shown_as_the_player(world: World, root: Keeper) -> None:
+    assert world.call("DELETE", f"/api/v1/players/{people.ZOE.id}").status == 200
+    deletion = world.ledger()[-1]
+    for path in (CHANGES, "/console"):
+        assert "Player deleted account Ann" in root.page(path).text, path
+    for path in (f"{CHANGES}/{deletion.seq}", f"/console/done/{deletion.request_id}"):
+        text = root.page(path).text
+        assert "Player deleted" in text, path
+        assert "Player deleted, Ann" not in text, path
+
+
 def test_change_page_shows_all_details(world: World, root: Keeper) -> None:
     seq = give(world, by="Shop", reason="<i>why</i>")
     row = world.ledger()[-1]
