@@ -24,6 +24,19 @@ def test_literal_segment_in_any_case_wins_over_a_name(world: World) -> None:
             assert (other.raw, encoded.raw) == (plain.raw, plain.raw)
 
 
+@pytest.mark.parametrize("name", ["bag", "BAG", "b%61g", "", "rank"])
+def test_literal_segment_inside_a_path_wins_over_a_name(world: World, name: str) -> None:
+    path = f"/api/v1/players/{name}/items/give"
+    refused(world.post(path, {"itemid": COIN.id, "quantity": 1}), 404, "no_such_route")
+
+
+def test_name_inside_a_path_may_be_percent_encoded(world: World) -> None:
+    body = {"itemid": COIN.id, "quantity": 1}
+    for name in ("Bob", "B%6Fb"):
+        assert world.post(f"/api/v1/players/{name}/items/give", body).status == 200
+    refused(world.post("/api/v1/players/A%2Fb/items/give", body), 404, "no_such_player", "No player with name 'A/b'.")
+
+
 def test_path_parameter_keeps_its_case(world: World) -> None:
     refused(world.get("/API/V1/Players/nObOdY"), 404, "no_such_player", "No player with name 'nObOdY'.")
     refused(world.get("/API/V1/Users/GhOsT"), 404, "no_such_user", "No user with name 'GhOsT'.")

@@ -6,7 +6,7 @@ Unknown fields are ignored. Strict bodies, those of our own operations, reject t
 import json
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -53,7 +53,7 @@ def decode(
     """Decode a request body into its shape. `changes`: a write, so reject fields like `dryRun`, a query parameter."""
     fields = _parse_fields(raw.removeprefix(BOM), content_type, shape if forms else None)
     if changes:
-        dry_runs.reject_in_body(fields)
+        dry_runs.reject_in_body(fields, _list_accepted_names(shape))
     try:
         return cast("S", _make_struct_reader(shape, strict=strict)(fields, ""))
     except _UnknownFieldFound as unknown:
@@ -84,18 +84,6 @@ def _make_unknown_field_error(raw: bytes, unknown: _UnknownFieldFound) -> Unknow
     return UnknownField(field=field, hint=hints.make_hint(name, known))
 
 
-def drop_secrets(body: Struct) -> dict[str, object]:
-    """Return a request body without its secrets, for the fingerprint of an idempotent request."""
-    given = {name: getattr(body, name) for name in list_public_names(type(body))}
-    return {name: value for name, value in given.items() if value is not msgspec.UNSET}
-
-
-@cache
-def list_public_names(shape: type[Struct]) -> list[str]:
-    """List the fields of a body's shape that are not secret."""
-    return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
-
-
 def _parse_fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
     """Parse a request body to fields. `form`: shape of the body if forms are accepted, else None."""
     kind = _read_media_type(content_type)
@@ -115,7 +103,7 @@ def is_form(raw: bytes, content_type: str) -> bool:
 
 
 def _read_media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
+    return JSON_TYPE if content_type == JSON_TYPE else content_type.partition(";")[0].strip().lower()
 
 
 def _parse_form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
@@ -168,9 +156,10 @@ def _fold_names(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     pauses.pause_if_due()
     fields: dict[str, object] = {}
     for name, value in pairs:
-        if name.lower() in fields:
+        key = name.lower()
+        if key in fields:
             raise RepeatedField(field=name)
-        fields[name.lower()] = value
+        fields[key] = value
     return fields
 
 
@@ -211,36 +200,52 @@ def _make_struct_reader(shape: type[Struct], *, strict: bool) -> ReadValue:
         (each.name, _list_spellings(each), _make_reader(each.type, strict=strict), each.required, each.name in optional)
         for each in known
     ]
-    ignored = {name.lower() for name in wire.strict.READ_ONLY.get(shape, ())}
-    accepted = ignored.union(*map(_list_spellings, known))
+    accepted = _list_accepted_names(shape)
     needed = [each.name for each in known if each.required]
     together = wire.strict.TOGETHER.get(shape, ())
 
     def read(value: object, path: str) -> object:
         pauses.pause_if_due()
-        if value == []:  # PHP sends [] for an empty object
-            value = {}
-        if not isinstance(value, dict):
-            raise _make_object_error(path)
-        sent = cast("Mapping[str, object]", value)
+        sent = cast("Mapping[str, object]", value) if isinstance(value, dict) else _read_empty_object(value, path)
         if strict and not sent.keys() <= accepted:
             raise _UnknownFieldFound(path, next(name for name in sent if name not in accepted), shape)
         given: dict[str, object] = {}
         for name, spellings, reader, required, optional in fields:
-            key = next((each for each in spellings if each in sent and not (optional and sent[each] is None)), None)
-            if key is not None:
-                given[name] = reader(sent[key], f"{path}.{name}" if path else name)
-                if strict and sum(sent.get(each) is not None for each in spellings) > 1:
-                    raise RepeatedField(field=name)
-            elif required:
-                raise MissingField(field=f"{path}.{name}" if path else name)
+            for key in spellings:
+                if key in sent and not (optional and sent[key] is None):
+                    given[name] = reader(sent[key], f"{path}.{name}" if path else name)
+                    if strict:
+                        _require_one_spelling(sent, spellings, name)
+                    break
+            else:
+                if required:
+                    raise MissingField(field=f"{path}.{name}" if path else name)
         record = shape(**given)
-        missing = next((name for name in together if name not in given), None)
-        if missing and record != shape(**{name: given[name] for name in needed}):
-            raise MissingField(field=f"{path}.{missing}" if path else missing)
+        if together:
+            _require_together(record, given, needed, together, path)
         return record
 
     return read
+
+
+def _require_one_spelling(sent: Mapping[str, object], spellings: list[str], name: str) -> None:
+    if len(spellings) > 1 and sum(sent.get(each) is not None for each in spellings) > 1:
+        raise RepeatedField(field=name)
+
+
+def _require_together(
+    record: Struct, given: Mapping[str, object], needed: list[str], together: Sequence[str], path: str
+) -> None:
+    missing = next((name for name in together if name not in given), None)
+    if missing and record != type(record)(**{name: given[name] for name in needed}):
+        raise MissingField(field=f"{path}.{missing}" if path else missing)
+
+
+@cache
+def _list_accepted_names(shape: type[Struct]) -> frozenset[str]:
+    """List all names that a body's fields may have, in lower case."""
+    ignored = frozenset(name.lower() for name in wire.strict.READ_ONLY.get(shape, ()))
+    return ignored.union(*map(_list_spellings, msgspec.structs.fields(shape)))
 
 
 def _list_spellings(field: FieldInfo) -> list[str]:
@@ -258,10 +263,12 @@ def _is_nullable(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any 
     return get_origin(kind) in (Union, types.UnionType) and types.NoneType in get_args(kind)
 
 
-def _make_object_error(path: str) -> Exception:
+def _read_empty_object(value: object, path: str) -> dict[str, object]:
+    if value == []:  # PHP sends [] for an empty object
+        return {}
     if path:
-        return BadField(field=path, problem="must be a JSON object")
-    return MalformedBody(problem="The body must be a JSON object.")
+        raise BadField(field=path, problem="must be a JSON object")
+    raise MalformedBody(problem="The body must be a JSON object.")
 
 
 def _make_reader(kind: Any, *, strict: bool) -> ReadValue:  # noqa: ANN401 - a type annotation of any form
@@ -391,10 +398,3 @@ _SPECIAL_READERS: Mapping[str, ReadValue] = {
     "instant": _read_instant,
     "value": _read_variable_value,
 }
-
-
-def _is_secret(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
-    if get_origin(kind) is not Annotated:
-        return False
-    metas = [each for each in get_args(kind)[1:] if isinstance(each, Meta)]
-    return any((each.extra or {}).get("is") in {"password", "secret"} for each in metas)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 from gamekeeper.http.errors import BodyTooLarge, BodyTooSlow, MalformedBody
 from gamekeeper.http.request import Receive
@@ -13,16 +14,22 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int
         raise BodyTooLarge(limit=limit)
     try:
         async with asyncio.timeout(seconds):
-            return await _read_all(receive, limit)
+            message = await receive()
+            if message.get("more_body") or message["type"] == "http.disconnect":
+                return await _read_all(message, receive, limit)
     except TimeoutError:
         raise BodyTooSlow(seconds=seconds) from None
+    body: bytes = message.get("body", b"")
+    if len(body) > limit:
+        raise BodyTooLarge(limit=limit)
+    return body
 
 
-async def _read_all(receive: Receive, limit: int) -> bytes:
+async def _read_all(message: Mapping[str, Any], receive: Receive, limit: int) -> bytes:
+    """Read a body of several messages, of which the first has arrived."""
     parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await receive()
+    size = 0
+    while True:
         if message["type"] == "http.disconnect":
             raise MalformedBody(problem="The body ended before it was complete.")
         part: bytes = message.get("body", b"")
@@ -30,5 +37,6 @@ async def _read_all(receive: Receive, limit: int) -> bytes:
         if size > limit:
             raise BodyTooLarge(limit=limit)
         parts.append(part)
-        more = message.get("more_body", False)
-    return b"".join(parts)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+        message = await receive()

@@ -29,6 +29,8 @@ class Caller:
     is_session: bool = False  # the token is of a console session, which expires when idle
 
     def require(self, needs: frozenset[str]) -> None:
+        if needs <= self.permissions:
+            return
         missing = needs - self.permissions
         if missing & POWERS:
             raise PowerMissing(power=min(missing & POWERS).title())

@@ -12,7 +12,8 @@ from gamekeeper.http.admission import UNLIMITED_PATHS
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import LOG_IN, MethodNotAllowed
-from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
+from gamekeeper.http.large_bodies import LARGE_BYTES
+from gamekeeper.http.operation import NO_STORE, REVALIDATED, WRITE, Route
 from gamekeeper.http.request import Request, parse_query
 from gamekeeper.http.response import Header, Response
 
@@ -99,7 +100,8 @@ async def call(request: Request) -> Response:
 
 def require_permissions(caller: Caller, route: Route) -> None:
     """Check that the caller has the permissions that a route needs."""
-    caller.require(route.permissions or ANY_TOKEN)
+    if route.permissions:
+        caller.require(route.permissions)
     if route.access is WRITE and caller.read_only:
         raise ReadOnlyToken
 
@@ -122,18 +124,24 @@ async def _receive_body(request: Request, route: Route) -> bytes:
     """
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
-    receiving = body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)
-    sent = await admission.release_while(receiving)
+    admission.in_flight -= 1
+    try:
+        sent = await body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)
+    finally:
+        admission.in_flight += 1
     admission.require_slot()
     if route.permissions is not None:
-        await _authorize(request, route)
+        still = request.services.callers.get_cached(request.headers.get(b"authorization", b""))
+        if still is not request.caller:  # the same caller has the same permissions, which were checked
+            await _authorize(request, route)
     return sent
 
 
 def _read_arguments(request: Request, route: Route) -> dict[str, object]:
     """Read the query and the path parameters; return the handler's arguments besides the body."""
-    request.query = parse_query(request.raw_query)
-    queries.require_known(route, request.query)
+    if request.raw_query:
+        request.query = parse_query(request.raw_query)
+        queries.require_known(route, request.query)
     if route.is_repeatable:
         request.dry_run = dry_runs.is_requested(request.query, request.headers)
     given: dict[str, object] = {}
@@ -147,10 +155,13 @@ def _read_arguments(request: Request, route: Route) -> dict[str, object]:
 async def _decode_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> Struct | bytes:
     if not issubclass(shape, Struct):
         return request.raw_body
-    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    raw, content_type = request.raw_body, request.headers.get(b"content-type", b"").decode("latin-1")
     forms, strict, changes = not route.over_link, route.is_own_api, route.is_repeatable
-    read = partial(bodies.decode, request.raw_body, content_type, shape, forms=forms, strict=strict, changes=changes)
-    request.body = await request.read_body(read)
+    if len(raw) <= LARGE_BYTES:
+        request.body = bodies.decode(raw, content_type, shape, forms=forms, strict=strict, changes=changes)
+    else:
+        read = partial(bodies.decode, raw, content_type, shape, forms=forms, strict=strict, changes=changes)
+        request.body = await request.read_body(read)
     return request.body
 
 

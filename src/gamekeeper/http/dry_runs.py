@@ -20,6 +20,8 @@ _DECORATION = re.compile(r"^amp;|^x-|[^a-z]")
 
 
 def is_requested(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bool:
+    if not query and HEADER not in headers:
+        return False
     for name in query:
         if name not in _KNOWN:
             _reject_misplaced(name)
@@ -31,10 +33,12 @@ def is_requested(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bo
     return True in given
 
 
-def reject_in_body(body: object) -> None:
-    """Reject a body with a field similar to `dryRun`: only the query can request a dry run."""
-    for name in cast("Mapping[str, object]", body) if isinstance(body, dict) else ():
-        _reject_misplaced(name)
+def reject_in_body(body: object, known: frozenset[str]) -> None:
+    """Reject a body with a field similar to `dryRun`: only the query can request one. `known`: the API's fields."""
+    names = cast("Mapping[str, object]", body).keys() if isinstance(body, dict) else known
+    if not names <= known:
+        for name in names:
+            _reject_misplaced(name)
 
 
 def _reject_misplaced(name: str) -> None:

@@ -68,6 +68,7 @@ class Route:
     successor: str | None = None  # path of the operation that replaces this deprecated one
     # The following are computed once from the fields above: every request needs them.
     name_in_log: str = field(init=False)
+    queue_noun: str = field(init=False)  # first part of the name of a write queue: what the first path parameter names
     over_link: bool = field(init=False)
     is_own_api: bool = field(init=False)  # our own operation, which neither the spec nor the engine defines
     # a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in
@@ -79,6 +80,7 @@ class Route:
         over_link = self.path.startswith(LINK_ROOT)
         computed = {
             "name_in_log": f"{self.method} {self.path}",
+            "queue_noun": self.path.partition("/[")[0].rpartition("/")[2],
             "over_link": over_link,
             "is_own_api": over_link or self.path.startswith(KEEPER_ROOT),
             "is_repeatable": self.access is WRITE and self.permissions is not None,

@@ -1,7 +1,6 @@
 """A request as the handlers see it, after the checks that all routes share."""
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from typing import Any, TypeVar
@@ -13,9 +12,10 @@ from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import BadField, RepeatedField
-from gamekeeper.http import bodies, large_bodies
+from gamekeeper.http import large_bodies
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
+from gamekeeper.http.fingerprints import make_fingerprint
 from gamekeeper.http.operation import NO_TOKEN, READ, Route
 from gamekeeper.http.query_values import CONTROL
 from gamekeeper.http.response import Header, Response, make_change_response
@@ -89,7 +89,7 @@ class Request(msgspec.Struct):
             over_link=self.route.over_link,
             reason=self._read_reason(),
             key=key,
-            fingerprint=self._make_fingerprint() if key else "",
+            fingerprint=make_fingerprint(self.method, self.route, self.params, self.body, self.raw_body) if key else "",
             dry_run=self.dry_run,
             expected=self.expected,
             queue=self._name_queue(),
@@ -143,8 +143,8 @@ class Request(msgspec.Struct):
         """Return the name of the write queue of the path's player or account, whose name and id give two queues."""
         if not self.params:
             return None
-        noun = self.route.path.partition("/[")[0].rpartition("/")[2]
-        return f"{noun}/{lookup.parse_guid(self.params[0]) or lookup.fold(self.params[0])}"
+        key = self.params[0]
+        return f"{self.route.queue_noun}/{lookup.parse_guid(key) or lookup.fold(key)}"
 
     def _read_idempotency_key(self) -> str | None:
         sent = self.headers.get(b"idempotency-key")
@@ -156,14 +156,13 @@ class Request(msgspec.Struct):
         return key
 
     def _read_reason(self) -> str | None:
-        reason = _decode_header(self.headers.get(b"x-reason", b"")).strip()
+        sent = self.headers.get(b"x-reason")
+        if sent is None:
+            return None
+        reason = _decode_header(sent).strip()
         if len(reason) > MAX_REASON_LENGTH or CONTROL.search(reason):
             raise BadField(field="X-Reason", problem=f"must be at most {MAX_REASON_LENGTH} printable characters")
         return reason or None
-
-    def _make_fingerprint(self) -> str:
-        public = hashlib.sha256(self.raw_body).hexdigest() if self.body is None else bodies.drop_secrets(self.body)
-        return hashlib.sha256(msgspec.json.encode([self.method, self.route.path, self.params, public])).hexdigest()
 
 
 def _decode_header(raw: bytes) -> str:

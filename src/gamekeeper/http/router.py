@@ -6,6 +6,8 @@ from urllib.parse import unquote_to_bytes
 from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import Route
 
+# Number of slashes up to the tail of most paths of the API: what follows the parameter, as /api/v1/players/[key]/items
+TAIL = 5
 API = "/api/"  # path prefix of the API: paths below it match in any letter case, as in the engine
 
 
@@ -26,7 +28,9 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         # path without parameters, as declared → node: finds a path whose only parameter is its last segment at once
         self._folders: dict[bytes, _Node] = {}
-        self._root = _build_tree(routes, self._folders)
+        # path before and after a parameter, if that is the only one and not the last → the nodes around the parameter
+        self._tails: dict[tuple[bytes, bytes], tuple[_Node, _Node]] = {}
+        self._root = _build_tree(routes, self._folders, self._tails)
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, tuple[str, ...]]:
         """Find the route of a path and its parameters. `raw_path` is not decoded: a %2F in a name is no separator."""
@@ -37,11 +41,25 @@ class Router:
             params = () if found else (last.decode("utf-8", "replace"),)
             node = found or node.parameter
         else:
-            node, params = self._walk(raw_path)
+            node, params = self._find_tail(raw_path) or self._walk(raw_path)
         route = node.methods.get(method) if node else None
         if route is None:
             raise MethodNotAllowed(", ".join(sorted(node.methods))) if node and node.methods else NoSuchRoute
         return route, params
+
+    def _find_tail(self, raw_path: bytes) -> tuple[_Node, tuple[str, ...]] | None:
+        """Find a path such as /api/v1/players/[lookupKey]/items/give at once; None: walk the tree."""
+        parts = raw_path.split(b"/", TAIL)
+        if len(parts) <= TAIL:
+            return None
+        key = parts[TAIL - 1]
+        nodes = self._tails.get((b"/".join(parts[: TAIL - 1]), parts[TAIL]))
+        if nodes is None or not key or b"%" in key or b"?" in key:
+            return None
+        before, after = nodes
+        if key in before.literals or key.lower() in before.folded:  # another route
+            return None
+        return after, (key.decode("utf-8", "replace"),)
 
     def _walk(self, raw_path: bytes) -> tuple[_Node, tuple[str, ...]]:
         """Find the node of a path segment by segment."""
@@ -64,7 +82,9 @@ def _match_segment(node: _Node, segment: bytes, params: list[str]) -> _Node:
     return node.parameter
 
 
-def _build_tree(routes: Iterable[Route], folders: dict[bytes, _Node]) -> _Node:
+def _build_tree(
+    routes: Iterable[Route], folders: dict[bytes, _Node], tails: dict[tuple[bytes, bytes], tuple[_Node, _Node]]
+) -> _Node:
     root = folders[b""] = _Node()
     for route in routes:
         node, path = root, ""
@@ -82,4 +102,8 @@ def _build_tree(routes: Iterable[Route], folders: dict[bytes, _Node]) -> _Node:
                 if "[" not in path:
                     folders[path.encode()] = node
         node.methods[route.method] = route
+        before, opening, after = route.path.rstrip("/").partition("/[")
+        _, closing, tail = after.partition("]/")
+        if opening and closing and "[" not in tail and before.count("/") == TAIL - 2:
+            tails[before.encode(), tail.encode()] = folders[before.encode()], node
     return root

@@ -1,0 +1,37 @@
+"""The fingerprint of a request is made from the same bytes as in earlier versions: it is stored with the answer."""
+
+import hashlib
+from typing import cast
+
+import msgspec
+import pytest
+from msgspec import UNSET, Struct
+
+from gamekeeper.http import fingerprints
+from gamekeeper.http.operation import Operation
+from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.wire.scalars import encode
+
+WITH_BODY = [each for each in ROUTES if isinstance(each.example_body, Struct)]
+
+
+def list_fields(body: Struct) -> dict[str, object]:
+    """List all fields that are set and not secret."""
+    given = {name: getattr(body, name) for name in fingerprints.list_public_names(type(body))}
+    return {name: value for name, value in given.items() if value is not UNSET}
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda each: each.name)
+def test_body_is_encoded_like_its_public_fields(operation: Operation) -> None:
+    body = cast("Struct", operation.example_body)
+    assert encode(fingerprints.drop_secrets(body)) == msgspec.json.encode(list_fields(body))
+    made = fingerprints.make_fingerprint("POST", operation, ("Ann",), body, b"")
+    whole = msgspec.json.encode(["POST", operation.path, ("Ann",), list_fields(body)])
+    assert made == hashlib.sha256(whole).hexdigest()
+
+
+def test_only_bodies_without_secrets_are_encoded_whole() -> None:
+    shapes = {type(cast("Struct", each.example_body)) for each in WITH_BODY}
+    secret = {each for each in shapes if len(fingerprints.list_public_names(each)) < len(each.__struct_fields__)}
+    assert secret
+    assert {each for each in shapes if not fingerprints.is_encoded_whole(each)} == secret
