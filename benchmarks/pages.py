@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks import installs, lookups, rounds, servers
-from benchmarks.latencies import TimedRequests, measure
+from benchmarks.latencies import TimedRequests, measure_rounds
 from benchmarks.results import Results
 from benchmarks.rounds import Bench
 from benchmarks.worlds import MIDDLE, SMALL, BenchWorld
@@ -58,9 +58,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
         print(f"Pages, {players:,} players", flush=True)
         with ExitStack() as stack:
             asked = [each for name in _candidates() for each in _list_requests(bench, stack, name, players, parts)]
-            found.samples += [
-                measure(each, number) for number in range(bench.rounds) for each in rounds.order(asked, number)
-            ]
+            found.samples += measure_rounds(rounds.order(asked, number) for number in range(bench.rounds))
     return found
 
 
