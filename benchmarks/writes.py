@@ -100,6 +100,7 @@ def _program_of(world: BenchWorld, name: str) -> Program:
 
 
 VACUUM = "VACUUM (ANALYZE)"
+LEAST_SECONDS = 3  # seconds of a measurement by pgbench: a checkpoint can stop all its writers for a second
 # autovacuum is off in both copies of the benchmark database: it could run in one while the other is measured
 PREPARED = (
     "ALTER TABLE players SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
@@ -164,7 +165,7 @@ def _measure_updates(
 ) -> Sample:
     world, server = served
     command = ["taskset", "-c", str(machine.cores().generator), *pgbench, "-n", "-M", "prepared", "-j", "1"]
-    command += ["-c", str(WRITERS), "-T", str(bench.seconds), world.url]
+    command += ["-c", str(WRITERS), "-T", str(max(bench.seconds, LEAST_SECONDS)), world.url]
     before = machine.cpu_seconds(server.roots)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     time.sleep(LEAVE_SECONDS)
