@@ -196,6 +196,43 @@ def test_retry_after_erased_answer_is_refused_and_changes_nothing(world: World) 
     assert world.ledger() == before
 
 
+def test_answer_deleted_while_it_is_looked_up_leads_to_a_new_answer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The retention job may delete a stored answer after the retry found that there is one, and before it reads it."""
+    find = keys.find
+
+    async def delete_first(tx: Writing, account_id: str, key: str) -> keys.StoredAnswer | None:
+        assert await keys.delete_old(tx, 2**60, 10) == 1
+        return await find(tx, account_id, key)
+
+    giving(world, KEYED)
+    before = world.ledger()
+    monkeypatch.setattr(keys, "find", delete_first)
+    assert not giving(world, KEYED).replayed
+    assert len(world.ledger()) == len(before) + 1
+    monkeypatch.undo()
+    assert giving(world, KEYED).replayed
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        ("ann and Annabel asked; ann, not Anna", "(erased) and (erased) asked; (erased), not Anna"),
+        ("joann", "joann"),
+        (None, None),
+    ],
+)
+def test_reason_is_stored_without_erased_names(world: World, reason: str | None, kept: str | None) -> None:
+    async def decide(tx: Locking) -> Decision[bytes]:
+        room = inventory.read_capacity(world.keeper.settings)
+        decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
+        return Decision(decision.changes, b"null", erased_names=("Ann", "", "Annabel"))
+
+    world.run(world.keeper.changes.apply(Intent("r1", ROOT, reason=reason), decide, lambda said: said))
+    assert world.ledger()[-1].reason == kept
+
+
 def test_crash_points_are_passed_in_order(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     passed: list[str] = []
     monkeypatch.setattr(crash, "crash_at", passed.append)

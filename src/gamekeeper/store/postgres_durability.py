@@ -17,7 +17,7 @@ COMMIT_RAISED = (
 
 async def find_errors(db: Any) -> list[str]:  # noqa: ANN401 - asyncpg has no types
     """Find settings with which a crash loses acknowledged changes. PostgreSQL itself verifies its pages."""
-    off = [name for name in DURABLE if await db.fetchval(f"SHOW {name}") == "off"]
+    off = [name for name in DURABLE if await db.fetchval("SELECT current_setting($1)", name) == "off"]
     return [f"{name} is off: a crash loses acknowledged changes" for name in off]
 
 
