@@ -69,7 +69,7 @@ bench-quick: .venv/dev ## the main ratios with 10,000 players, in under three mi
 generators: .venv/dev .venv/generators/ready ## clients of five generators from /api/openapi.json, compiled and run against a server
 	$(BIN)/pytest tests/generators
 
-docs: .venv/dev ## generate docs/settings.md, docs/cli.md and docs/operations.md
+docs: .venv/dev ## generate docs/settings.md, docs/cli.md, docs/operations.md and docs/permissions.md
 	$(BIN)/python scripts/generate_docs.py
 
 texts: .venv/dev ## extract the console's texts from its Python files, templates and scripts into the catalogue

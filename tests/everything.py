@@ -7,6 +7,7 @@ from good_requests import CODE, EXAMPLES, MAIL_ID, MONAS_ID, SERVER, Example
 
 import people
 from gamekeeper.game import undo
+from gamekeeper.http import samples
 from gamekeeper.http.operation import WRITE
 from undos import last, undone
 from world import SENT, Answer, World
@@ -62,6 +63,8 @@ def _restore(world: World, password: str) -> None:
     reset = "INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ($1, $2, 1000, $3, $4)"
     world.sql(reset, ANN, CODE, FAR, MAIL_ID)
     world.sql("UPDATE mails SET failed_at = 1, next_try_at = NULL, taken_until = NULL WHERE id = $1", MAIL_ID)
+    world.sql("DELETE FROM roles WHERE name = 'quartermaster'")
+    world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     server = f"/api/link/v1/servers/{SERVER}"
     world.call("PUT", server, body={"Lease": 3600})
     world.post(f"{server}/left", {"Players": [people.BOB.id]})

@@ -17,6 +17,7 @@ import state
 import game_server
 import outbox
 import people
+import staff
 from command_line import CommandLine
 from copied import is_untouched
 from expectations import refused
@@ -89,6 +90,7 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
 
 
 def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
+    staff.fill_roles(world)
     give(world)
     world.sql("UPDATE epoch SET trimmed = 3")
     before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq

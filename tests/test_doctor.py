@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import people
+import staff
 from command_line import CommandLine
 from findings import findings
 from gamekeeper import doctor
@@ -334,3 +335,19 @@ def test_doctor_writes_nothing(world: World) -> None:
     before = world.ledger()
     noticed(world)
     assert world.ledger() == before
+
+
+def test_role_given_by_another_program_is_found(world: World) -> None:
+    staff.fill_roles(world)
+    assert errors(world) == []
+    world.sql("DELETE FROM user_roles WHERE role = 'helper'")
+    ((check, message),) = errors(world)
+    assert check == "powers"
+    assert "roles differ from the audit log" in message
+
+
+def test_unknown_permission_of_a_role_is_noted(world: World) -> None:
+    world.sql("INSERT INTO role_permissions (role, permission) VALUES ('shop', 'items.mint')")
+    assert Finding(NOTE, "roles", "The role shop has the permission items.mint, which does not exist.") in noticed(
+        world
+    )

@@ -15,6 +15,8 @@ from gamekeeper.store.migrate import migrate
 from world import World, open_world
 
 MOST_BYTES = 300_000  # size limit in bytes for the dumps of one version, both engines together
+# by version: kinds of changes that it did not have yet
+NEWER_KINDS = {"0.1.0": {"roles_changed", "role_saved", "role_deleted"}}
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
 
 
@@ -44,8 +46,8 @@ def test_database_of_earlier_version_works(frozen: World, version: str) -> None:
     assert errors(frozen) == []
 
 
-def test_changes_of_every_kind_are_as_described(frozen: World) -> None:
-    assert hold_changes(frozen) == set(KINDS)
+def test_changes_of_every_kind_are_as_described(frozen: World, version: str) -> None:
+    assert hold_changes(frozen) == set(KINDS) - NEWER_KINDS[version]
 
 
 def test_dump_is_small(version: str) -> None:

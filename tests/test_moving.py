@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 import outbox
+import staff
 from copied import contents, is_untouched
 from expectations import refused
 from findings import errors, unseen
@@ -86,6 +87,7 @@ def listening() -> Iterator[None]:
 
 def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
     """A move from each engine to each copies all tables, with reset codes and waiting mails."""
+    staff.fill_roles(world)
     first = give(world, headers=KEY)
     outbox.ask(world)
     world.call("PUT", "/api/link/v1/servers/realm1", body={"Lease": 60}, by="Server")

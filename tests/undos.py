@@ -103,6 +103,9 @@ ACTS: Mapping[str, Act] = {
     "email_changed": lambda world: world.post("/api/v1/users/Ann/manage/email/change", {"new": "other@example.test"}),
     "user_renamed": lambda world: world.post("/api/v1/users/Ann/name", {"name": "Annabel"}),
     "powers_changed": lambda world: grant(world, "Ann", Powers(api=True, users_query=True)),
+    "roles_changed": lambda world: world.post(
+        "/api/keeper/v1/users/Ann/roles", {"give": ["moderator"], "grant": ["items.give"]}
+    ),
     "user_banned": lambda world: moderate(world, "ban"),
     "user_unbanned": lambda world: moderate(world, "unban"),
     "user_muted": lambda world: moderate(world, "mute"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import people
+import staff
 from command_line import CommandLine
 from game_server import heartbeat, join, put_player
 from gamekeeper.backup import person as exports
@@ -128,6 +129,18 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     kinds = ["user_registered", "reset_requested", "player_created", "player_created", "player_deleted"]
     assert [each["kind"] for each in found["changes"]] == kinds
     assert next(each["reason"] for each in found["changes"] if each["kind"] == "player_deleted") == "asked for"
+
+
+def test_export_has_roles(command: CommandLine, world: World, tmp_path: Path) -> None:
+    staff.fill_roles(world)
+    file = tmp_path / "ann.json"
+    command.says("users", "export", "Ann", str(file))
+    told = json.loads(file.read_text())["roles"]
+    assert [(each["kind"], each["name"]) for each in told] == [
+        ("permission", "audit.read"),
+        ("role", "helper"),
+        ("role", "shop"),
+    ]
 
 
 def test_export_omits_player_that_moved_to_another_account(command: CommandLine, world: World, tmp_path: Path) -> None:

@@ -190,6 +190,8 @@ def test_list(command: CommandLine) -> None:
         "api": False,
         "roles": [],
         "powers": [],
+        "staff": [],
+        "permissions": [],
         "muted": "for good",
         "mute_reason": "spamming",
         "banned": "no",

@@ -21,7 +21,7 @@ NOWHERE = "http://127.0.0.1:1"  # valid server URL that is never contacted: thes
 BOTH: list[Any] = [Client, AsyncClient]
 WRITE_OPTIONS = {"dry_run", "reason", "idempotency_key"}
 IDS = {"playerid", "tokenid", "variableid", "bagid", "mailid", "objectid", "objecttype"}
-PATH_WORDS = {"player", "user", "username", "server", "kind", "seq", *IDS}
+PATH_WORDS = {"player", "user", "username", "server", "kind", "seq", "role", *IDS}
 SENT_OTHERWISE = {
     "readonly": "`scope=read` in the API",
     "fields": "the body itself",

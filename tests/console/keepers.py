@@ -90,13 +90,13 @@ class Keeper:
         return {**cookie, **(given or {})}
 
 
-def open_session(world: World, name: str) -> Keeper:
-    """Open a console session without a password, because hashing passwords is slow."""
+def open_session(world: World, name: str, user_id: str = "") -> Keeper:
+    """Open a console session without a password, because hashing passwords is slow. `user_id`: of another account."""
     access = tokens.ACCESS_PREFIX + new_guid()
     row = stored.NewToken(
         id=new_guid(),
         family_id=new_guid(),
-        user_id=people.USER_IDS[name],
+        user_id=user_id or people.USER_IDS[name],
         access_hash=tokens.hash_token(access),
         refresh_hash=None,
         read_only=False,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +32,7 @@ OTHER_KEYS = {
     "objectId": people.COIN.id,
     "seq": "16",  # number of the change that created Zoe, the last change of the test data
     "mailId": MAIL_ID,
+    "role": samples.ROLE,
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
 OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}
@@ -51,6 +53,7 @@ UNKNOWN_KEYS = {
     "objectId": people.NOBODY_ID,
     "seq": "999999999",
     "mailId": people.NOBODY_ID,
+    "role": "nothing",
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
@@ -69,7 +72,12 @@ HERE = {
 
 
 # By type of request body, if all its fields are optional: how many fields of the example to keep; default 0.
-KEPT_FIELDS: Mapping[object, int] = {wire.link.PutPlayer: 1, wire.powers.ChangePowers: 1, wire.tokens.LogIn: 3}
+KEPT_FIELDS: Mapping[object, int] = {
+    wire.link.PutPlayer: 1,
+    wire.powers.ChangePowers: 1,
+    wire.roles.ChangeRoles: 1,
+    wire.tokens.LogIn: 3,
+}
 
 
 def body_of(route: Operation) -> object:
@@ -105,7 +113,7 @@ def path_of(route: Route, keys: Mapping[str, str]) -> str:
     """Return the route's path with its path parameters filled in."""
     usual = (USER_KEYS if route.path.startswith("/api/v1/users") else PLAYER_KEYS) | OTHER_KEYS | dict(keys)
     usual |= {"lookupKey": OTHERS.get(route.path.rpartition("/")[2], usual["lookupKey"])} | dict(keys)
-    return re.sub(r"\[(\w+)\]", lambda found: usual[found[1]], route.path)
+    return re.sub(r"\[(\w+)\]", lambda found: quote(usual[found[1]]), route.path)
 
 
 def handler_of(route: Route) -> str:
@@ -129,9 +137,10 @@ def dry_run_path(example: Example) -> str:
 def furnish(world: World) -> None:
     """Add to the test world what the example requests need and people.py does not create.
 
-    This is a game server with an online player of Mona's, a mail with a reset code, a token with a known id, and a ban
-    and a mute of Bob.
+    This is a game server with an online player of Mona's, a mail with a reset code, a token with a known id, a role,
+    and a ban and a mute of Bob.
     """
+    world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
     monas = {"Name": "Mona", "UserId": people.USER_IDS["Mona"], "CreationDate": "2026-01-31T12:00:00Z"}
     world.call("PUT", f"/api/link/v1/players/{MONAS_ID}", body=monas)

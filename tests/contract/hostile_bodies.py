@@ -34,9 +34,13 @@ def bodies() -> Iterator[Hostile]:
             yield from _incomplete(example)
 
 
+# fields of the example bodies that may be left out
+OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give"}
+
+
 def _incomplete(example: Example) -> Iterator[Hostile]:
     whole = example.fields
-    needed = [name for name in whole if name not in {"bankoverflow", "Level", "mute"}]
+    needed = [name for name in whole if name not in OPTIONAL]
     for name in needed:
         rest = json.dumps({each: value for each, value in whole.items() if each != name}).encode()
         yield variant(

@@ -31,6 +31,8 @@ NOT_COMPARED = {  # by table: columns that differ between two runs of the same r
     "bans": {"started_at", "ends_at"},
     "mutes": {"started_at", "ends_at"},
     "token_rounds": {"began_at"},
+    "user_roles": {"given_at"},
+    "user_permissions": {"given_at"},
 }
 
 
@@ -94,6 +96,9 @@ WRITES = [
         "moderation.unmute",
         "moderation.kick",
         "powers.change_powers",
+        "roles.create_role",
+        "roles.save_role",
+        "roles.change_user_roles",
         "players.rename",
         "users.rename",
     )

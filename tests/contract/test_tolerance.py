@@ -21,8 +21,8 @@ from world import SENT, Answer, World
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = {"tokens.log_in", "info.get_stats", "link.record_heartbeat", "feed.list_changes"}
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
-# operations for game clients, without the link, which accepts JSON only
-OF_CLIENTS = [each for each in BODIED if not each.route.over_link]
+# operations for game clients, without those that accept JSON only: the link, and bodies with lists
+OF_CLIENTS = [each for each in BODIED if each.route.takes_forms]
 JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
 Varied = Mapping[str, Any]  # arguments of `World.call` that vary a request: path, body, headers or caller
 

@@ -24,7 +24,6 @@ from gamekeeper.demo import sample_players
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, operation_refusals, samples, wire
 from gamekeeper.http.bodies import list_optional_names
-from gamekeeper.http.caller import POWERS
 from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
 
@@ -69,8 +68,7 @@ def test_every_operation_has_a_unique_id_and_a_group() -> None:
 def test_every_operation_has_a_summary_and_its_permission(operation: Operation) -> None:
     about, route = operation.about, operation.route
     assert re.fullmatch(r"[A-Z][^\n]{10,90}\.", about["summary"])
-    assert sorted([*about["x-roles"], *about["x-powers"]]) == sorted(route.permissions or ())
-    assert set(about["x-powers"]) <= POWERS
+    assert about["x-permissions"] == sorted(route.permissions or ())
     assert all(f"`{role}`" in about["description"] for role in route.permissions or ())
     assert about["security"] == ([] if route.permissions is NO_TOKEN else [{"bearer": []}])
     assert about.get("deprecated", False) == bool(route.successor)

@@ -18,7 +18,7 @@ from gamekeeper.store import copies, indexes, lists
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Row, Writing
 from gamekeeper.store.migrate import MIGRATIONS_TABLE, AppliedMigration, apply_missing, load_migrations, read_applied
 
-EPOCH, LISTS = "epoch", "lists"
+EPOCH, LISTS, ROLES = "epoch", "lists", "roles"
 
 
 class NotEmpty(BadCopy):
@@ -147,6 +147,8 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
         raise origin.build_mismatch_error(table)
     if table == EPOCH:
         await copies.clear_epoch(tx)
+    if table == ROLES:
+        await copies.clear_roles(tx)
     given = TableChecksum()
     with contextlib.closing(origin.read_rows(table, progress)) as rows:
         try:

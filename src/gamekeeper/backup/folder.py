@@ -48,6 +48,8 @@ NESTED_TABLES: Mapping[str, tuple[NestedTable, ...]] = {
     "users": (
         NestedTable("muted", "mutes", "user_id", many=False),
         NestedTable("banned", "bans", "user_id", many=False),
+        NestedTable("roles", "user_roles", "user_id", many=True),
+        NestedTable("permissions", "user_permissions", "user_id", many=True),
     ),
     "players": (
         NestedTable("bags", "bags", "player_id", many=True),

@@ -51,6 +51,7 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     await _write_list(file, _read_players(tx, characters))
     for name, rows in (
         ("penalties", await person.read_penalties(tx, user.id)),
+        ("roles", await person.read_roles(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
     ):

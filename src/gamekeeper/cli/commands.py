@@ -10,6 +10,7 @@ COMMANDS = LazyCommands(
         "demo": "demo:demo",
         "serve": "serve:serve",
         "users": "users:users",
+        "roles": "roles:roles",
         "tokens": "tokens:tokens",
         "mail": "mail:mail",
         "migrate": "database:migrate",

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.lazy_commands import LazyCommands
-from gamekeeper.game import accounts, lookup, new_passwords
+from gamekeeper.game import accounts, lookup, new_passwords, permissions, roles
 from gamekeeper.game.changes import Decide, Decision
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import BadField
+from gamekeeper.game.roles import RoleRequest
 from gamekeeper.settings import Settings, variable
 from gamekeeper.store import moderation
 from gamekeeper.store import users as user_rows
@@ -48,13 +50,15 @@ class RoleType(click.ParamType[str]):
 
 
 class PermissionType(RoleType):
-    """A role, or a permission in the game."""
+    """A permission. Those that older versions knew are also accepted by their old names, such as ban."""
 
     name = "permission"
-    known = (*accounts.ROLES, *accounts.POWERS)
+    known = (*accounts.ROLES, *accounts.POWERS, *sorted(permissions.ALL - permissions.FLAGS.keys()))
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value.lower() if value.lower() in accounts.POWERS else super().convert(value, param, ctx)
+        if value.lower() in accounts.POWERS:
+            return permissions.COLUMNS[value.lower()]
+        return value.lower() if value.lower() in permissions.ALL else super().convert(value, param, ctx)
 
 
 def password_options(command: C) -> C:
@@ -74,6 +78,8 @@ OTHER_COMMANDS = LazyCommands(
         "unban": "moderation:unban",
         "mute": "moderation:mute",
         "unmute": "moderation:unmute",
+        "give": "roles:give",
+        "take": "roles:take",
     }
 )
 
@@ -88,9 +94,14 @@ def users() -> None:
 )
 @click.argument("name")
 @click.option("--email", required=True, help="The account's email address.")
-@click.option("--api", is_flag=True, help="Allow the account to get tokens and call the API.")
+@click.option("--api", is_flag=True, help="Allow the account to get tokens and call the API: the role api.")
+@click.option("--staff", "held", multiple=True, help="Role such as moderator, see `gamekeeper roles list`; repeatable.")
 @click.option(
-    "--role", "roles", type=RoleType(), multiple=True, help="users.query, users.manage or game.link; repeatable."
+    "--role",
+    "granted_roles",
+    type=RoleType(),
+    multiple=True,
+    help="users.query, users.manage or game.link; repeatable.",
 )
 @click.option(
     "--power",
@@ -103,18 +114,20 @@ def users() -> None:
 @terminal.database_option
 def add(
     name: str,
+    *,
     email: str,
-    api: bool,  # noqa: FBT001 - click passes options by name
-    roles: Sequence[str],
+    api: bool,
+    held: Sequence[str],
+    granted_roles: Sequence[str],
     powers: Sequence[str],
-    from_stdin: bool,  # noqa: FBT001 - click passes options by name
-    generated: bool,  # noqa: FBT001 - click passes options by name
+    from_stdin: bool,
+    generated: bool,
     database: str | None,
 ) -> None:
     """Add an account."""
-    held = Powers(api=api, **{power.lower(): True for power in powers})
-    for role in roles:
-        held = accounts.grant(held, role)
+    granted = Powers(api=api, **{power.lower(): True for power in powers})
+    for role in granted_roles:
+        granted = accounts.grant(granted, role)
     with terminal.report_failures():
         address = accounts.require_email(email, "--email")
     password = choose_password(
@@ -124,10 +137,10 @@ def add(
     async def register(keeper: Keeper) -> User:
         _require_name(name, keeper.settings)
         stored = await keeper.passwords.hash_password(hash_for_wire(password))
-        return await apply_change(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
+        return await apply_change(keeper, lambda tx: accounts.register(tx, name, address, stored, granted, held))
 
     user = terminal.run_on_database(database, register, first=True, final=True)
-    click.echo(f"Added {user.name}. Permissions: {', '.join(list_permissions(user.powers)) or 'none'}.")
+    click.echo(f"Added {user.name}. Permissions: {', '.join(list_permissions(user)) or 'none'}.")
     if generated:
         click.echo(f"Password: {password}")
 
@@ -144,7 +157,7 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
             return
         async for user, _, _ in _read_accounts(keeper):
             name, email = terminal.escape(user.name), terminal.escape(user.email)
-            click.echo(f"{name:<20}  {email:<32}  {', '.join(list_permissions(user.powers)) or '-'}")
+            click.echo(f"{name:<20}  {email:<32}  {', '.join(list_permissions(user)) or '-'}")
 
     terminal.run_on_database(database, write)
 
@@ -171,11 +184,11 @@ def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT00
 @click.argument("permission", type=PermissionType())
 @terminal.database_option
 def grant(name: str, permission: str, database: str | None) -> None:
-    """Grant an account a role or a permission in the game.
+    """Grant an account a permission directly. `gamekeeper users give` gives it a role.
 
-    Roles: users.query, users.manage (includes users.query), game.link. In the game: editor, ban, kick, mute.
+    For example users.query, users.manage (includes users.query) and game.link; in the game: editor, ban, kick, mute.
     """
-    _change_powers(database, name, lambda powers: accounts.grant(powers, permission))
+    change_roles(database, name, RoleRequest(grant=[permission]))
 
 
 @users.command(epilog="Example: gamekeeper users revoke root users.manage")
@@ -183,8 +196,8 @@ def grant(name: str, permission: str, database: str | None) -> None:
 @click.argument("permission", type=PermissionType())
 @terminal.database_option
 def revoke(name: str, permission: str, database: str | None) -> None:
-    """Revoke a role or a permission in the game. Revoking users.query also revokes users.manage."""
-    _change_powers(database, name, lambda powers: accounts.revoke(powers, permission))
+    """Revoke a directly granted permission. Revoking users.query also revokes users.manage."""
+    change_roles(database, name, RoleRequest(revoke=[permission]))
 
 
 @users.command(epilog="Example: gamekeeper users api root on")
@@ -192,8 +205,8 @@ def revoke(name: str, permission: str, database: str | None) -> None:
 @click.argument("state", type=click.Choice(["on", "off"]))
 @terminal.database_option
 def api(name: str, state: str, database: str | None) -> None:
-    """Switch an account's API access on or off. Off revokes its tokens within 5 seconds."""
-    _change_powers(database, name, lambda powers: powers._replace(api=state == "on"))
+    """Switch an account's API access, the role api, on or off. Off revokes its tokens within 5 seconds."""
+    change_roles(database, name, RoleRequest(give=[API]) if state == "on" else RoleRequest(take=[API]))
 
 
 @users.command(epilog="Example: gamekeeper users password root --password-stdin < secret.txt")
@@ -271,9 +284,10 @@ async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = Fal
     return results[-1]
 
 
-def list_permissions(powers: Powers) -> list[str]:
-    """Return the names of an account's permissions, as this command line spells them."""
-    return (["api"] if powers.api else []) + _list_roles(powers) + _list_powers(powers)
+def list_permissions(user: User) -> list[str]:
+    """Return the names of an account's roles and directly granted permissions, as this command line spells them."""
+    old = (["api"] if user.powers.api else []) + _list_roles(user.powers) + _list_powers(user.powers)
+    return [*old, *(f"role {each}" for each in user.grants.roles), *sorted(user.grants.direct)]
 
 
 def to_json_object(standing: AccountStatus) -> dict[str, str | bool | list[str] | None]:
@@ -285,6 +299,8 @@ def to_json_object(standing: AccountStatus) -> dict[str, str | bool | list[str] 
         "api": user.powers.api,
         "roles": _list_roles(user.powers),
         "powers": _list_powers(user.powers),
+        "staff": list(user.grants.roles),
+        "permissions": sorted(user.grants.direct),
         "muted": _describe_penalty(mute),
         "mute_reason": user.mute_reason,
         "banned": _describe_penalty(ban),
@@ -335,10 +351,11 @@ def _require_name(name: str, settings: Settings) -> None:
         terminal.fail(f"{bad.message} Choose another name, or set {variable('name_pattern')}.")
 
 
-def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powers]) -> None:
+def change_roles(database: str | None, name: str, wanted: RoleRequest) -> None:
+    """Give and take roles, grant and revoke permissions, and print what the account has then."""
+
     async def decide(tx: Reading) -> Decision[User]:
-        user = await lookup.lock_user(tx, name)
-        return await accounts.change_powers(tx, user.id, new(user.powers))
+        return await roles.change_account(tx, name, wanted, None)
 
     user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"Permissions of {user.name}: {', '.join(list_permissions(user.powers)) or 'none'}.")
+    click.echo(f"Permissions of {user.name}: {', '.join(list_permissions(user)) or 'none'}.")

@@ -1,23 +1,26 @@
 """The page of one account: its data, players, permissions, ban and mute, tokens and history."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.console import changes, pages, tokens
-from gamekeeper.console.queries import find_cursor
 from gamekeeper.console.texts import gettext, ngettext
-from gamekeeper.game import accounts, history, lookup, moderation
+from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.history import HistoryPage
+from gamekeeper.game.permissions import find_powers
 from gamekeeper.game.players import Player
+from gamekeeper.game.roles import list_permissions
 from gamekeeper.http import mail_cursor
+from gamekeeper.http.operation import STAFF
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import moderation as penalties
-from gamekeeper.store import players, users
+from gamekeeper.store import players, roles, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import OF_USER, HistoryFilter
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.roles import Role
 from gamekeeper.store.users import Powers, User
 
 CHANGES_PER_PAGE = 20  # audit log changes per page of the account's history
@@ -51,6 +54,12 @@ class PermissionRow(NamedTuple):
     is_grantable: bool  # the viewer has this permission too, and so may grant and revoke it
 
 
+class RoleRow(NamedTuple):
+    name: str
+    about: str
+    can_change: bool  # the viewer may give the role and take it away
+
+
 class AccountView(NamedTuple):
     """The data of an account's page, read from one consistent snapshot of the database."""
 
@@ -61,12 +70,14 @@ class AccountView(NamedTuple):
     mute: Penalty | None
     tokens: tokens.TokenPage
     history: HistoryPage
+    roles: Mapping[str, Role]
 
 
 async def show(request: Request) -> Response:
     sight = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
     user, rights = sight.user, request.caller.permissions
     below = is_below(sight.viewer, user)
+    held, offered = permissions.list_roles(user), _list_roles(request, sight, below=below)
     return pages.render(
         request,
         "account.html",
@@ -78,8 +89,11 @@ async def show(request: Request) -> Response:
         mute=sight.mute,
         acts=find_allowed_acts(request, sight.viewer, user),
         days=DURATIONS,
-        powers=_list_permissions(user.powers, sight.viewer.powers if sight.viewer else Powers()),
-        edits_powers=below and "users.manage" in rights,
+        powers=_list_permissions(find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()),
+        edits_powers=below and "users.manage" in rights and not request.caller.read_only,
+        roles=[each for each in offered if each.name in held],
+        offered=[each for each in offered if each.can_change and each.name not in held],
+        can_log_in=permissions.can_log_in(user),
         manages="users.manage" in rights,
         mail_set_up=bool(request.services.keeper.settings.smtp_url),
         sees_tokens=_can_see_tokens(request, user),
@@ -96,14 +110,16 @@ async def show(request: Request) -> Response:
 
 def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
     """Return which of the actions ban, kick and mute the viewer may take on the account."""
-    return MODERATION_ACTS & request.caller.permissions if is_below(looker, user) else frozenset()
+    if not is_below(looker, user):
+        return frozenset()
+    return frozenset(each for each in MODERATION_ACTS if f"moderation.{each}" in request.caller.permissions)
 
 
 def is_below(looker: User | None, user: User | None) -> bool:
     """Return whether the viewer may moderate the account. An account may not moderate itself."""
     if looker is None or user is None or looker.id == user.id:
         return False
-    return moderation.can_act_on(looker.powers, user.powers)
+    return moderation.can_act_on(looker, user)
 
 
 async def show_own(request: Request) -> Response:
@@ -130,13 +146,25 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         ban=await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
         tokens=page,
-        history=await history.load_page(tx, wanted, find_cursor(request), CHANGES_PER_PAGE),
+        history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
+        roles=await roles.read_all(tx),
     )
 
 
 def _can_see_tokens(request: Request, user: User) -> bool:
     """Return whether the caller may see and revoke the account's tokens: its owner and account managers may."""
     return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
+
+
+def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[RoleRow]:
+    """Return all roles, with whether the viewer may give each one to the account and take it away."""
+    mine, own = request.caller.permissions, sight.viewer.grants.roles if sight.viewer else ()
+    return [
+        RoleRow(
+            each.name, each.about, below and mine >= STAFF and list_permissions(each) <= mine and each.name not in own
+        )
+        for each in sight.roles.values()
+    ]
 
 
 def _read_player(request: Request, record: StoredPlayer) -> Player:

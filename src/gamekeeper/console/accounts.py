@@ -9,7 +9,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import moderation
 from gamekeeper.store.moderation import ImposedPenalty
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.users import User
 
 STATE_LABELS = {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
 PENALTY_READERS = {"banned": moderation.find_bans, "muted": moderation.find_mutes}
@@ -21,7 +21,7 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "accounts.html",
-        accounts=[(user, list_permissions(user.powers)) for user in users],
+        accounts=[(user, list_permissions(user)) for user in users],
         choice=choice,
         imposed=await _find_penalties(request, choice.chosen, users),
         newest=lists.build_url(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
@@ -30,8 +30,10 @@ async def show(request: Request) -> Response:
     )
 
 
-def list_permissions(held: Powers) -> list[str]:
-    return [name.replace("_", " ") for name, has in held._asdict().items() if has]
+def list_permissions(user: User) -> list[str]:
+    """Return the names of an account's roles and of its directly granted permissions."""
+    flags = [name.replace("_", " ") for name, has in user.powers._asdict().items() if has]
+    return [*user.grants.roles, *flags, *sorted(user.grants.direct)]
 
 
 async def _find_penalties(request: Request, state: str, users: Sequence[User]) -> dict[str, ImposedPenalty]:

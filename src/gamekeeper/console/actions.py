@@ -31,6 +31,7 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, Histor
 from gamekeeper.store.ledger import LedgerEntry
 
 BODY = "body."  # prefix of the form fields that become the body of the call
+LIST = "[]"  # end of the name of a form field that is a list
 REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
 NEWEST_CHANGES = 2_000  # how many of the newest changes are searched for those of a request that has just run
 REQUEST_CHANGES = 50  # how many changes of one request are shown
@@ -109,8 +110,10 @@ def read_form(request: Request, raw: bytes) -> ActionForm:
     if confirmed:
         require_confirmation(fields)
     asks = tuple(each for each in fields.get("ask", "").split(",") if each)
+    given = {name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value}
+    # a field whose name ends with [] is a list with one value
     body: dict[str, object] = {
-        name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value
+        name.removesuffix(LIST): [value] if name.endswith(LIST) else value for name, value in given.items()
     }
     body |= {name: hash_for_wire(new_guid()) for name in asks}  # a dry run accepts any password
     call = ApiCall(

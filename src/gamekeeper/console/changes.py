@@ -12,7 +12,7 @@ import msgspec
 from gamekeeper.console import differences, pages, summaries, undos
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
-from gamekeeper.console.menu import QUERY
+from gamekeeper.console.menu import CHANGES, QUERY
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import finder, history, lookup
@@ -179,6 +179,13 @@ def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
     return wire.encode(operations.make_history(page, caller))
 
 
+async def load_history(tx: Reading, request: Request, wanted: HistoryFilter, limit: int) -> HistoryPage:
+    """Load a page of changes for the page of a player or account; none for viewers who may not read the audit log."""
+    if not request.caller.permissions >= CHANGES:
+        return HistoryPage([], {}, None)
+    return await history.load_page(tx, wanted, find_cursor(request), limit)
+
+
 async def load_entries(
     request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], *, is_short: bool = False
 ) -> list[HistoryEntry]:
@@ -267,7 +274,9 @@ async def _find_item_id(request: Request, text: str) -> str:
     if not text or lookup.parse_guid(text):
         return text
     keeper = request.services.keeper
-    found = await finder.find(keeper.store, text, MOST_FOUND, keeper.changes.codec, accounts=False)
+    found = await finder.find(
+        keeper.store, text, MOST_FOUND, keeper.changes.codec, finder.Sight(accounts=False, changes=True)
+    )
     best = next((each.id for each in found if each.kind == "item" and each.match in NAMED), None)
     if best is None:
         raise BadField(field="item", problem=gettext("must be the name or the id of an item in the catalogue"))

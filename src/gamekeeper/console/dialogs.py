@@ -61,6 +61,7 @@ DIALOGS: Mapping[str, Dialog] = {
     "manage_password": _same(_("Set a new password for %(name)s")),
     "request_password_reset": _same(_("Send a password reset mail to %(name)s")),
     "change_powers": _same(_("Change the permissions of %(name)s")),
+    "change_user_roles": _same(_("Change the roles of %(name)s")),
     "delete_user": _same(_("Erase %(name)s")),
     "revoke_token": _same(_("Revoke token of %(name)s")),
     "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),

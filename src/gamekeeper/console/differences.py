@@ -57,6 +57,11 @@ LABELS = {
     "ban": gettext("Permission: ban"),
     "kick": gettext("Permission: kick"),
     "mute": gettext("Permission: mute"),
+    "roles": gettext("Roles"),
+    "permissions": gettext("Permissions"),
+    "role": gettext("Role"),
+    "about": gettext("Description"),
+    "read_only": gettext("Read only"),
     "upto": gettext("Deleted up to change"),
     "rows": gettext("Number of deleted changes"),
 }
@@ -352,7 +357,7 @@ def _count_slots(count: int | None) -> str:
 
 
 def _describe_field(name: str, value: object, names: Names) -> str:
-    if value == ZERO_GUID:
+    if value in (ZERO_GUID, ()):
         return NOTHING
     if name in CATALOGUE_KINDS and isinstance(value, str):
         return names.of(CATALOGUE_KINDS[name], value)

@@ -5,6 +5,9 @@ from typing import NamedTuple
 from gamekeeper.console.texts import gettext
 
 NO_PERMISSIONS: frozenset[str] = frozenset()
+PLAYERS = frozenset({"players.read"})
+CHANGES = frozenset({"audit.read"})
+BULK = frozenset({"bulk.run", "players.read"})
 QUERY = frozenset({"users.query"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
@@ -17,12 +20,12 @@ class MenuEntry(NamedTuple):
 
 MENU = (
     MenuEntry("/console", gettext("Overview")),
-    MenuEntry("/console/characters", gettext("Players")),
-    MenuEntry("/console/ranking", gettext("Ranking")),
-    MenuEntry("/console/online", gettext("Online")),
+    MenuEntry("/console/characters", gettext("Players"), PLAYERS),
+    MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS),
+    MenuEntry("/console/online", gettext("Online"), PLAYERS),
     MenuEntry("/console/accounts", gettext("Accounts"), QUERY),
-    MenuEntry("/console/changes", gettext("Changes")),
-    MenuEntry("/console/catalogue", gettext("Catalogue")),
+    MenuEntry("/console/changes", gettext("Changes"), CHANGES),
+    MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS),
     MenuEntry("/console/mail", gettext("Mail"), MANAGE),
     MenuEntry("/console/tokens", gettext("Tokens"), MANAGE),
     MenuEntry("/console/health", gettext("Health")),

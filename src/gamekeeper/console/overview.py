@@ -49,6 +49,7 @@ async def load_data(request: Request) -> OverviewData:
     checks = await heart.read_checks()
     try:
         seen = await heart.read_snapshot(request.caller.permissions)
+        seen = seen if "audit.read" in request.caller.permissions else seen._replace(latest="")
     except DatabaseUnavailable:
         seen = None
     now, groups = pace.sum_last(BUCKET_SECONDS), pace.sum_buckets(BUCKET_SECONDS, SAMPLES)

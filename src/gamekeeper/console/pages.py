@@ -15,7 +15,7 @@ from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
 from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors, wire
+from gamekeeper.http import dispatcher, errors, wire
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Header, Response
@@ -30,6 +30,27 @@ CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
 FRAGMENT = b"x-fragment"  # request header of the console's scripts: return the page's content without the layout
 CONTENT_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+class FormToken(str):
+    """The CSRF token of a page's forms. It also knows the viewer, so that forms which would be refused are left out."""
+
+    __slots__ = ("request",)
+    request: Request
+
+    @classmethod
+    def of(cls, request: Request) -> "FormToken":
+        token = cls(sessions.make_csrf_token(request))
+        token.request = request
+        return token
+
+    def allows(self, method: str, path: str) -> bool:
+        """Tell whether the viewer may call an operation. A path that a field of the form completes is allowed."""
+        try:
+            route, _ = self.request.services.router.find(method, path.encode())
+        except (errors.NoSuchRoute, errors.MethodNotAllowed):
+            return True
+        return dispatcher.may_call(self.request.caller, route)
 
 
 def _read_static_files() -> dict[str, bytes]:
@@ -110,7 +131,7 @@ def _shared_context(request: Request) -> dict[str, object]:
         "my_id": request.caller.account_id,
         "rights": rights,
         "menu": [each for each in MENU if each.needs <= rights],
-        "csrf": sessions.make_csrf_token(request),
+        "csrf": FormToken.of(request),
         "game": request.services.keeper.settings.game_name,
         "path": request.route.path,
         "request_id": request.id,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import account, changes, differences, grids, pages
 from gamekeeper.console.differences import Names
-from gamekeeper.console.queries import find_cursor
+from gamekeeper.console.menu import CHANGES
 from gamekeeper.game import history, lookup
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
@@ -52,6 +52,8 @@ class Neighbour(NamedTuple):
 
 async def show(request: Request) -> Response:
     moment = queries.decode(ThenQuery, request.query).at
+    if moment != PointInTime():
+        request.caller.require(CHANGES)
     sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moment, rest))
     player, then = sight.player, moment != PointInTime()
     standing = (
@@ -90,7 +92,9 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
     spelling = request.services.keeper.changes.codec
     accounts = "users.query" in request.caller.permissions
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
-    player, record, deletion = await _find_player(tx, request.params[0], spelling, seen)
+    player, record, deletion = await _find_player(
+        tx, request.params[0], spelling, seen if request.caller.permissions >= CHANGES else None
+    )
     if deletion and moment == PointInTime():
         held = spelling.decode_side(deletion.before or b"{}")  # the player's items and data before its deletion
     else:
@@ -106,20 +110,23 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
         owner=await users.find_by_id(tx, player.user_id),
         viewer=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),
-        history=await history.load_page(tx, wanted, find_cursor(request), CHANGES_PER_PAGE),
+        history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
         variables=await catalogue.read_page(tx, "variables", MAX_CHOICES, 0),
     )
 
 
 async def _find_player(
-    tx: Reading, key: str, spelling: Codec, seen: HistoryFilter
+    tx: Reading, key: str, spelling: Codec, seen: HistoryFilter | None
 ) -> tuple[Player, StoredPlayer | None, HistoryChange | None]:
-    """Find a player by id or name. A deleted player is found only by id, and is rebuilt from the audit log."""
+    """Find a player by id or name. A deleted player is found only by id, and is rebuilt from the audit log.
+
+    `seen`: what the viewer may read of the audit log; None: nothing.
+    """
     try:
         record = await lookup.find_player_record(tx, key)
     except NoSuchPlayer:
-        deletion = await _find_deletion(tx, key, seen)
+        deletion = await _find_deletion(tx, key, seen) if seen else None
         if deletion is None:
             raise
         return _rebuild_player(deletion, spelling), None, deletion

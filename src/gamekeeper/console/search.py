@@ -6,7 +6,6 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from gamekeeper.console import pages
-from gamekeeper.console.menu import QUERY
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
@@ -77,12 +76,8 @@ def build_url(found: SearchHit) -> str:
 
 
 async def _find(request: Request, most: int) -> list[ResultRow]:
-    text, accounts, spelling = (
-        _read_text(request),
-        request.caller.permissions >= QUERY,
-        request.services.keeper.changes.codec,
-    )
-    find = partial(finder.find, text=text, most=most, codec=spelling, accounts=accounts)
+    sight, spelling = finder.Sight.of(request.caller.permissions), request.services.keeper.changes.codec
+    find = partial(finder.find, text=_read_text(request), most=most, codec=spelling, sight=sight)
     found = await request.run_through_gate(lambda: request.services.keeper.store.read(find))
     return [ResultRow(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)) for each in found]
 

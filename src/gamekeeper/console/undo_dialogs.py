@@ -14,6 +14,7 @@ from gamekeeper.game.effects import (
     PlayerCreated,
     PlayerDeleted,
     PowersChanged,
+    RolesChanged,
     UserBanned,
     UserMuted,
     UserRenamed,
@@ -134,4 +135,5 @@ BUTTONS: Mapping[str, Callable[[Undo], str]] = {  # text of the button, by the k
     UserRenamed.kind: _fill(_("Undo: rename %(name)s back to %(former_name)s")),
     EmailChanged.kind: _fill(_("Undo: change the email of %(name)s back to %(former_email)s")),
     PowersChanged.kind: _fill(_("Undo: restore the permissions of %(name)s")),
+    RolesChanged.kind: _fill(_("Undo: restore the roles of %(name)s")),
 }

@@ -4,7 +4,7 @@ Items, spells and variables are not compared here: the dry run of the undo does 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gamekeeper.console.differences import NO_VALUES, DecodedSides
 from gamekeeper.game import moderation, undo
@@ -15,12 +15,14 @@ from gamekeeper.game.effects import (
     PlayerCreated,
     PlayerDeleted,
     PowersChanged,
+    RolesChanged,
     UserBanned,
     UserMuted,
     UserRenamed,
     UserUnbanned,
     UserUnmuted,
 )
+from gamekeeper.game.permissions import find_powers
 from gamekeeper.http.outlines import PlayerOutline, has_same_record
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
@@ -115,12 +117,23 @@ def _is_unchanged(change: DecodedChange, stored: players.StoredPlayer, codec: Co
 
 def _can_undo_powers(change: DecodedChange, user: User, me: User, _: int) -> bool:
     before, after = _read_powers(change.before), _read_powers(change.after)
-    held = all(was == became or mine for was, became, mine in zip(before, after, me.powers, strict=True))
-    return user.id != me.id and user.powers == after and held and moderation.can_act_on(me.powers, user.powers)
+    held = all(was == became or mine for was, became, mine in zip(before, after, find_powers(me), strict=True))
+    return user.id != me.id and user.powers == after and held and moderation.can_act_on(me, user)
 
 
 def _read_powers(side: ChangeSide) -> Powers:
     return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
+
+
+def _can_undo_roles(change: DecodedChange, user: User, me: User, _: int) -> bool:
+    now = {"roles": user.grants.roles, "permissions": tuple(sorted(user.grants.direct))}
+    touched = {
+        str(each)
+        for side in (change.before, change.after)
+        for each in cast("tuple[str, ...]", side.user.get("roles", ()))
+    }
+    same = all(change.after.user.get(name) == value for name, value in now.items())
+    return user.id != me.id and same and not touched & {*me.grants.roles} and moderation.can_act_on(me, user)
 
 
 def _can_undo_email(change: DecodedChange, user: User, *_: object) -> bool:
@@ -136,7 +149,7 @@ def _make_penalty_rule(reason: str) -> AccountRule:
 
     def is_in_force(change: DecodedChange, user: User, me: User, _: int) -> bool:
         same = getattr(user, reason) is not None and getattr(user, reason) == change.after.user.get(reason)
-        return same and moderation.can_act_on(me.powers, user.powers)
+        return same and moderation.can_act_on(me, user)
 
     return is_in_force
 
@@ -147,13 +160,14 @@ def _make_pardon_rule(reason: str) -> AccountRule:
     def can_return(change: DecodedChange, user: User, me: User, now: int) -> bool:
         ends_at = change.before.user.get("ends_at")
         lasts = not isinstance(ends_at, int) or ends_at > now
-        return getattr(user, reason) is None and lasts and moderation.can_act_on(me.powers, user.powers)
+        return getattr(user, reason) is None and lasts and moderation.can_act_on(me, user)
 
     return can_return
 
 
 ACCOUNT_RULES: Mapping[str, AccountRule] = {
     PowersChanged.kind: _can_undo_powers,
+    RolesChanged.kind: _can_undo_roles,
     EmailChanged.kind: _can_undo_email,
     UserRenamed.kind: _can_undo_name,
     UserBanned.kind: _make_penalty_rule("ban_reason"),

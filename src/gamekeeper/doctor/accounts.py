@@ -4,19 +4,22 @@ import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
-from gamekeeper.game import erasure_jobs, legacy
+from gamekeeper.game import erasure_jobs, legacy, permissions
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
 from gamekeeper.game.retention import DAY_MS
 from gamekeeper.settings import Settings
-from gamekeeper.store import feed, ledger, mails, users
+from gamekeeper.store import feed, ledger, mails, roles, users
 from gamekeeper.store import legacy as legacy_rows
 from gamekeeper.store.engine import Reading, Row
+
+COMPARED = frozenset({*users.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
 
 
 async def check(tx: Reading, found: Findings, settings: Settings, spelling: Codec, progress: Progress) -> None:
     await _check_columns(tx, found, spelling, progress)
+    await _check_roles(tx, found)
     if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
@@ -32,13 +35,25 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
         for user in page:
             _check_folds(user, found)
-            held = user.powers._asdict()
+            held = user.powers._asdict() | _list_grants(user.grants)
             differing = [name for name, value in told.get(user.id, {}).items() if held[name] != value]
             if differing:
                 message = f"Account {user.name} ({user.id}): {', '.join(differing)} differ from the audit log."
                 found.add(ERROR, "powers", f"{message} {REPAIR_ADVICE}")
         last, done = page[-1].id, done + len(page)
         progress("accounts", done, total)
+
+
+def _list_grants(grants: users.Grants) -> dict[str, object]:
+    """Return an account's roles and directly granted permissions as the audit log has them."""
+    return {"roles": grants.roles, "permissions": tuple(sorted(grants.direct))}
+
+
+async def _check_roles(tx: Reading, found: Findings) -> None:
+    """Report permissions of roles that this version does not know: they have no effect."""
+    for role in (await roles.read_all(tx)).values():
+        for unknown in sorted(role.permissions - permissions.ALL):
+            found.add(NOTE, "roles", f"The role {role.name} has the permission {unknown}, which does not exist.")
 
 
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
@@ -66,7 +81,7 @@ async def _read_powers(
             # skip unreadable changes: the check of the audit log reports them
             except (msgspec.DecodeError, ValueError):
                 continue
-            powers = {name: value for name, value in said.items() if name in users.Powers._fields}
+            powers = {name: value for name, value in said.items() if name in COMPARED}
             told.setdefault(user_id, {}).update(powers)
         mark = (page[-1][0], page[-1][1])
     return told

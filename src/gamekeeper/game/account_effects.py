@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gamekeeper.game import rows
+from gamekeeper.game import permissions, rows
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.lookup import fold
-from gamekeeper.store import erasures, guesses, mails, moderation, resets, tokens, users
+from gamekeeper.store import erasures, guesses, mails, moderation, resets, roles, tokens, users
 from gamekeeper.store.engine import Writing
 
 
@@ -24,11 +24,14 @@ class UserRegistered(_UserChange):
     kind: ClassVar[str] = "user_registered"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
-        known = {"name": self.user.name, "email": self.user.email, "password": "changed"}
-        return None, ChangeSide(user=known | _power_flags(self.user.powers))
+        known: dict[str, object] = {"name": self.user.name, "email": self.user.email, "password": "changed"}
+        given: dict[str, object] = {"roles": list(self.user.grants.roles)} if self.user.grants.roles else {}
+        return None, ChangeSide(user=known | _power_flags(self.user.powers) | given)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         users.insert(tx, [rows.make_user_columns(self.user)])
+        if self.user.grants.roles:
+            roles.give(tx, self.user.id, self.user.grants.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,73 @@ class PowersChanged(_UserChange):
         users.set_powers(tx, self.user.id, self.powers)
         if self.user.powers.api != self.powers.api:
             tokens.revoke_all_of_user(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class RolesChanged(_UserChange):
+    """New roles of an account, or new directly granted permissions that have no flag in `Powers`.
+
+    The tokens are revoked if the account gets or loses its log-in, for the reason that `PowersChanged` has.
+    """
+
+    after: users.User
+    kind: ClassVar[str] = "roles_changed"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return self._make_side(self.user), self._make_side(self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        before, after = self.user.grants, self.after.grants
+        for write, words in (
+            (roles.take, sorted(set(before.roles) - set(after.roles))),
+            (roles.give, sorted(set(after.roles) - set(before.roles))),
+            (roles.revoke, sorted(before.direct - after.direct)),
+            (roles.grant, sorted(after.direct - before.direct)),
+        ):
+            if words:
+                write(tx, self.user.id, words)
+        if permissions.can_log_in(self.user) != permissions.can_log_in(self.after):
+            tokens.revoke_all_of_user(tx, self.user.id)
+
+    @staticmethod
+    def _make_side(user: users.User) -> ChangeSide:
+        return ChangeSide(user={"roles": list(user.grants.roles), "permissions": sorted(user.grants.direct)})
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSaved:
+    """A new or edited role."""
+
+    before: roles.Role | None
+    after: roles.Role
+    kind: ClassVar[str] = "role_saved"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return _make_role_side(self.before) if self.before else None, _make_role_side(self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        roles.save(tx, self.after)
+        before = self.before.permissions if self.before else frozenset[str]()
+        roles.remove_permissions(tx, self.after.name, before - self.after.permissions)
+        roles.add_permissions(tx, self.after.name, self.after.permissions - before)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDeleted:
+    role: roles.Role
+    kind: ClassVar[str] = "role_deleted"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
+        return _make_role_side(self.role), None
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        roles.delete(tx, self.role.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +327,11 @@ class MailRetried:
 
     def _make_side(self, state: str, due: int | None) -> ChangeSide:
         return ChangeSide(user={"mail_id": self.mail.id, "mail_state": state, "next_try_at": due})
+
+
+def _make_role_side(role: roles.Role) -> ChangeSide:
+    named = {"role": role.name, "about": role.about, "read_only": role.read_only}
+    return ChangeSide(user=named | {"permissions": sorted(role.permissions)})
 
 
 def _power_flags(powers: users.Powers) -> dict[str, object]:

@@ -1,15 +1,16 @@
 """Undo of changes of accounts. `undo.py` undoes changes of players."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from gamekeeper.game import accounts, lookup, moderation, powers
+from gamekeeper.game import accounts, lookup, moderation, powers, roles
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     Change,
     EmailChanged,
     PowersChanged,
+    RolesChanged,
     Unlogged,
     UserBanned,
     UserMuted,
@@ -19,6 +20,7 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.refusals import BadField, NoSuchUser
+from gamekeeper.game.role_refusals import UnknownRole
 from gamekeeper.game.undo_context import Rule, UndoContext
 from gamekeeper.store import clock, history, users
 from gamekeeper.store import moderation as penalties
@@ -28,7 +30,7 @@ from gamekeeper.store.users import Powers, User
 
 QUERY, MANAGE = frozenset({"users.query"}), frozenset({"users.query", "users.manage"})
 NOT_RECORDED = "the audit log does not have the former value"
-BAN, MUTE = QUERY | {"ban"}, QUERY | {"mute"}
+BAN, MUTE = QUERY | {"moderation.ban"}, QUERY | {"moderation.mute"}
 
 
 async def _undo_email(tx: Reading, context: UndoContext) -> list[Change]:
@@ -56,7 +58,19 @@ async def _undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
         raise context.make_conflict("the account's powers were changed again since")
     former = _read_powers(context.before)
     await powers.require_may_change(tx, user, former, context.actor.id)
-    return [PowersChanged(user, former)]
+    return _ledger_changes(await accounts.change_powers(tx, user.id, former))
+
+
+async def _undo_roles(tx: Reading, context: UndoContext) -> list[Change]:
+    user = await _lock_user(tx, context)
+    now, then = (_read_grants(each) for each in (context.after, context.before))
+    if (set(user.grants.roles), user.grants.direct) != now:
+        raise context.make_conflict("the account's roles were changed again since")
+    wanted = roles.RoleRequest(then[0] - now[0], now[0] - then[0], then[1] - now[1], now[1] - then[1])
+    try:
+        return _ledger_changes(await roles.change_account(tx, user.id, wanted, context.actor.id))
+    except UnknownRole:
+        raise context.make_conflict("a role that the account had was deleted since") from None
 
 
 async def _undo_ban(tx: Reading, context: UndoContext) -> list[Change]:
@@ -85,6 +99,7 @@ RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
     EmailChanged.kind: (MANAGE, _undo_email),
     UserRenamed.kind: (MANAGE, _undo_rename),
     PowersChanged.kind: (MANAGE, _undo_powers),
+    RolesChanged.kind: (QUERY | {"staff.manage"}, _undo_roles),
     UserBanned.kind: (BAN, _undo_ban),
     UserUnbanned.kind: (BAN, _undo_unban),
     UserMuted.kind: (MUTE, _undo_mute),
@@ -136,6 +151,13 @@ async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) ->
 def _make_request(context: UndoContext) -> ModerationRequest:
     said = f"undoes change {context.change.seq}"
     return ModerationRequest(context.user_id, reason=said, moderator=context.actor.name, actor_id=context.actor.id)
+
+
+def _read_grants(side: ChangeSide) -> tuple[set[str], set[str]]:
+    """Return the roles and the directly granted permissions of one side of a change."""
+    held = (side.user.get(name) for name in ("roles", "permissions"))
+    roles, direct = ({str(each) for each in cast("list[object]", some or [])} for some in held)
+    return roles, direct
 
 
 def _read_powers(side: ChangeSide) -> Powers:

@@ -1,11 +1,12 @@
 """Rules for accounts: names, email addresses, passwords and permissions."""
 
 import re
+from collections.abc import Collection
 
 import email_validator
 from email_validator import EmailNotValidError, validate_email
 
-from gamekeeper.game import guesses, lookup, names
+from gamekeeper.game import guesses, lookup, names, staff
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserRegistered, UserRenamed
 from gamekeeper.game.lookup import fold
@@ -20,7 +21,7 @@ RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
 POWERS = ("editor", "ban", "kick", "mute")
-FLAGS = {**ROLES, **{power: power for power in (*POWERS, "api")}}
+FLAGS = {**ROLES, **{flag: flag for flag in Powers._fields}}
 
 
 def require_name(name: str, field: str, settings: Settings) -> str:
@@ -60,12 +61,17 @@ def revoke(powers: Powers, right: str) -> Powers:
     return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
 
 
-async def register(tx: Reading, name: str, email: str, password: str, powers: Powers) -> Decision[User]:
+async def register(
+    tx: Reading, name: str, email: str, password: str, powers: Powers, held: Collection[str] = ()
+) -> Decision[User]:
+    """Register an account. `held`: its roles; `api` among them sets the flag that stands for it."""
     if await users.find_by_fold(tx, fold(name)):
         raise UsernameTaken(name=name)
     if await users.find_id_by_email_fold(tx, fold(email)):
         raise EmailTaken(email=email)
     user = User(lookup.new_guid(), name, email, password, powers, 0, None, None)
+    if held:
+        user = await staff.add_roles(tx, user, held)
     return Decision([UserRegistered(user)], user)
 
 
@@ -97,9 +103,12 @@ async def change_password(tx: Reading, key: str, password: str, proven: str | No
 
 
 async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:
-    user = await lookup.lock_user(tx, key)
+    """Change the flags of an account."""
+    user = await staff.lock_if_staff(tx, await lookup.lock_user(tx, key))
+    after = await staff.apply_powers(tx, user, powers)
+    await staff.require_manager_left(tx, user, after)
     changes = [PowersChanged(user, powers)] if user.powers != powers else []
-    return Decision(changes, user._replace(powers=powers), subject=(None, user.id))
+    return Decision(changes, after, subject=(None, user.id))
 
 
 async def _lock_user(tx: Reading, key: str, proven: str | None) -> User:

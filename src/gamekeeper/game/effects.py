@@ -17,6 +17,9 @@ from gamekeeper.game.account_effects import (
     PasswordChanged,
     PowersChanged,
     ResetRequested,
+    RoleDeleted,
+    RoleSaved,
+    RolesChanged,
     UserBanned,
     UserDeleted,
     UserMuted,
@@ -294,6 +297,9 @@ Change = (
     | EmailChanged
     | PasswordChanged
     | PowersChanged
+    | RolesChanged
+    | RoleSaved
+    | RoleDeleted
     | UserBanned
     | UserMuted
     | UserUnbanned

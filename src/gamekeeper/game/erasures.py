@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from gamekeeper.game import lookup, player_edits
+from gamekeeper.game import lookup, player_edits, staff
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
@@ -40,6 +40,7 @@ async def erase(tx: Locking, key: str, codec: Codec, caller: str | None) -> Deci
     if user.id == caller:
         raise OwnAccount(act="delete")
     held = await players.lock_all_of_user(tx, user.id)
+    await staff.require_manager_left(tx, await staff.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
     changes = await ledger.count_about(tx, user.id, ids, MOST_COUNTED)
@@ -49,7 +50,7 @@ async def erase(tx: Locking, key: str, codec: Codec, caller: str | None) -> Deci
     changed = [*(change for _, change in gone), deleted]
     # the stored answer to an erasure has no names and belongs to no account, so the erasure job does not blank it
     kept, unnamed = ErasureSummary(anonymous, [], 0), (user.name, user.email, *names)
-    shown = repr((user.name, user.email, user.powers, user.mute_reason, user.ban_reason, names))
+    shown = repr((user.name, user.email, user.powers, user.grants.roles, user.mute_reason, user.ban_reason, names))
     result = ErasureSummary(user, names, changes)
     return Decision(changed, result, subject=(None, None), stored_result=kept, erased_names=unnamed, preview=shown)
 

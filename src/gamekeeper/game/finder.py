@@ -4,7 +4,7 @@ The cost does not depend on the size of the game: prefixes are index seeks, part
 the first letters is searched as the prefixes that may have been meant.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from gamekeeper.game import catalogue, lookup, search
@@ -42,12 +42,24 @@ class SearchHit(NamedTuple):
     deleted: bool = False
 
 
-async def find(tx: Reading, text: str, most: int, codec: Codec, *, accounts: bool) -> list[SearchHit]:
-    """Search for a text. `accounts`: the caller may see accounts and their email addresses."""
+class Sight(NamedTuple):
+    """What the caller of a search may see besides players and the catalogue."""
+
+    accounts: bool  # accounts and their email addresses
+    changes: bool  # the audit log: changes, and the names of deleted players
+
+    @classmethod
+    def of(cls, permissions: Collection[str]) -> "Sight":
+        return cls("users.query" in permissions, "audit.read" in permissions)
+
+
+async def find(tx: Reading, text: str, most: int, codec: Codec, sight: Sight) -> list[SearchHit]:
+    """Search for a text."""
+    accounts = sight.accounts
     sought = lookup.fold(text.strip())
     if not lookup.is_nameable(sought):
         return []
-    found = await _find_by_id(tx, sought, codec, accounts=accounts)
+    found = await _find_by_id(tx, sought, codec, sight)
     found += await _find_by_prefix(tx, sought, accounts=accounts)
     found += await _find_in_catalogue(tx, text.strip(), sought)
     if len(sought) >= parts.PART_LETTERS and not _has_whole_match(found, sought) and await parts.has_index(tx):
@@ -71,14 +83,17 @@ async def find_similar_entries(tx: Reading, kind: str, text: str, most: int) -> 
     return sorted(found, key=lambda each: (abs(len(each.name) - len(sought)), each.name, each.id))[:most]
 
 
-async def _find_by_id(tx: Reading, sought: str, codec: Codec, *, accounts: bool) -> list[SearchHit]:
+async def _find_by_id(tx: Reading, sought: str, codec: Codec, sight: Sight) -> list[SearchHit]:
     wanted = lookup.parse_guid(sought)
-    named = [*await _find_existing(tx, wanted), *await _find_deleted(tx, wanted, codec)] if wanted else []
-    found = [each for each in named if accounts or each.kind != "user"]
+    named = await _find_existing(tx, wanted) if wanted else []
+    named += await _find_deleted(tx, wanted, codec) if wanted and sight.changes else []
+    found = [each for each in named if sight.accounts or each.kind != "user"]
+    if not sight.changes:
+        return found
     number = sought.removeprefix("#")  # people write change numbers as #123
     if number.isascii() and number.isdigit() and len(number) < len(str(history.NEVER)):
         change = await history.find_change(tx, int(number))
-        if change and (accounts or not change.about_account):
+        if change and (sight.accounts or not change.about_account):
             found.append(SearchHit("change", number, f"Change {number}", change.kind, ID))
     return found
 

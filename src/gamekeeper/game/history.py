@@ -48,13 +48,14 @@ ACCOUNT_KINDS = (
     "reset_requested",
     "mail_retried",
     "powers_changed",
+    "roles_changed",
     "user_banned",
     "user_unbanned",
     "user_muted",
     "user_unmuted",
     "user_kicked",
 )
-GLOBAL_KINDS = ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed")
+GLOBAL_KINDS = ("catalogue_put", "role_saved", "role_deleted", "players_loaded", "users_loaded", "ledger_trimmed")
 # all kinds of changes of all versions: old audit log entries keep their kind
 KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)
 

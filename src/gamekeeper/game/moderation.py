@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gamekeeper.game import lookup, texts
+from gamekeeper.game import lookup, permissions, staff, texts
 from gamekeeper.game.account_effects import penalty_fields
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import SubjectIds
@@ -14,6 +14,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
+PROTECTED = frozenset({"users.manage", "staff.manage", "game.link"})  # only moderators with the same may act on holders
 DAY_MS = 24 * 60 * 60 * 1000
 # longest ban or mute in days: game engines send 999,999 for a permanent ban; its end has a year of four digits
 MOST_DAYS = 999_999
@@ -39,6 +40,7 @@ async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
         raise OwnAccount(act="ban")
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
+    await staff.require_manager_left(tx, await staff.lock_if_staff(tx, user), None)
     given = await _make_penalty(tx, order)
     told = await _notify_game(tx, user, UserBanned.kind, penalty_fields("ban_reason", given))
     return Decision([UserBanned(user, given), *told], name, about)
@@ -87,20 +89,22 @@ async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
     if order.actor_id is not None:
         actor = await users.find_by_id(tx, order.actor_id)
-        if actor is None or not can_act_on(actor.powers, user.powers):
+        if actor is None or not can_act_on(actor, user):
             raise Outranked
     if owner:
         return owner.player, user, (owner.player_id, user.id)
     return user.name, user, (None, user.id)
 
 
-def can_act_on(own: Powers, others: Powers) -> bool:
-    """Tell whether an account may ban, mute or kick another: its powers weigh as much, and it has the other's roles.
+def can_act_on(actor: User, user: User) -> bool:
+    """Tell whether an account may ban, mute or kick another: its powers weigh as much, and it manages no less.
 
-    A ban revokes tokens: the role check protects those of game servers and of account managers.
+    A ban revokes tokens: so those of game servers and of account and staff managers are protected.
     """
-    roles = own.users_manage >= others.users_manage and own.game_link >= others.game_link
-    return roles and _weigh_powers(own) >= _weigh_powers(others)
+    own, others = permissions.list_held(actor), permissions.list_held(user)
+    if not others & PROTECTED <= own:
+        return False
+    return _weigh_powers(permissions.find_powers(actor)) >= _weigh_powers(permissions.find_powers(user))
 
 
 def _weigh_powers(powers: Powers) -> int:

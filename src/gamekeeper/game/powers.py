@@ -1,10 +1,16 @@
-"""Granting and revoking permissions: callers need those permissions themselves, and cannot change their own."""
+"""Granting and revoking permissions: callers need those permissions themselves, and cannot change their own.
+
+The flags mean what an account may do, by whatever way; a change grants or revokes directly.
+"""
 
 from collections.abc import Mapping
 
-from gamekeeper.game import accounts, lookup, moderation
+from gamekeeper.game import accounts, lookup, moderation, permissions, roles
+from gamekeeper.game.accounts import FLAGS
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
+from gamekeeper.game.role_refusals import HeldByRole
+from gamekeeper.store import roles as role_rows
 from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
@@ -14,10 +20,13 @@ async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str
     """Change an account's permissions. `given`: permission → whether the account has it; others stay unchanged."""
     found = await lookup.find_user(tx, key)
     await lock_both(tx, found.id, actor_id)
+    await role_rows.lock_staff(tx)
     user = await lookup.find_user(tx, found.id)
-    wanted = apply_powers(user.powers, given)
+    wanted = apply_powers(user, given)
     await require_may_change(tx, user, wanted, actor_id)
-    return await accounts.change_powers(tx, user.id, wanted)
+    decision = await accounts.change_powers(tx, user.id, wanted)
+    await _require_revoked(tx, decision.result, given)
+    return decision
 
 
 async def lock_both(tx: Reading, user_id: str, actor_id: str) -> None:
@@ -26,11 +35,14 @@ async def lock_both(tx: Reading, user_id: str, actor_id: str) -> None:
         await users.lock(tx, each)
 
 
-def apply_powers(powers: Powers, given: Mapping[str, bool]) -> Powers:
+def apply_powers(user: User, given: Mapping[str, bool]) -> Powers:
+    """Return the flags to store. What the account has already, directly or by a role, is not granted again."""
     if given.get("users.manage") and not given.get("users.query", True):
         raise BadField(field="users.manage", problem="can only be held with users.query; give or take both")
+    powers, had = user.powers, permissions.find_powers(user)
     for right, held in given.items():
-        powers = accounts.grant(powers, right) if held else accounts.revoke(powers, right)
+        if held != getattr(had, FLAGS[right]):
+            powers = accounts.grant(powers, right) if held else accounts.revoke(powers, right)
     return powers
 
 
@@ -39,7 +51,19 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor_id: 
     if user.id == actor_id:
         raise OwnPowers(name=user.name)
     actor = await users.find_by_id(tx, actor_id)
-    if actor is None or not moderation.can_act_on(actor.powers, user.powers):
+    if actor is None or not moderation.can_act_on(actor, user):
         raise Outranked
-    if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, actor.powers, strict=True)):
+    own = permissions.find_powers(actor)
+    if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, own, strict=True)):
         raise Outranked
+
+
+async def _require_revoked(tx: Reading, after: User, given: Mapping[str, bool]) -> None:
+    """Refuse to revoke a permission that the account keeps by a role."""
+    kept = permissions.find_powers(after)
+    for right, held in given.items():
+        if not held and getattr(kept, FLAGS[right]):
+            permission = permissions.COLUMNS.get(FLAGS[right], right)
+            table = await role_rows.read_all(tx)
+            role = roles.find_granting_role(after, permission, table)
+            raise HeldByRole(name=after.name, permission=permission, role=role)

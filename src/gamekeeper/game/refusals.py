@@ -17,7 +17,7 @@ Refusal
 ├── NotFound
 │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
 │   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind  NoSuchObjectType  NoSuchObject  NoSuchClass
-│   ├── NoSuchChange  NoSuchMail  NotThereThen
+│   ├── NoSuchChange  NoSuchMail   NotThereThen
 │   └── UserNotOnline
 ├── Conflict                 a rule refuses a well-formed request
 │   ├── UsernameTaken  EmailTaken  NameTaken
@@ -40,6 +40,8 @@ Refusal
 └── LogInRefusal             errors with codes of RFC 6749
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
+
+`role_refusals.py` has those that are about roles.
 """
 
 import re

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from gamekeeper.game import credentials, guesses, lookup
+from gamekeeper.game import credentials, guesses, lookup, permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.keeper import Keeper
@@ -166,7 +166,7 @@ async def _find_or_none(looking: Coroutine[Any, Any, User]) -> User | None:
 def _find_refusal(user: User) -> LogInRefusal | None:
     if user.ban_reason is not None:
         return AccountBanned(name=user.name)
-    return None if user.powers.api else UnauthorizedClient(name=user.name)
+    return None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name)
 
 
 async def _issue_pair(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> TokenPair:

@@ -164,18 +164,22 @@ async def _undo_deletion(tx: Reading, context: UndoContext) -> list[Change]:
     return [PlayerCreated(player, world)]
 
 
+UNDO = frozenset({"audit.undo"})
 NO_PERMISSIONS: frozenset[str] = frozenset()
+SPELLS, DELETE = frozenset({"spells.write"}), frozenset({"players.delete"})
+PROGRESS, RENAME, NAME_FIELD = frozenset({"players.progress"}), frozenset({"players.rename"}), '"Name":'
+# kind of change → permissions of the operation that makes such changes, and the rule of the undo
 RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
-    "items_given": (NO_PERMISSIONS, item_undo.undo_items),
-    "items_taken": (NO_PERMISSIONS, item_undo.undo_items),
-    "items_set": (NO_PERMISSIONS, item_undo.undo_items),
-    "spell_taught": (NO_PERMISSIONS, _undo_spells),
-    "spell_forgotten": (NO_PERMISSIONS, _undo_spells),
-    "spells_set": (NO_PERMISSIONS, _undo_spells),
-    VariablesSet.kind: (NO_PERMISSIONS, _undo_variables),
-    PlayerChanged.kind: (NO_PERMISSIONS, _undo_record),
-    PlayerCreated.kind: (NO_PERMISSIONS, _undo_creation),
-    PlayerDeleted.kind: (NO_PERMISSIONS, _undo_deletion),
+    "items_given": (frozenset({"items.give"}), item_undo.undo_items),
+    "items_taken": (frozenset({"items.take"}), item_undo.undo_items),
+    "items_set": (frozenset({"items.give", "items.take"}), item_undo.undo_items),
+    "spell_taught": (SPELLS, _undo_spells),
+    "spell_forgotten": (SPELLS, _undo_spells),
+    "spells_set": (SPELLS, _undo_spells),
+    VariablesSet.kind: (frozenset({"variables.write"}), _undo_variables),
+    PlayerChanged.kind: (NO_PERMISSIONS, _undo_record),  # depends on the fields, see `list_permissions`
+    PlayerCreated.kind: (DELETE, _undo_creation),
+    PlayerDeleted.kind: (DELETE, _undo_deletion),
     **account_undo.RULES,
 }
 WHY_NOT = {
@@ -186,6 +190,8 @@ WHY_NOT = {
     "reset_requested": "the mail may have been read; the code expires by itself",
     "mail_retried": "the mail may have been sent; its code expires by itself",
     "catalogue_put": "let the game send the catalogue again",
+    "role_saved": "edit the role again",
+    "role_deleted": "create the role again",
 }
 GAME_NOTICE = "it is only the notice for the game; undo the change of the account"
 BULK_LOAD = "it is a bulk load or a trim of many rows"
@@ -221,11 +227,20 @@ def _is_list_of_objects(value: object) -> bool:
 def list_permissions(told: HistoryChange) -> frozenset[str]:
     """Return the permissions needed to undo a change, or to be told why it cannot be undone."""
     needs, _ = RULES.get(told.kind, (NO_PERMISSIONS, None))
+    if told.kind == PlayerChanged.kind:
+        needs = RENAME if _sets_name(told) else PROGRESS
     return (
-        needs
+        UNDO
+        | needs
         | (account_undo.QUERY if told.about_account else NO_PERMISSIONS)
         | (LINK if told.from_game else NO_PERMISSIONS)
     )
+
+
+def _sets_name(told: HistoryChange) -> bool:
+    """Tell whether a change of a player's record set its name: the field stands in it. Cheaper than to decode it."""
+    after = told.after or ""
+    return NAME_FIELD in (after if isinstance(after, str) else after.decode())
 
 
 def _find_rule(told: HistoryChange) -> Rule:

@@ -4,7 +4,9 @@ import time
 from dataclasses import dataclass
 from hashlib import sha256
 
+from gamekeeper.game import permissions
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
+from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
@@ -15,8 +17,9 @@ MAX_CACHED_TOKENS = 10_000
 MAX_TOKEN_LENGTH = 255
 # the scheme as most clients spell it, and its length
 BEARER, BEARER_LENGTH = b"Bearer ", 7
-# permissions of a moderator; the other permissions, such as users.manage, are roles
-POWERS = frozenset({"ban", "kick", "mute"})
+# permissions whose refusals have codes of their own, since versions without other permissions: clients know them
+POWERS = frozenset({"moderation.ban", "moderation.kick", "moderation.mute"})
+ROLES = frozenset({"users.query", "users.manage", "game.link"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Caller:
     name: str
     token_id: str
     read_only: bool
-    permissions: frozenset[str]  # roles and moderation permissions of the caller
+    permissions: frozenset[str]  # all permissions of the caller, see game/permissions.py
     is_session: bool = False  # the token is of a console session, which expires when idle
 
     def require(self, needs: frozenset[str]) -> None:
@@ -33,9 +36,10 @@ class Caller:
             return
         missing = needs - self.permissions
         if missing & POWERS:
-            raise PowerMissing(power=min(missing & POWERS).title())
-        if missing:
-            raise RoleMissing(role=min(missing))
+            raise PowerMissing(power=name_power(min(missing & POWERS)))
+        if missing & ROLES:
+            raise RoleMissing(role=min(missing & ROLES))
+        raise PermissionMissing(permission=min(missing))
 
 
 class Callers:
@@ -79,10 +83,9 @@ class Callers:
         row = await tokens.find_caller(self._store, access_hash)
         if row is None:
             raise Denied
-        held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
-        powers = {"ban": row.ban, "kick": row.kick, "mute": row.mute}
-        rights = frozenset(right for right, has in (held | powers).items() if has)
-        caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights, row.session)
+        held = permissions.find_effective(row.powers, row.grants)
+        read_only = row.read_only or (row.has_read_only_roles and held <= permissions.READING)
+        caller = Caller(row.user_id, row.name, row.token_id, read_only, held, row.session)
         if not used:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use
         self._used.add(row.token_id)
@@ -90,6 +93,11 @@ class Callers:
             believed.clear()
         believed[access_hash] = caller, asked + min(CACHE_SECONDS, row.life_ms / 1000)
         return caller
+
+
+def name_power(permission: str) -> str:
+    """Return the name of a moderator's permission in error messages: `moderation.ban` → `Ban`."""
+    return permission.rpartition(".")[2].title()
 
 
 def _read_token(authorization: bytes) -> str:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from gamekeeper.game import finder, mails, undo
+from gamekeeper.game import finder, mails, permissions, undo
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import BANK, INVENTORY, Capacity, ItemCounts, Slots, Stack, find_stack_limit
@@ -126,14 +126,14 @@ def encode_given(item_id: str, held: ItemCounts) -> bytes:
 
 
 def encode_user_record(user: User, *, codes: bool) -> bytes:
-    powers = user.powers
+    powers = permissions.find_powers(user)
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
     return _encode_user(user, wire.users.Power(*flags, powers.users_query), codes=codes)
 
 
 def encode_changed_user_record(user: User) -> bytes:
     """Encode an account after a change, never with its reset code: the answer may be stored for retries."""
-    powers = user.powers
+    powers = permissions.find_powers(user)
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
     return _encode_user(user, wire.users.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
@@ -145,7 +145,7 @@ def read_permissions(body: wire.powers.ChangePowers) -> dict[str, bool]:
 
 
 def encode_permissions(user: User) -> bytes:
-    return encode(wire.powers.HeldPowers(user.id, user.name, *user.powers))
+    return encode(wire.powers.HeldPowers(user.id, user.name, *permissions.find_powers(user)))
 
 
 def encode_token(pair: TokenPair) -> bytes:

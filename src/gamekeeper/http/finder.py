@@ -5,10 +5,8 @@ from functools import partial
 from gamekeeper.game import finder
 from gamekeeper.game import refusals as no
 from gamekeeper.http import codec, samples, wire
-from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, Group
+from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group
 from gamekeeper.http.request import Request
-
-ACCOUNTS_ROLE = "users.query"
 
 GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 
@@ -16,7 +14,7 @@ GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 @GROUP.operation(
     "GET /api/keeper/v1/search",
     name="search",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=NO_STORE,
     query=wire.finder.FindQuery,
@@ -28,7 +26,7 @@ GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 )
 async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
     """Search players, accounts, the catalogue and changes by id, name or email, best match first."""
-    accounts, keeper = ACCOUNTS_ROLE in request.caller.permissions, request.services.keeper
-    find = partial(finder.find, text=query.q, most=query.limit, codec=keeper.changes.codec, accounts=accounts)
+    sight, keeper = finder.Sight.of(request.caller.permissions), request.services.keeper
+    find = partial(finder.find, text=query.q, most=query.limit, codec=keeper.changes.codec, sight=sight)
     found = await request.run_through_gate(lambda: keeper.store.read(find))
     return wire.encode(wire.finder.Finds(query.q, [codec.make_search_result(each) for each in found]))

@@ -4,7 +4,7 @@ from gamekeeper.game import catalogue, inventory
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import NoSuchObject
 from gamekeeper.http import codec, paging, samples, wire
-from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, Group
+from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, Group
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
@@ -26,7 +26,7 @@ GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shape
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]",
     name="list_game_objects",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     query=wire.lists.PageQuery,
@@ -44,7 +44,7 @@ async def list_objects(request: Request, query: wire.lists.PageQuery, object_typ
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]",
     name="list_game_objects_legacy",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     body=wire.lists.LegacyPage,
     answer=KEYED,
@@ -64,7 +64,7 @@ async def list_objects_legacy(request: Request, body: wire.lists.LegacyPage, obj
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/names",
     name="list_game_object_names",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     query=wire.lists.PageQuery,
@@ -82,7 +82,7 @@ async def list_names(request: Request, query: wire.lists.PageQuery, object_type:
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]/names",
     name="list_game_object_names_legacy",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     answer=dict[str, str],
     refusals=(),
@@ -97,7 +97,7 @@ async def list_names_legacy(request: Request, object_type: str) -> bytes:
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
     name="get_game_object",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=OBJECT,

@@ -13,11 +13,12 @@ from gamekeeper.game import history, undo
 from gamekeeper.game import refusals as no
 from gamekeeper.game.history import HistoryPage, Pause, PointInTime
 from gamekeeper.game.inventory import BANK, INVENTORY, read_capacity
+from gamekeeper.game.role_refusals import HeldByRole, LastManager, OwnRole, PermissionMissing, RoleOutOfReach
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undo_context import Actor
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
-from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
+from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import Reading
@@ -34,6 +35,7 @@ FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\
 FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
 ACCOUNTS_ROLE = "users.query"
 
+PAST = needs("players.read", "audit.read")
 PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
 GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.")
 
@@ -41,7 +43,7 @@ GROUP = Group("History", "The audit log: changes, earlier states of players, and
 @GROUP.operation(
     "GET /api/keeper/v1/changes",
     name="list_history",
-    permissions=ANY_TOKEN,
+    permissions=needs("audit.read"),
     access=READ,
     cache=NO_STORE,
     query=wire.history.HistoryQuery,
@@ -97,7 +99,7 @@ async def _read_csv(
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/items",
     name="get_past_items",
-    permissions=ANY_TOKEN,
+    permissions=PAST,
     access=READ,
     cache=NO_STORE,
     query=wire.history.ThenQuery,
@@ -128,7 +130,7 @@ async def get_items(request: Request, query: wire.history.ThenQuery) -> bytes:
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/spells",
     name="get_past_spells",
-    permissions=ANY_TOKEN,
+    permissions=PAST,
     access=READ,
     cache=NO_STORE,
     query=wire.history.ThenQuery,
@@ -145,7 +147,7 @@ async def get_spells(request: Request, query: wire.history.ThenQuery) -> bytes:
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/variables",
     name="get_past_variables",
-    permissions=ANY_TOKEN,
+    permissions=PAST,
     access=READ,
     cache=NO_STORE,
     query=wire.history.ThenQuery,
@@ -162,7 +164,7 @@ async def get_variables(request: Request, query: wire.history.ThenQuery) -> byte
 @GROUP.operation(
     "POST /api/keeper/v1/changes/[seq]/undo",
     name="undo_change",
-    permissions=ANY_TOKEN,
+    permissions=needs("audit.undo"),
     access=WRITE,
     query=wire.history.UndoQuery,
     answer=wire.history.Undone,
@@ -170,7 +172,8 @@ async def get_variables(request: Request, query: wire.history.ThenQuery) -> byte
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
         *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
-        *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount),
+        *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
+        *(RoleOutOfReach, OwnRole, HeldByRole, LastManager),
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDO_CHANGE]),
 )

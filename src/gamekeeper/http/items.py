@@ -5,7 +5,7 @@ from gamekeeper.game import inventory, items, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.http import codec, samples, wire
-from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
+from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import items as item_rows
@@ -18,7 +18,7 @@ GROUP = Group("Items", "Inventory, bank and bags; give and take items.")
     "GET /api/v1/players/[lookupKey]/items",
     name="get_items",
     number=10,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=wire.items.Items,
@@ -36,7 +36,7 @@ async def get_items(request: Request) -> bytes:
     "GET /api/v1/players/[lookupKey]/items/inventory",
     name="get_inventory",
     number=11,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.items.NamedSlot],
@@ -53,7 +53,7 @@ async def get_inventory(request: Request) -> bytes:
     "GET /api/v1/players/[lookupKey]/items/bank",
     name="get_bank",
     number=12,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.items.NamedSlot],
@@ -70,7 +70,7 @@ async def get_bank(request: Request) -> bytes:
     "GET /api/v1/players/bag/[bagId]",
     name="get_bag",
     number=13,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=wire.items.NamedBag,
@@ -91,7 +91,7 @@ async def get_bag(request: Request, bag_id: str) -> bytes:
     "POST /api/v1/players/[lookupKey]/items/give",
     name="give_item",
     number=14,
-    permissions=ANY_TOKEN,
+    permissions=needs("items.give"),
     access=WRITE,
     body=wire.items.GiveItem,
     answer=wire.items.Given,
@@ -116,7 +116,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> Response:
     "POST /api/v1/players/[lookupKey]/items/take",
     name="take_item",
     number=15,
-    permissions=ANY_TOKEN,
+    permissions=needs("items.take"),
     access=WRITE,
     body=wire.items.TakeItem,
     answer=wire.items.Taken,

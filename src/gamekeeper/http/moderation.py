@@ -7,6 +7,7 @@ from gamekeeper.game import moderation
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import ModerationRequest
+from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
 from gamekeeper.http.request import Request
@@ -60,7 +61,7 @@ def _declare(
     return declare
 
 
-@_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned))
+@_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned, LastManager))
 async def ban(request: Request, body: wire.moderation.Penalty) -> Response:
     """Ban an account, for some days or permanently. Its tokens are revoked, and it cannot log in."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)

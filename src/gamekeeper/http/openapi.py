@@ -7,7 +7,6 @@ import msgspec
 
 from gamekeeper import __version__
 from gamekeeper.http import operation_refusals, wire
-from gamekeeper.http.caller import POWERS
 from gamekeeper.http.contract import Contract
 from gamekeeper.http.docs_files import MEDIA_TYPES
 from gamekeeper.http.operation import NO_STORE, WRITE, Operation
@@ -120,8 +119,7 @@ def _describe_operation(operation: Operation, schemas: Schemas) -> Schema:
         "summary": operation.summary,
         "description": _describe_needs(operation),
         "tags": [operation.group.title],
-        "x-roles": sorted((operation.permissions or frozenset[str]()) - POWERS),
-        "x-powers": sorted((operation.permissions or frozenset[str]()) & POWERS),
+        "x-permissions": sorted(operation.permissions or ()),
         "x-writes": operation.access is WRITE,
         "security": [{"bearer": []}] if operation.permissions is not None else [],
         "parameters": _list_parameters(operation, schemas),
@@ -141,9 +139,8 @@ def _describe_needs(operation: Operation) -> str:
     if needed is None:
         needs = "Needs no token."
     elif needed:
-        needs = (
-            f"Needs {' and '.join(_list_needs(needed - POWERS, 'role') + _list_needs(needed & POWERS, 'permission'))}."
-        )
+        named = " and ".join(f"`{each}`" for each in sorted(needed))
+        needs = f"Needs the permission{'s' * (len(needed) > 1)} {named}."
     else:
         needs = "Needs an active token, with any permissions."
     parts = [needs]
@@ -154,11 +151,6 @@ def _describe_needs(operation: Operation) -> str:
     if operation.successor:
         parts.append(f"Deprecated, but not going to be removed; use `GET {operation.successor}` instead.")
     return " ".join(parts)
-
-
-def _list_needs(needed: frozenset[str], kind: str) -> list[str]:
-    named = " and ".join(f"`{each}`" for each in sorted(needed))
-    return [f"the {kind}{'s' * (len(needed) > 1)} {named}"] if needed else []
 
 
 # --- requests ---------------------------------------------------------------------------------------------------

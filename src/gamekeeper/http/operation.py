@@ -9,10 +9,12 @@ import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NotRequired, Required, TypedDict, TypeVar, Unpack
+from typing import Any, NotRequired, Required, TypedDict, TypeVar, Unpack, get_args, get_origin
 
+import msgspec
 from msgspec import Struct
 
+from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.path_parameters import PathValue, list_names, list_values
 from gamekeeper.http.response import Response
@@ -40,15 +42,27 @@ class Cache(Enum):
 READ, WRITE = Access.READ, Access.WRITE
 NO_STORE, REVALIDATED, UNLESS_RESET_CODES_SHOWN = Cache.NO_STORE, Cache.REVALIDATED, Cache.UNLESS_RESET_CODES_SHOWN
 NO_TOKEN = None
-ANY_TOKEN: frozenset[str] = frozenset()
-QUERY = frozenset({"users.query"})
-MANAGE = frozenset({"users.query", "users.manage"})
-LINK = frozenset({"game.link"})
-BAN, KICK, MUTE = frozenset({"ban"}), frozenset({"kick"}), frozenset({"mute"})
+ANY_TOKEN: frozenset[str] = frozenset()  # only for what concerns every caller: its own tokens, and the server's info
 
 
 class DeclarationError(Exception):
     """An operation of the API is declared without one of its parts, or with one that does not fit."""
+
+
+def needs(*names: str) -> frozenset[str]:
+    """Return a set of permissions for a declaration. All must be in game/permissions.py."""
+    unknown = sorted(set(names) - PERMISSIONS.keys())
+    if unknown:
+        raise DeclarationError(f"There is no permission {', '.join(unknown)}.")
+    return frozenset(names)
+
+
+READ_PLAYERS = needs("players.read")
+QUERY = needs("users.query")
+MANAGE = needs("users.query", "users.manage")
+STAFF = needs("staff.manage")
+LINK = needs("game.link")
+BAN, KICK, MUTE = needs("moderation.ban"), needs("moderation.kick"), needs("moderation.mute")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +71,7 @@ class Route:
 
     method: str
     path: str
-    permissions: frozenset[str] | None  # roles and moderation permissions that a caller needs; None: no token needed
+    permissions: frozenset[str] | None  # permissions that a caller needs; None: no token needed
     access: Access
     cache: Cache = NO_STORE
     handler: Handler
@@ -70,10 +84,10 @@ class Route:
     name_in_log: str = field(init=False)
     queue_noun: str = field(init=False)  # first part of the name of a write queue: what the first path parameter names
     over_link: bool = field(init=False)
+    takes_forms: bool = field(init=False)  # the body may be a form, which has no lists
     is_own_api: bool = field(init=False)  # our own operation, which neither the spec nor the engine defines
     # a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in
     is_repeatable: bool = field(init=False)
-    needs_permissions: bool = field(init=False)  # not every active token is enough
     takes_input: bool = field(init=False)  # has a body, a query, path parameters to check, or headers such as X-Dry-Run
 
     def __post_init__(self) -> None:
@@ -82,9 +96,9 @@ class Route:
             "name_in_log": f"{self.method} {self.path}",
             "queue_noun": self.path.partition("/[")[0].rpartition("/")[2],
             "over_link": over_link,
+            "takes_forms": not over_link and not _has_list(self.body),
             "is_own_api": over_link or self.path.startswith(KEEPER_ROOT),
             "is_repeatable": self.access is WRITE and self.permissions is not None,
-            "needs_permissions": bool(self.permissions) or (self.permissions is not None and self.access is WRITE),
             "takes_input": bool(self.body or self.query or self.path_values or self.access is WRITE),
         }
         for name, value in computed.items():
@@ -171,6 +185,16 @@ class Group:
             return handler
 
         return declare
+
+
+def _has_list(body: type | None) -> bool:
+    """Tell whether a field of a body is a list."""
+    fields = msgspec.structs.fields(body) if body and issubclass(body, Struct) else ()
+    return any(_contains_list(each.type) for each in fields)
+
+
+def _contains_list(kind: object) -> bool:
+    return get_origin(kind) is list or any(_contains_list(each) for each in get_args(kind))
 
 
 def _require_parts(address: str, parts: Parts, handler: Handler) -> None:

@@ -9,8 +9,9 @@ from msgspec import Meta, Struct
 from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
+from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import errors, samples, wire
-from gamekeeper.http.caller import POWERS
+from gamekeeper.http.caller import POWERS, ROLES, name_power
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.schemas import Schema
@@ -46,6 +47,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "fate": mail_rules.WHY_NOT_RETRIABLE["sent"],
     "allowed": "GET",
     "act": "delete",
+    "known": "admin, api, moderator",
     "parameter": "playr",
     "hint": "Did you mean 'player'?",
 }
@@ -129,8 +131,10 @@ def _list_caller_refusals(operation: Operation) -> Iterator[RefusalType]:
     yield no.Denied
     if operation.permissions and operation.permissions & POWERS:
         yield no.PowerMissing
-    if operation.permissions and operation.permissions - POWERS:
+    if operation.permissions and operation.permissions & ROLES:
         yield no.RoleMissing
+    if operation.permissions and operation.permissions - POWERS - ROLES:
+        yield PermissionMissing
     if operation.access is WRITE:
         yield no.ReadOnlyToken
 
@@ -159,9 +163,10 @@ def _list_header_names(kinds: Sequence[RefusalType]) -> list[str]:
 
 def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN401 - JSON
     needs = operation.permissions or frozenset[str]()
-    role, power = min(needs - POWERS, default="users.manage"), min(needs & POWERS, default="").title()
-    types = "application/json" if operation.over_link else "application/json or application/x-www-form-urlencoded"
-    details = EXAMPLE_VALUES | {"role": role, "power": power, "types": types}
+    role, power = min(needs & ROLES, default="users.manage"), name_power(min(needs & POWERS, default=""))
+    permission = min(needs - POWERS - ROLES, default="items.take")
+    types = "application/json or application/x-www-form-urlencoded" if operation.takes_forms else "application/json"
+    details = EXAMPLE_VALUES | {"role": role, "power": power, "permission": permission, "types": types}
     details |= {"problem": EXAMPLE_PROBLEMS[kind]} if kind in EXAMPLE_PROBLEMS else {}
     message = kind.template().format_map(details)
     plain = wire.errors.Error(Message=message, Code=get_code(kind), RequestId=samples.REQUEST_ID)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
+from gamekeeper.game.role_refusals import NoSuchRole
 from gamekeeper.http import docs_files, errors, samples, wire
 from gamekeeper.http.query_values import CHANGE_NUMBER, read_change_number
 
@@ -110,6 +111,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "seq",
         {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     ),
+    "role": PathParameter("The role's name.", samples.ROLE, NoSuchRole),
     "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
         "The game server's name, chosen by the game server.",

@@ -10,7 +10,7 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.list_definitions import NAMES, ONLINE, RANK, ListDefinition
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http import paging, player_records, samples, search, wire
-from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
+from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -23,7 +23,7 @@ GROUP = Group("Players", "Players: lists, rankings, who is online, and changes."
     "GET /api/v1/players",
     name="list_players",
     number=1,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     query=wire.players.PlayersQuery,
@@ -40,7 +40,7 @@ async def list_players(request: Request, query: wire.players.PlayersQuery) -> by
     "GET /api/v1/players/rank",
     name="list_ranking",
     number=2,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     query=wire.players.RankQuery,
@@ -59,7 +59,7 @@ async def list_ranking(request: Request, query: wire.players.RankQuery) -> bytes
 @GROUP.operation(
     "GET /api/v1/players/online",
     name="list_online_players",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     query=wire.players.PlayersQuery,
@@ -76,7 +76,7 @@ async def list_online(request: Request, query: wire.players.PlayersQuery) -> byt
     "POST /api/v1/players/online",
     name="list_online_players_legacy",
     number=3,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[wire.players.PlayerRecord],
@@ -94,7 +94,7 @@ async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> b
     "POST /api/v1/players",
     name="list_players_legacy",
     number=19,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[wire.players.PlayerRecord],
@@ -113,7 +113,7 @@ async def list_players_legacy(request: Request, body: wire.lists.LegacyPage) -> 
     "GET /api/v1/players/online/count",
     name="count_online_players",
     number=4,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=wire.players.OnlineCount,
@@ -129,7 +129,7 @@ async def count_online(request: Request) -> bytes:
     "GET /api/v1/players/[lookupKey]",
     name="get_player",
     number=5,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=wire.players.PlayerRecord,
@@ -145,7 +145,7 @@ async def get_player(request: Request) -> bytes:
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/rank",
     name="get_rank",
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     query=wire.players.AroundQuery,
@@ -161,7 +161,7 @@ async def get_rank(request: Request, query: wire.players.AroundQuery) -> bytes:
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/name",
     name="rename_player",
-    permissions=ANY_TOKEN,
+    permissions=needs("players.rename"),
     access=WRITE,
     body=wire.players.Rename,
     answer=wire.players.PlayerRecord,
@@ -178,7 +178,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/level",
     name="set_level",
-    permissions=ANY_TOKEN,
+    permissions=needs("players.progress"),
     access=WRITE,
     body=wire.players.SetLevel,
     answer=wire.players.PlayerRecord,
@@ -195,7 +195,7 @@ async def set_level(request: Request, body: wire.players.SetLevel) -> Response:
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/class",
     name="set_class",
-    permissions=ANY_TOKEN,
+    permissions=needs("players.progress"),
     access=WRITE,
     body=wire.players.SetClass,
     answer=wire.players.PlayerRecord,
@@ -211,7 +211,7 @@ async def set_class(request: Request, body: wire.players.SetClass) -> Response:
 @GROUP.operation(
     "DELETE /api/v1/players/[lookupKey]",
     name="delete_player",
-    permissions=ANY_TOKEN,
+    permissions=needs("players.delete"),
     access=WRITE,
     answer=wire.players.PlayerRecord,
     refusals=(no.PlayerOnline,),

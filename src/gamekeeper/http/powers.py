@@ -2,6 +2,7 @@ from functools import partial
 
 from gamekeeper.game import powers
 from gamekeeper.game import refusals as no
+from gamekeeper.game.role_refusals import HeldByRole, LastManager
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
@@ -17,7 +18,7 @@ GROUP = Group("Powers", "Permissions of accounts.")
     access=WRITE,
     body=wire.powers.ChangePowers,
     answer=wire.powers.HeldPowers,
-    refusals=(no.Outranked, no.OwnPowers),
+    refusals=(no.Outranked, no.OwnPowers, HeldByRole, LastManager),
     example_body=wire.powers.ChangePowers(mute=True),
     example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.PERMISSIONS),
 )

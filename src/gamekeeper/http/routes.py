@@ -16,6 +16,7 @@ from gamekeeper.http import (
     pages,
     players,
     powers,
+    roles,
     spells,
     tokens,
     users,
@@ -26,7 +27,7 @@ from gamekeeper.http.operation import NO_TOKEN, READ, Operation, Route
 GROUPS = tuple(
     module.GROUP
     for module in (
-        *(players, variables, items, spells, users, moderation, powers, credentials, tokens, info, gameobjects),
+        *(players, variables, items, spells, users, moderation, powers, roles, credentials, tokens, info, gameobjects),
         *(link, feed, history, mails, finder, pages, health),
     )
 )

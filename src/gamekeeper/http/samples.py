@@ -70,6 +70,13 @@ BUFFS = [0, 0, 0, 0, 0]
 NAMED_COINS = wire.items.NamedSlot(5, None, COIN, 1185, BUFFS, "Silver Mark")
 NAMED_PACK = wire.items.NamedSlot(34, PACK_ID, PACK, 1, BUFFS, "Traveller's Pack")
 FLAGS = (False, False, False, False, False)
+ROLE = "night watch"
+ROLE_RECORD = wire.roles.RoleRecord(
+    ROLE, "Keeps the chat quiet at night.", ["moderation.mute", "players.read"], ReadOnly=False, BuiltIn=False
+)
+HELD_ROLES = wire.roles.HeldRoles(
+    USER_ID, USER, [ROLE], ["users.query"], ["moderation.mute", "players.read", "users.query"]
+)
 PERMISSIONS = (False, False, False, True, False, False, False, False)
 ACCOUNT_STATE = (None, False, None, False, TIME, 2_057_761)
 USER_RECORD = wire.users.UserRecord(

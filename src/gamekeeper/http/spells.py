@@ -3,7 +3,7 @@ from functools import partial
 from gamekeeper.game import lookup, spells
 from gamekeeper.game import refusals as no
 from gamekeeper.http import samples, wire
-from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
+from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import spells as spell_rows
@@ -16,7 +16,7 @@ GROUP = Group("Spells", "Known spells; teach and remove spells.")
     "GET /api/v1/players/[lookupKey]/spells",
     name="list_spells",
     number=16,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.spells.KnownSpell],
@@ -37,7 +37,7 @@ async def list_spells(request: Request) -> bytes:
     "POST /api/v1/players/[lookupKey]/spells/teach",
     name="teach_spell",
     number=17,
-    permissions=ANY_TOKEN,
+    permissions=needs("spells.write"),
     access=WRITE,
     body=wire.spells.Spell,
     answer=wire.spells.SpellId,
@@ -56,7 +56,7 @@ async def teach(request: Request, body: wire.spells.Spell) -> Response:
     "POST /api/v1/players/[lookupKey]/spells/forget",
     name="forget_spell",
     number=18,
-    permissions=ANY_TOKEN,
+    permissions=needs("spells.write"),
     access=WRITE,
     body=wire.spells.Spell,
     answer=wire.spells.SpellId,

@@ -69,7 +69,7 @@ class TolerantContract:
         required = is_log_in or any(each.required for each in msgspec.structs.fields(operation.body))
         forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
         content: Schema = {JSON: {"schema": forgiving, "example": example}}
-        if not operation.over_link:
+        if operation.takes_forms:
             content[FORM] = {"schema": self._describe_form(schema), "example": example}
         return {"required": required, "content": content}
 

@@ -6,9 +6,10 @@ from gamekeeper.game import accounts, erasures, lookup, registrations
 from gamekeeper.game import refusals as no
 from gamekeeper.game.list_definitions import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.game.search import ACCOUNTS
 from gamekeeper.http import codec, paging, player_records, samples, search, wire
-from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group
+from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import players
@@ -125,10 +126,10 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
 @GROUP.operation(
     "DELETE /api/v1/users/[lookupKey]",
     name="delete_user",
-    permissions=MANAGE,
+    permissions=needs("users.query", "people.erase"),
     access=WRITE,
     answer=wire.users.UserRecord[wire.users.ChangedPower],
-    refusals=(no.PlayerOnline, no.OwnAccount),
+    refusals=(no.PlayerOnline, no.OwnAccount, LastManager),
     example_answer=samples.CHANGED_USER_RECORD,
 )
 async def delete(request: Request) -> Response:

@@ -3,7 +3,7 @@ from functools import partial
 from gamekeeper.game import lookup, variables
 from gamekeeper.game import refusals as no
 from gamekeeper.http import bodies, samples, wire
-from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
+from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import variables as variable_rows
@@ -16,7 +16,7 @@ GROUP = Group("Variables", "Variables: values that a game stores for a player.")
     "GET /api/v1/players/[lookupKey]/variables",
     name="list_variables",
     number=6,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.variables.Variable],
@@ -37,7 +37,7 @@ async def list_variables(request: Request) -> bytes:
     "GET /api/v1/players/[lookupKey]/variables/[variableId]",
     name="get_variable",
     number=7,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=wire.variables.Variable,
@@ -53,7 +53,7 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
     name="get_variable_value",
     number=8,
-    permissions=ANY_TOKEN,
+    permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
     answer=wire.variables.Value,
@@ -69,7 +69,7 @@ async def get_value(request: Request, variable_id: str) -> bytes:
     "POST /api/v1/players/[lookupKey]/variables/[variableId]",
     name="set_variable",
     number=9,
-    permissions=ANY_TOKEN,
+    permissions=needs("variables.write"),
     access=WRITE,
     body=wire.variables.SetVariable,
     answer=wire.variables.Variable,

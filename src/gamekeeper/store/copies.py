@@ -16,6 +16,8 @@ _PAGES = {"users": SQL.users, "players": SQL.players, "ledger": SQL.ledger}
 _PARTS = {
     "mutes": SQL.mutes,
     "bans": SQL.bans,
+    "user_roles": SQL.user_roles,
+    "user_permissions": SQL.user_permissions,
     "bags": SQL.bags,
     "slots": SQL.slots,
     "known_spells": SQL.known_spells,
@@ -73,6 +75,12 @@ def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row
 
 async def clear_epoch(tx: Writing) -> None:
     await tx.returning(SQL.clear_epoch)
+
+
+async def clear_roles(tx: Writing) -> None:
+    """Delete the built-in roles that the migrations insert: a copy has its own."""
+    await tx.returning(SQL.clear_role_permissions)
+    await tx.returning(SQL.clear_roles)
 
 
 def renew_epoch(tx: Writing) -> None:

@@ -24,6 +24,12 @@ WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdroppe
 -- name: clear_epoch
 DELETE FROM epoch;
 
+-- name: clear_role_permissions
+DELETE FROM role_permissions;
+
+-- name: clear_roles
+DELETE FROM roles;
+
 -- name: renew_epoch
 UPDATE epoch SET id = {new_guid};
 
@@ -53,6 +59,12 @@ SELECT * FROM mutes WHERE user_id BETWEEN $1 AND $2;
 
 -- name: bans
 SELECT * FROM bans WHERE user_id BETWEEN $1 AND $2;
+
+-- name: user_roles
+SELECT * FROM user_roles WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, role;
+
+-- name: user_permissions
+SELECT * FROM user_permissions WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, permission;
 
 -- name: bags
 SELECT * FROM bags WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, id;

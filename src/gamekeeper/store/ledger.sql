@@ -83,7 +83,7 @@ WHERE (player_id, seq) > ($1, $2) AND player_id <= $3 AND seq > $4 ORDER BY play
 -- name: powers_between
 SELECT user_id, seq, after FROM masked_ledger
 WHERE (user_id, seq) > ($1, $2) AND user_id <= $3 AND seq > $4
-  AND player_id IS NULL AND kind IN ('user_registered', 'powers_changed') AND after IS NOT NULL
+  AND player_id IS NULL AND kind IN ('user_registered', 'powers_changed', 'roles_changed') AND after IS NOT NULL
 ORDER BY user_id, seq LIMIT $5;
 
 -- name: last

@@ -39,6 +39,14 @@ class PersonMail(NamedTuple):
     last_error: str | None
 
 
+class PersonRole(NamedTuple):
+    """A role of the account, or a permission that was granted directly and has no flag of its own."""
+
+    kind: str  # role or permission
+    name: str
+    given_at: int
+
+
 class PersonCaller(NamedTuple):
     """A caller that recently sent the right password: an account's id, or a client address."""
 
@@ -58,6 +66,10 @@ async def read_tokens(tx: Reading, user_id: str, issued_at: int, token_id: str, 
 
 async def read_mails(tx: Reading, user_id: str) -> list[PersonMail]:
     return [PersonMail(*row) for row in await tx.all(SQL.mails, user_id)]
+
+
+async def read_roles(tx: Reading, user_id: str) -> list[PersonRole]:
+    return [PersonRole(*row) for row in await tx.all(SQL.roles, user_id)]
 
 
 async def read_callers(tx: Reading, user_id: str) -> list[PersonCaller]:

@@ -11,5 +11,10 @@ WHERE user_id = $1 AND (issued_at, id) > ($2, $3) ORDER BY issued_at, id LIMIT $
 SELECT id, kind, address, queued_at, expires_at, tries, sent_at, failed_at, last_error FROM mails
 WHERE user_id = $1 ORDER BY queued_at, id;
 
+-- name: roles
+SELECT 'role', role, given_at FROM user_roles WHERE user_id = $1
+UNION ALL
+SELECT 'permission', permission, given_at FROM user_permissions WHERE user_id = $1 ORDER BY 1, 2;
+
 -- name: callers
 SELECT caller, at FROM known_callers WHERE user_id = $1 ORDER BY caller;

@@ -48,6 +48,7 @@ PLACEHOLDERS = {
     # `each` makes PostgreSQL look up a joined table's rows one by one in an index. A generic plan expects a tenth of
     # the table to match, and would scan it.
     "each": "LATERAL (SELECT r.* FROM",
+    "join_texts": "string_agg",
     "end_each": "OFFSET 0) AS r",
     "new_guid": "gen_random_uuid()",
 }

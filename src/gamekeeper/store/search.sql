@@ -68,14 +68,24 @@ FROM (SELECT user_id, started_at
 
 -- The condition must be written exactly as in the partial index users_with_powers, or the index is not used.
 -- name: powerful
-SELECT id, fold, email_fold FROM users
-WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link
+SELECT id, fold, email_fold
+FROM (SELECT * FROM (SELECT id, fold, email_fold FROM users
+                     WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link
+                     ORDER BY fold LIMIT $1) AS flagged
+      UNION
+      SELECT r.id, r.fold, r.email_fold
+      FROM (SELECT * FROM (SELECT DISTINCT user_id FROM user_roles ORDER BY user_id LIMIT $1) AS with_roles
+            UNION
+            SELECT * FROM (SELECT DISTINCT user_id FROM user_permissions ORDER BY user_id LIMIT $1) AS granted) AS held,
+           {each} users r WHERE r.id = held.user_id {end_each}) AS powerful
 ORDER BY fold LIMIT $1;
 
 -- name: powerful_among
 SELECT r.id
 FROM json_each($1) AS wanted, {each} users r WHERE r.id = CAST(value->>'id' AS {guid})
-     AND (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) {end_each};
+     AND (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link
+          OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = r.id)
+          OR EXISTS (SELECT 1 FROM user_permissions d WHERE d.user_id = r.id)) {end_each};
 
 -- The search index is missing during a bulk load.
 -- name: indexed (sqlite)

@@ -59,6 +59,7 @@ PLACEHOLDERS = {
     "keep_key": "",
     "each": "",
     "end_each": "",
+    "join_texts": "group_concat",  # SQLite has string_agg since 3.44
     "new_guid": (
         "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || "
         "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"

@@ -4,6 +4,7 @@ from typing import NamedTuple
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
+from gamekeeper.store.users import Grants, Powers, parse_grants
 
 SQL = Statements("tokens")
 LIST_LIMIT = 1000
@@ -15,13 +16,10 @@ class CallerRow(NamedTuple):
     life_ms: int
     user_id: str
     name: str
-    users_query: bool
-    users_manage: bool
-    game_link: bool
-    ban: bool
-    kick: bool
-    mute: bool
     session: bool  # the token belongs to a browser session
+    has_read_only_roles: bool  # all roles of the account are read-only
+    powers: Powers
+    grants: Grants
 
 
 class RefreshRow(NamedTuple):
@@ -78,7 +76,10 @@ async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
     row = await tx.one(SQL.caller, access_hash)
     if row is None:
         return None
-    return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:12]))
+    powers = Powers._make(map(bool, row[7:15]))
+    return CallerRow(
+        row[0], bool(row[1]), row[2], row[3], row[4], bool(row[5]), bool(row[6]), powers, parse_grants(row[15])
+    )
 
 
 async def find_refresh_owner(tx: Reading, refresh_hash: str) -> str | None:

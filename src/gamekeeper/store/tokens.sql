@@ -1,9 +1,13 @@
+-- A caller's account needs a role. Its token can only read if all its roles are read-only.
 -- name: caller
-SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query, u.users_manage, u.game_link,
-       u.ban, u.kick, u.mute, t.idle_ms IS NOT NULL
-FROM tokens t JOIN users u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
+SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, t.idle_ms IS NOT NULL,
+       NOT EXISTS (SELECT 1 FROM roles o WHERE NOT o.read_only
+                   AND (o.name IN (SELECT h.role FROM user_roles h WHERE h.user_id = u.id) OR (u.api AND o.name = 'api'))),
+       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants
+FROM tokens t JOIN user_records u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
-  AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms) AND u.api;
+  AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
+  AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
 
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;

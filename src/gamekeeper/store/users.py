@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
@@ -23,17 +24,29 @@ class Powers(NamedTuple):
     game_link: bool = False
 
 
+class Grants(NamedTuple):
+    """Roles of an account besides `api`, and permissions that have no flag in `Powers`."""
+
+    roles: tuple[str, ...] = ()
+    direct: frozenset[str] = frozenset()  # directly granted permissions
+    by_roles: frozenset[str] = frozenset()  # permissions of the roles, also of the role `api`
+
+
+NO_GRANTS = Grants()
+
+
 class User(NamedTuple):
     id: str
     name: str
     email: str
     password: str
-    powers: Powers
+    powers: Powers  # stored flags: directly granted permissions, and the role `api`
     created_at: int
     mute_reason: str | None
     reset_code: str | None
     ban_reason: str | None = None
     play_time_seconds: int = 0  # play time of all the account's players; only the find_record_… functions fill it in
+    grants: Grants = NO_GRANTS
 
 
 class UserColumns(NamedTuple):
@@ -64,14 +77,15 @@ class UserCheckRow(NamedTuple):
     email: str
     email_fold: str | None
     powers: Powers
+    grants: Grants
 
 
 async def read_check_rows_after(tx: Reading, user_id: str, limit: int) -> list[UserCheckRow]:
     """Read the next accounts after an id, in order of id."""
     found = await tx.all(SQL.checked_after, user_id, limit)
     return [
-        UserCheckRow(each, name, fold, email, email_fold, Powers(*map(bool, powers)))
-        for each, name, fold, email, email_fold, *powers in found
+        UserCheckRow(each, name, fold, email, email_fold, Powers(*map(bool, powers)), parse_grants(grants))
+        for each, name, fold, email, email_fold, grants, *powers in found
     ]
 
 
@@ -191,14 +205,26 @@ def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
     tx.defer(SQL.set_powers, user_id, *powers)
 
 
+@lru_cache(maxsize=1024)
+def parse_grants(text: str | None) -> Grants:
+    """Parse the column `grants` of the view user_records: roles with @, direct permissions with =, those of roles."""
+    words = text.split(",") if text else []
+    return Grants(
+        tuple(sorted(each[1:] for each in words if each[0] == "@")),
+        frozenset(each[1:] for each in words if each[0] == "="),
+        frozenset(each for each in words if each[0] not in "@="),
+    )
+
+
 def _to_user(row: Row) -> User:
     return _make_user(row, 0)
 
 
 def _to_record(row: Row) -> User:
-    return _make_user(row, int(min(row[16], MAX_SECONDS)))
+    return _make_user(row, int(min(row[17], MAX_SECONDS)))
 
 
 def _make_user(row: Row, play_time: int) -> User:
     powers = Powers._make(map(bool, row[4:12]))
-    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15], play_time)
+    grants = parse_grants(row[16])
+    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15], play_time, grants)

@@ -36,6 +36,7 @@ from gamekeeper_client.mails import Mails
 from gamekeeper_client.moderation import Moderation
 from gamekeeper_client.operation import Operation, add_methods, find_declarations, make_async, make_blocking
 from gamekeeper_client.players import Players
+from gamekeeper_client.roles import Roles
 from gamekeeper_client.spells import Spells
 from gamekeeper_client.tokens import Tokens
 from gamekeeper_client.users import Users
@@ -57,6 +58,7 @@ class _Client(
     Users,
     Credentials,
     Moderation,
+    Roles,
     Tokens,
     Link,
     Feed,

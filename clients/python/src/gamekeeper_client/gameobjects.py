@@ -48,7 +48,7 @@ class GameObjects:
 
         object_type: item, spell, class, map or playervariable.
         Returns the page, with the total number of objects.
-        Raises NoSuchObjectType, BadField.
+        Raises NoSuchObjectType, BadField, PermissionMissing.
         """
         shape: type[Page[GameObject]] = Page[_find_shape(object_type)]
         return Payload(shape, query=build_page_query(page, page_size))
@@ -64,7 +64,7 @@ class GameObjects:
         object_type: item, spell, class, map or playervariable.
         count: records per page.
         Returns the page, with the total number of objects.
-        Raises NoSuchObjectType, BadField.
+        Raises NoSuchObjectType, BadField, PermissionMissing.
         """
         shape: type[LegacyPage[Keyed[GameObject]]] = LegacyPage[Keyed[_find_shape(object_type)]]
         return Payload(shape, body={"page": page, "count": count})
@@ -77,7 +77,7 @@ class GameObjects:
 
         object_type: item, spell, class, map or playervariable.
         Returns the page, with the total number of names.
-        Raises NoSuchObjectType, BadField.
+        Raises NoSuchObjectType, BadField, PermissionMissing.
         """
         return Payload(Page[str], query=build_page_query(page, page_size))
 
@@ -91,7 +91,7 @@ class GameObjects:
 
         object_type: item, spell, class, map or playervariable.
         Returns the names by id.
-        Raises NoSuchObjectType.
+        Raises NoSuchObjectType, PermissionMissing.
         """
         return Payload(dict[str, str])
 
@@ -102,7 +102,7 @@ class GameObjects:
         object_type: item, spell, class, map or playervariable.
         object_id: id of the object.
         Returns the object.
-        Raises NoSuchObjectType, NoSuchObject, BadField.
+        Raises NoSuchObjectType, NoSuchObject, BadField, PermissionMissing.
         """
         shape: type[GameObject] = _find_shape(object_type)
         return Payload(shape)

@@ -104,7 +104,7 @@ class History:
         request: only changes of the request with this id.
         reason: only changes whose reason contains this text.
         Returns the changes, and the number to pass as `before` for the next page; None at the end.
-        Raises BadField, TooManyLongReads.
+        Raises BadField, TooManyLongReads, PermissionMissing.
         """
         query = {"player": player, "user": user, "actor": actor, "kind": kind, "item": item, "from": from_, "to": to}
         query |= {"request": request, "reason": reason}
@@ -121,14 +121,15 @@ class History:
     def undo_change(self, seq: int, *, force: bool = False, **options: Unpack[WriteOptions]) -> Payload[Undone]:
         """Undo a change, if the values that it set are still the same.
 
-        You need the permissions that the opposite change would need.
+        You need the permission audit.undo and those of the operation that made the change.
 
         seq: number of the change.
         force: give an item back even if another player may have gained it since.
         Returns the changes that undid it.
         Raises UndoConflict, ItemMovedOn, NotUndoable, AlreadyUndone, NoSuchChange, HistoryTrimmed, NoSuchUser,
         RoleMissing, PowerMissing, Outranked, OwnPowers, NameTaken, UsernameTaken, EmailTaken, PlayerOnline,
-        AlreadyBanned, AlreadyMuted, OwnAccount, BadField.
+        AlreadyBanned, AlreadyMuted, OwnAccount, PermissionMissing, RoleOutOfReach, OwnRole, HeldByRole, LastManager,
+        BadField.
         """
         return Payload(Undone, query={"force": True} if force else None)
 
@@ -138,7 +139,8 @@ class History:
 
         at: number of a change, or a time: the state right after it; default: now.
         Returns every slot of the inventory, the bank and the bags.
-        Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField.
+        Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField,
+        PermissionMissing.
         """
         return Payload(ItemsThen, query={"at": at})
 
@@ -148,7 +150,8 @@ class History:
 
         at: number of a change, or a time: the state right after it; default: now.
         Returns the spells with their slots.
-        Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField.
+        Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField,
+        PermissionMissing.
         """
         return Payload(list[KnownSpell], query={"at": at})
 
@@ -158,7 +161,8 @@ class History:
 
         at: number of a change, or a time: the state right after it; default: now.
         Returns the variables with their values.
-        Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField.
+        Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField,
+        PermissionMissing.
         """
         return Payload(list[Variable], query={"at": at})
 
@@ -169,6 +173,6 @@ class History:
         q: an id, or a part of a name or an email address.
         limit: return at most this many matches; default 20.
         Returns the matches, best match first.
-        Raises BadField, TooManyLongReads.
+        Raises BadField, TooManyLongReads, PermissionMissing.
         """
         return Payload(list[Found], field="Found", query={"q": q, "limit": limit})

@@ -64,7 +64,7 @@ class ItemOperations:
         """Get a player's inventory and bank.
 
         Returns every slot of the inventory and the bank, including empty slots.
-        Raises NoSuchPlayer.
+        Raises NoSuchPlayer, PermissionMissing.
         """
         return Payload(Items)
 
@@ -73,7 +73,7 @@ class ItemOperations:
         """Get a player's inventory.
 
         Returns every slot, including empty slots.
-        Raises NoSuchPlayer.
+        Raises NoSuchPlayer, PermissionMissing.
         """
         return Payload(list[NamedSlot])
 
@@ -82,7 +82,7 @@ class ItemOperations:
         """Get a player's bank.
 
         Returns every slot, including empty slots.
-        Raises NoSuchPlayer.
+        Raises NoSuchPlayer, PermissionMissing.
         """
         return Payload(list[NamedSlot])
 
@@ -92,7 +92,7 @@ class ItemOperations:
 
         bag_id: id of the bag, from `bag_id` of an item slot.
         Returns the bag with every slot, including empty slots.
-        Raises NoSuchBag, BadField.
+        Raises NoSuchBag, BadField, PermissionMissing.
         """
         return Payload(NamedBag)
 
@@ -112,7 +112,7 @@ class ItemOperations:
         quantity: how many to give.
         bank_overflow: put into the bank what does not fit into the inventory.
         Returns how many of the item the player has after the change.
-        Raises NoSuchPlayer, NoSuchItem, InventoryFull, BadField.
+        Raises NoSuchPlayer, NoSuchItem, InventoryFull, BadField, PermissionMissing.
         """
         return Payload(Given, body={"itemid": item_id, "quantity": quantity, "bankoverflow": bank_overflow})
 
@@ -125,6 +125,6 @@ class ItemOperations:
         item_id: id of the item in the catalogue.
         quantity: how many to take.
         Returns how many were taken.
-        Raises NoSuchPlayer, NoSuchItem, NotEnoughItems, BagNotEmpty, BadField.
+        Raises NoSuchPlayer, NoSuchItem, NotEnoughItems, BagNotEmpty, BadField, PermissionMissing.
         """
         return Payload(Taken, body={"itemid": item_id, "quantity": quantity})

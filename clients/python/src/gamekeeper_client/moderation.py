@@ -19,7 +19,7 @@ class Moderation:
         duration: whole days; 0 is permanent.
         moderator: name to record; default: the name of your account.
         Returns a message.
-        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, OwnAccount, AlreadyBanned, BadField.
+        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, OwnAccount, AlreadyBanned, LastManager, BadField.
         """
         return Payload(Message, body=_build_body(moderator, options, duration=duration))
 
@@ -85,7 +85,7 @@ class Moderation:
         duration: whole days; 0 is permanent.
         moderator: name to record; default: the name of your account.
         Returns a message.
-        Raises NoSuchPlayer, PowerMissing, Outranked, OwnAccount, AlreadyBanned, BadField.
+        Raises NoSuchPlayer, PowerMissing, Outranked, OwnAccount, AlreadyBanned, LastManager, BadField.
         """
         return Payload(Message, body=_build_body(moderator, options, duration=duration))
 

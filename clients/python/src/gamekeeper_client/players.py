@@ -68,7 +68,7 @@ class Players:
         """List one page of all players, by name.
 
         Returns the page, with the total number of players.
-        Raises BadField, SearchNotReady, TooManyLongReads.
+        Raises BadField, SearchNotReady, TooManyLongReads, PermissionMissing.
         """
         return Payload(Page[Player], query=build_page_query(page, page_size, search, sort_by, sort_direction))
 
@@ -82,7 +82,7 @@ class Players:
 
         sort_direction: Descending lists the highest level first.
         Returns the page, with the total number of players.
-        Raises BadField.
+        Raises BadField, PermissionMissing.
         """
         return Payload(Page[Player], query=build_page_query(page, page_size, sort_direction=sort_direction))
 
@@ -101,7 +101,7 @@ class Players:
         """List one page of the players who are online, by name.
 
         Returns the page, with the total number of players online.
-        Raises BadField, SearchNotReady, TooManyLongReads.
+        Raises BadField, SearchNotReady, TooManyLongReads, PermissionMissing.
         """
         return Payload(Page[Player], query=build_page_query(page, page_size, search, sort_by, sort_direction))
 
@@ -121,7 +121,7 @@ class Players:
 
         count: records per page.
         Returns the page, with the total number of players.
-        Raises BadField.
+        Raises BadField, PermissionMissing.
         """
         return Payload(LegacyPage[Player], body={"page": page, "count": count})
 
@@ -131,7 +131,7 @@ class Players:
 
         count: records per page.
         Returns the page, with the total number of players online.
-        Raises BadField.
+        Raises BadField, PermissionMissing.
         """
         return Payload(LegacyPage[Player], body={"page": page, "count": count})
 
@@ -140,7 +140,7 @@ class Players:
         """Get one player.
 
         Returns the player's record.
-        Raises NoSuchPlayer.
+        Raises NoSuchPlayer, PermissionMissing.
         """
         return Payload(Player)
 
@@ -150,7 +150,7 @@ class Players:
 
         around: how many players above and how many below to include, 0 to 50; default 5.
         Returns the rank, the number of players, and the neighbours, highest first.
-        Raises NoSuchPlayer, BadField.
+        Raises NoSuchPlayer, BadField, PermissionMissing.
         """
         return Payload(Rank, query={"around": around})
 
@@ -160,7 +160,7 @@ class Players:
 
         name: the new name.
         Returns the player's record after the change.
-        Raises NoSuchPlayer, BadField, ReservedName, NameTaken.
+        Raises NoSuchPlayer, BadField, ReservedName, NameTaken, PermissionMissing.
         """
         return Payload(Player, body={"name": name})
 
@@ -170,7 +170,7 @@ class Players:
 
         level: the new level.
         Returns the player's record after the change.
-        Raises NoSuchPlayer, BadField.
+        Raises NoSuchPlayer, BadField, PermissionMissing.
         """
         return Payload(Player, body={"level": level})
 
@@ -180,7 +180,7 @@ class Players:
 
         class_id: id of the class in the catalogue.
         Returns the player's record after the change.
-        Raises NoSuchPlayer, NoSuchClass, BadField.
+        Raises NoSuchPlayer, NoSuchClass, BadField, PermissionMissing.
         """
         return Payload(Player, body={"classid": class_id})
 
@@ -189,6 +189,6 @@ class Players:
         """Delete a player who is not online.
 
         Returns the player's record before the change.
-        Raises NoSuchPlayer, PlayerOnline.
+        Raises NoSuchPlayer, PlayerOnline, PermissionMissing.
         """
         return Payload(Player)

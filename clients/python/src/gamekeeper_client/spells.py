@@ -23,7 +23,7 @@ class Spells:
         """List the spells that a player knows.
 
         Returns the spells with their slots.
-        Raises NoSuchPlayer.
+        Raises NoSuchPlayer, PermissionMissing.
         """
         return Payload(list[KnownSpell])
 
@@ -33,7 +33,7 @@ class Spells:
 
         spell_id: id of the spell in the catalogue.
         Returns the spell's id.
-        Raises NoSuchPlayer, NoSuchSpell, SpellAlreadyKnown, NoFreeSpellSlot, BadField.
+        Raises NoSuchPlayer, NoSuchSpell, SpellAlreadyKnown, NoFreeSpellSlot, BadField, PermissionMissing.
         """
         return Payload(SpellId, body={"spellid": spell_id})
 
@@ -43,6 +43,6 @@ class Spells:
 
         spell_id: id of the spell in the catalogue.
         Returns the spell's id.
-        Raises NoSuchPlayer, NoSuchSpell, SpellNotKnown, BadField.
+        Raises NoSuchPlayer, NoSuchSpell, SpellNotKnown, BadField, PermissionMissing.
         """
         return Payload(SpellId, body={"spellid": spell_id})

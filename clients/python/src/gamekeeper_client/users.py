@@ -136,7 +136,7 @@ class Users:
         """Delete an account with all its players, and erase the personal data. Needs the role users.manage.
 
         Returns the account before the change. This response is not stored: a repeated call raises AnswerErased.
-        Raises NoSuchUser, RoleMissing, PlayerOnline, OwnAccount, AnswerErased.
+        Raises NoSuchUser, RoleMissing, PermissionMissing, PlayerOnline, OwnAccount, LastManager, AnswerErased.
         """
         return Payload(User[ChangedPower])
 
@@ -168,7 +168,7 @@ class Users:
         users_manage: has the role users.manage.
         game_link: has the role game.link.
         Returns all permissions of the account after the change.
-        Raises NoSuchUser, RoleMissing, Outranked, OwnPowers.
+        Raises NoSuchUser, RoleMissing, Outranked, OwnPowers, HeldByRole, LastManager.
         """
         powers = {"editor": editor, "ban": ban, "kick": kick, "mute": mute, "api": api}
         powers |= {"usersquery": users_query, "usersmanage": users_manage, "gamelink": game_link}

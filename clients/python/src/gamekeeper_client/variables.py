@@ -22,7 +22,7 @@ class Variables:
         """List a player's variables.
 
         Returns the variables with their values.
-        Raises NoSuchPlayer.
+        Raises NoSuchPlayer, PermissionMissing.
         """
         return Payload(list[Variable])
 
@@ -32,7 +32,7 @@ class Variables:
 
         variable_id: id of the variable in the catalogue.
         Returns the variable with its value.
-        Raises NoSuchPlayer, NoSuchVariable, BadField.
+        Raises NoSuchPlayer, NoSuchVariable, BadField, PermissionMissing.
         """
         return Payload(Variable)
 
@@ -42,7 +42,7 @@ class Variables:
 
         variable_id: id of the variable in the catalogue.
         Returns only the value.
-        Raises NoSuchPlayer, NoSuchVariable, BadField.
+        Raises NoSuchPlayer, NoSuchVariable, BadField, PermissionMissing.
         """
         return Payload(VALUE, field="value")
 
@@ -59,6 +59,6 @@ class Variables:
         variable_id: id of the variable in the catalogue.
         value: the new value, of the variable's type.
         Returns the variable with its new value.
-        Raises NoSuchPlayer, NoSuchVariable, WrongVariableType, BadField.
+        Raises NoSuchPlayer, NoSuchVariable, WrongVariableType, BadField, PermissionMissing.
         """
         return Payload(Variable, body={"value": value})

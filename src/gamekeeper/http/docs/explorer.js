@@ -76,7 +76,7 @@ function entry(operation, resolve, transport) {
   return details;
 }
 
-export const rightsOf = (operation) => [...operation["x-roles"], ...operation["x-powers"]];
+export const rightsOf = (operation) => operation["x-permissions"];
 
 function chips(operation) {
   const rights = operation.security.length ? rightsOf(operation) : ["no token"];

@@ -93,10 +93,25 @@ class PowersSide(Struct):
     GameLink: bool
 
 
+class RolesSide(Struct):
+    """Roles of an account, and its directly granted permissions that `PowersSide` does not have."""
+
+    Roles: list[str]
+    Permissions: list[str]
+
+
+class RoleSide(Struct):
+    Role: str
+    About: str
+    ReadOnly: bool
+    Permissions: list[str]
+
+
 class AccountSide(PowersSide, kw_only=True):
     Name: Text = UNSET
     Email: Text = UNSET
     Password: Literal["changed"]
+    Roles: list[str] | UnsetType = UNSET
 
 
 class BanSide(Struct):
@@ -178,12 +193,15 @@ SIDES: Mapping[str, Sides] = {
     "reset_requested": Sides(ResetSide | None, ResetSide),
     "mail_retried": Sides(MailSide, MailSide),
     "powers_changed": Sides(PowersSide, PowersSide),
+    "roles_changed": Sides(RolesSide, RolesSide),
     "user_banned": Sides(BanSide | None, BanSide),
     "user_unbanned": Sides(BanSide, BanSide),
     "user_muted": Sides(MuteSide | None, MuteSide),
     "user_unmuted": Sides(MuteSide | None, MuteSide),
     "user_kicked": Sides(KickSide | None, KickSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
+    "role_saved": Sides(RoleSide | None, RoleSide),
+    "role_deleted": Sides(RoleSide, RoleSide | None),
     "players_loaded": Sides(PlayersLoadedSide | None, PlayersLoadedSide),
     "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
     "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
@@ -197,7 +215,8 @@ MODERATION_IN_FEED = (
 IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED)  # the kinds of changes in the change feed
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
-    *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),
+    *("user_renamed", "email_changed", "powers_changed", "roles_changed"),
+    *("user_banned", "user_unbanned", "user_muted", "user_unmuted"),
 )
 KINDS_OF: Mapping[str, Sequence[str]] = {  # name of a change's shape → the kinds of changes that it can have
     FeedChange.__name__: IN_FEED,

@@ -9,6 +9,7 @@ from gamekeeper.http.wire.items import ItemSlot, NamedSlot
 from gamekeeper.http.wire.link import PutPlayer
 from gamekeeper.http.wire.players import RankedPlayer
 from gamekeeper.http.wire.powers import ChangePowers
+from gamekeeper.http.wire.roles import SaveRole
 
 # Shape → fields that a body has both or neither: an item slot with only one would be emptied by mistake.
 TOGETHER: Mapping[type[Struct], Sequence[str]] = {ItemSlot: ("ItemId", "Quantity")}
@@ -17,6 +18,7 @@ READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
     PutPlayer: [name for name in RankedPlayer.__struct_fields__ if name not in PutPlayer.__struct_fields__],
     ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
     ChangePowers: ["Id", "Name"],
+    SaveRole: ["Name", "BuiltIn"],
 }
 
 

@@ -117,4 +117,9 @@ USER_FIELDS = {
     "users_query": "UsersQuery",
     "users_manage": "UsersManage",
     "game_link": "GameLink",
+    "roles": "Roles",
+    "permissions": "Permissions",
+    "role": "Role",
+    "about": "About",
+    "read_only": "ReadOnly",
 }

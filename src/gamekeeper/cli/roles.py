@@ -1,0 +1,89 @@
+"""The command `roles`, and `users give` and `users take`: roles and who has them."""
+
+from collections.abc import Sequence
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.cli.users import PermissionType, apply_change, change_roles
+from gamekeeper.game import roles as rules
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.roles import RoleDraft, RoleRequest
+from gamekeeper.store import roles as rows
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.roles import Role
+
+
+@click.group()
+def roles() -> None:
+    """List and edit roles, which are named sets of permissions."""
+
+
+@roles.command(name="list", epilog="Example: gamekeeper roles list")
+@terminal.json_option
+@terminal.database_option
+def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """List all roles with their permissions."""
+
+    async def read(keeper: Keeper) -> list[Role]:
+        return list((await rows.read_all(keeper.store)).values())
+
+    found = terminal.run_on_database(database, read)
+    if as_json:
+        terminal.print_json([_to_json_object(each) for each in found])
+        return
+    table = [(each.name, each.about, ", ".join(sorted(rules.list_permissions(each))) or "-") for each in found]
+    terminal.print_table([("ROLE", "ABOUT", "PERMISSIONS"), *table])
+
+
+@roles.command(epilog="Example: gamekeeper roles save helper --permission players.read --permission moderation.mute")
+@click.argument("name")
+@click.option("--permission", "named", type=PermissionType(), multiple=True, help="Permission; repeatable.")
+@click.option("--about", help="What the role is for.")
+@click.option("--read-only/--no-read-only", default=None, help="Accounts with only such roles cannot write.")
+@terminal.database_option
+def save(name: str, named: Sequence[str], about: str | None, read_only: bool | None, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """Create or edit a role. With --permission, it has exactly the given permissions afterwards."""
+    draft = RoleDraft(about, named or None, read_only)
+
+    async def decide(tx: Reading) -> Decision[Role]:
+        return await rules.save(tx, name, draft, None)
+
+    role = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    click.echo(f"Permissions of the role {role.name}: {', '.join(sorted(rules.list_permissions(role))) or 'none'}.")
+
+
+@roles.command(epilog="Example: gamekeeper roles delete helper")
+@click.argument("name")
+@terminal.database_option
+def delete(name: str, database: str | None) -> None:
+    """Delete a role that no account has."""
+
+    async def decide(tx: Reading) -> Decision[Role]:
+        return await rules.delete(tx, name, None)
+
+    terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    click.echo(f"Deleted the role {name}.")
+
+
+@click.command(epilog="Example: gamekeeper users give ann moderator")
+@click.argument("name")
+@click.argument("role", nargs=-1, required=True)
+@terminal.database_option
+def give(name: str, role: Sequence[str], database: str | None) -> None:
+    """Give an account roles; see `gamekeeper roles list`."""
+    change_roles(database, name, RoleRequest(give=role))
+
+
+@click.command(epilog="Example: gamekeeper users take ann moderator")
+@click.argument("name")
+@click.argument("role", nargs=-1, required=True)
+@terminal.database_option
+def take(name: str, role: Sequence[str], database: str | None) -> None:
+    """Take roles away from an account. If it was the last one, the account's tokens are revoked within 5 seconds."""
+    change_roles(database, name, RoleRequest(take=role))
+
+
+def _to_json_object(role: Role) -> dict[str, object]:
+    return {**role._asdict(), "permissions": sorted(rules.list_permissions(role))}

@@ -1,0 +1,137 @@
+"""Permissions and built-in roles: what a caller may do. The tables of docs/permissions.md are generated from here.
+
+An account has permissions directly and by its roles. `users.api` stands for the role `api`, and the other flags in
+`Powers` stand for directly granted permissions, as versions before the roles stored them.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from gamekeeper.store.users import NO_GRANTS, Grants, Powers, User
+
+PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
+    "players.read": "Look up and list players, their items, spells, variables and ranks, and the game's catalogue.",
+    "players.progress": "Set a player's level and class.",
+    "players.rename": "Rename a player.",
+    "players.delete": "Delete a player who is not online.",
+    "items.give": "Give items to players.",
+    "items.take": "Take items from players.",
+    "spells.write": "Teach players spells and let them forget spells.",
+    "variables.write": "Set players' variables.",
+    "users.query": "Read accounts and their email addresses; register accounts; check, change and reset passwords.",
+    "users.manage": "Change every account, also without its password. Includes the permissions named below the table.",
+    "people.export": "Export all data of a person. Only the command line does this at present.",
+    "people.erase": "Delete an account, and erase the person's data from the audit log.",
+    "moderation.ban": "Ban accounts and lift bans.",
+    "moderation.mute": "Mute accounts and lift mutes.",
+    "moderation.kick": "Kick players out of the game.",
+    "audit.read": "Read the audit log, and items, spells and variables of players at an earlier time.",
+    "audit.undo": "Undo changes; needs also the permission of the change that is undone.",
+    "bulk.run": "Change many players at once in the console; needs also the permission of each change.",
+    "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
+    "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
+    "keys.manage": "Manage API keys of other accounts. No operation needs it yet.",
+    "staff.manage": "Edit roles; give them to accounts and take them away.",
+}
+ALL = frozenset(PERMISSIONS)
+# permissions with which a caller changes nothing; users.query does more, but not for callers that can only read
+READING = frozenset({"players.read", "users.query", "audit.read", "people.export"})
+INCLUDED: Mapping[str, frozenset[str]] = {  # permission → permissions that it includes
+    "users.manage": frozenset({"users.query", "people.export", "people.erase", "keys.manage", "staff.manage"}),
+}
+COLUMNS: Mapping[str, str] = {  # flag in Powers → permission that it grants
+    "editor": "game.editor",
+    "ban": "moderation.ban",
+    "kick": "moderation.kick",
+    "mute": "moderation.mute",
+    "users_query": "users.query",
+    "users_manage": "users.manage",
+    "game_link": "game.link",
+}
+FLAGS: Mapping[str, str] = {permission: flag for flag, permission in COLUMNS.items()}
+STAFF = "staff.manage"
+ADMIN, API = "admin", "api"  # names of the role with every permission, and of the role that `users.api` stands for
+
+
+class BuiltinRole(NamedTuple):
+    about: str
+    permissions: frozenset[str]
+    read_only: bool = False
+
+
+_MODERATOR = frozenset({"players.read", "users.query", "moderation.ban", "moderation.mute", "moderation.kick"})
+_CHANGES = frozenset(
+    {
+        *("players.progress", "players.rename", "items.give", "items.take", "spells.write", "variables.write"),
+        *("audit.read", "audit.undo"),
+    }
+)
+BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; a migration inserts the same
+    "viewer": BuiltinRole(
+        "Reads players, accounts and the audit log; changes nothing.",
+        frozenset({"players.read", "users.query", "audit.read"}),
+        read_only=True,
+    ),
+    "moderator": BuiltinRole("Bans, mutes and kicks.", _MODERATOR),
+    "game master": BuiltinRole("Moderates, and changes players and their items.", _MODERATOR | _CHANGES),
+    ADMIN: BuiltinRole("Has every permission, also those of later versions.", ALL),
+    "game server": BuiltinRole(
+        "Reports players over the game link.", frozenset({"game.link", "players.read", "users.query"})
+    ),
+    "shop": BuiltinRole("Looks players up and gives them items.", frozenset({"players.read", "items.give"})),
+    API: BuiltinRole(
+        "What every token of the API could do before there were roles.",
+        _CHANGES | {"players.read", "players.delete", "bulk.run"},
+    ),
+}
+
+
+@lru_cache(maxsize=1024)
+def find_effective(powers: Powers, grants: Grants) -> frozenset[str]:
+    """Return all permissions of an account: granted directly, by roles, and included in others."""
+    if ADMIN in grants.roles:
+        return ALL
+    return include(list_granted(powers, grants) | grants.by_roles)
+
+
+def list_granted(powers: Powers, grants: Grants) -> frozenset[str]:
+    """Return the directly granted permissions of an account, without those that they include."""
+    return grants.direct | {permission for flag, permission in COLUMNS.items() if getattr(powers, flag)}
+
+
+def include(held: Iterable[str]) -> frozenset[str]:
+    """Add the permissions that others include."""
+    found = frozenset(held)
+    return found.union(*(included for each, included in INCLUDED.items() if each in found))
+
+
+def list_held(user: User) -> frozenset[str]:
+    return find_effective(user.powers, user.grants)
+
+
+def list_direct(user: User) -> frozenset[str]:
+    """Return the directly granted permissions of an account, with those that they include."""
+    return include(list_granted(user.powers, user.grants))
+
+
+def list_roles(user: User) -> tuple[str, ...]:
+    """Return the names of an account's roles, with `api`."""
+    return (*((API,) if user.powers.api else ()), *user.grants.roles)
+
+
+def can_log_in(user: User) -> bool:
+    return user.powers.api or bool(user.grants.roles)
+
+
+def can_manage_staff(user: User) -> bool:
+    """Tell whether an account can manage staff at present."""
+    return STAFF in list_held(user) and can_log_in(user) and user.ban_reason is None
+
+
+def find_powers(user: User) -> Powers:
+    """Return an account's permissions as the flags of `Powers`, whether granted directly or by roles."""
+    if user.grants == NO_GRANTS:
+        return user.powers
+    held = list_held(user)
+    return Powers(**{flag: each in held for flag, each in COLUMNS.items()}, api=can_log_in(user))

@@ -1,0 +1,53 @@
+"""Refusals of requests about roles and permissions. `refusals.py` has all others.
+
+Malformed   UnknownRole  UnknownPermission
+Forbidden   PermissionMissing  RoleOutOfReach
+NotFound    NoSuchRole
+Conflict    OwnRole  HeldByRole  RoleExists  RoleInUse  BuiltinRole  LastManager
+"""
+
+from gamekeeper.game.refusals import Conflict, Forbidden, Malformed, NotFound
+
+
+class UnknownRole(Malformed):
+    """There is no role '{role}'. Roles: {known}."""
+
+
+class UnknownPermission(Malformed):
+    """There is no permission '{permission}'. Permissions: {known}."""
+
+
+class PermissionMissing(Forbidden):
+    """This needs the permission {permission}. Ask an administrator for a role that has it."""
+
+
+class RoleOutOfReach(Forbidden):
+    """The role '{role}' has the permission {permission}, which you do not have."""
+
+
+class NoSuchRole(NotFound):
+    """There is no role '{role}'."""
+
+
+class OwnRole(Conflict):
+    """You have the role '{role}' yourself; an account without it, or the command line, must change it."""
+
+
+class HeldByRole(Conflict):
+    """{name} has the permission {permission} by the role '{role}'; take the role away instead."""
+
+
+class RoleExists(Conflict):
+    """There already is a role '{role}'."""
+
+
+class RoleInUse(Conflict):
+    """Accounts have the role '{role}'; take it away from them first."""
+
+
+class BuiltinRole(Conflict):
+    """The role '{role}' is built in; it cannot be {act}."""
+
+
+class LastManager(Conflict):
+    """No other account could manage staff then; give one the permission staff.manage first. Nothing was changed."""

@@ -1,0 +1,207 @@
+"""Rules for roles: who may edit, give and take them, and which account must keep the permission to manage staff.
+
+Callers cannot give, take or edit a role with a permission that they lack, nor a role that they have themselves. The
+command line may do all of it. Accounts are locked first, then the staff lock; so one of two transactions that would
+together leave no account to manage staff sees the other and is refused.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from gamekeeper.game import accounts, lookup, moderation, permissions, staff, texts
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Change, PowersChanged, RoleDeleted, RoleSaved, RolesChanged
+from gamekeeper.game.permissions import ADMIN, API
+from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
+from gamekeeper.game.role_refusals import (
+    BuiltinRole,
+    HeldByRole,
+    LastManager,
+    NoSuchRole,
+    OwnRole,
+    RoleExists,
+    RoleInUse,
+    RoleOutOfReach,
+    UnknownPermission,
+)
+from gamekeeper.store import roles as rows
+from gamekeeper.store import users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.roles import NO_ROLE, Role
+from gamekeeper.store.users import User
+
+NAME = re.compile(r"[a-z][a-z0-9 _-]{0,38}[a-z0-9]")
+NAME_RULE = "must have 2 to 40 characters out of a-z, 0-9, space, _ and -, with a letter first and no space at the end"
+MOST_ABOUT = 200  # characters of a role's description
+
+
+class RoleRequest(NamedTuple):
+    """What to change about an account: roles to give and to take, permissions to grant and to revoke directly."""
+
+    give: Collection[str] = ()
+    take: Collection[str] = ()
+    grant: Collection[str] = ()
+    revoke: Collection[str] = ()
+
+
+class RoleDraft(NamedTuple):
+    """A role as a caller wants it. None: as it is, or empty for a new role."""
+
+    about: str | None = None
+    permissions: Collection[str] | None = None
+    read_only: bool | None = None
+
+
+def list_permissions(role: Role) -> frozenset[str]:
+    """Return the permissions of a role, with those that they include."""
+    return permissions.ALL if role.name == ADMIN else permissions.include(role.permissions)
+
+
+async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor_id: str | None) -> Decision[User]:
+    """Give and take roles and permissions of an account. `actor_id`: the caller; None: the command line."""
+    found = await lookup.find_user(tx, key)
+    for each in sorted({found.id, *((actor_id,) if actor_id else ())}):
+        await users.lock(tx, each)
+    await rows.lock_staff(tx)
+    user, table = await lookup.find_user(tx, found.id), await rows.read_all(tx)
+    require_known(wanted.grant, wanted.revoke)
+    staff.require_roles((*wanted.give, *wanted.take), table)
+    if both := {*wanted.give} & {*wanted.take} or {*wanted.grant} & {*wanted.revoke}:
+        raise BadField(field="take", problem=f"names {min(both)}, which is also to be given")
+    after = _apply(user, wanted, table)
+    if actor_id is not None:
+        touched = [table[each] for each in (*wanted.give, *wanted.take)]
+        await _require_reach(tx, user, touched, (*wanted.grant, *wanted.revoke), actor_id)
+    _require_direct(user, wanted.revoke, table)
+    await staff.require_manager_left(tx, user, after)
+    changes = list[Change]()
+    if after.powers != user.powers:
+        changes.append(PowersChanged(user, after.powers))
+    if (after.grants.roles, after.grants.direct) != (user.grants.roles, user.grants.direct):
+        changes.append(RolesChanged(user, after))
+    return Decision(changes, after, subject=(None, user.id))
+
+
+def require_known(*names: Iterable[str]) -> None:
+    """Refuse names that are no permissions."""
+    for each in (name for some in names for name in some):
+        if each not in permissions.PERMISSIONS:
+            raise UnknownPermission(permission=each, known=", ".join(permissions.PERMISSIONS))
+
+
+def _apply(user: User, wanted: RoleRequest, table: dict[str, Role]) -> User:
+    powers = user.powers._replace(api=(user.powers.api or API in wanted.give) and API not in wanted.take)
+    for each in wanted.grant:
+        powers = accounts.grant(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers
+    for each in wanted.revoke:
+        powers = accounts.revoke(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers
+    held = ({*user.grants.roles, *wanted.give} - {*wanted.take}) - {API}
+    direct = (user.grants.direct | {*wanted.grant} - permissions.FLAGS.keys()) - {*wanted.revoke}
+    return staff.compute_grants(user._replace(powers=powers), held, direct, table)
+
+
+async def _require_reach(tx: Reading, user: User, touched: Iterable[Role], named: Iterable[str], actor_id: str) -> None:
+    """Refuse callers that lack a permission which they give or take, and callers that the account outranks."""
+    if user.id == actor_id:
+        raise OwnPowers(name=user.name)
+    actor = await users.find_by_id(tx, actor_id)
+    if actor is None or not moderation.can_act_on(actor, user):
+        raise Outranked
+    held = permissions.list_held(actor)
+    for role in touched:
+        _require_role_in_reach(role, actor, held)
+    if not permissions.include(named) <= held:
+        raise Outranked
+
+
+def _require_role_in_reach(role: Role, actor: User, held: frozenset[str]) -> None:
+    if lacking := list_permissions(role) - held:
+        raise RoleOutOfReach(role=role.name, permission=min(lacking))
+    # the role api is not staff: like the flag `api` of the operation `change_powers`, its holders may give it
+    if role.name in actor.grants.roles:
+        raise OwnRole(role=role.name)
+
+
+def _require_direct(user: User, revoked: Iterable[str], table: dict[str, Role]) -> None:
+    """Refuse to revoke a permission that the account has only by a role."""
+    held = permissions.list_held(user) - permissions.list_direct(user)
+    for each in revoked:
+        if each in held:
+            raise HeldByRole(name=user.name, permission=each, role=find_granting_role(user, each, table))
+
+
+def find_granting_role(user: User, permission: str, table: dict[str, Role]) -> str:
+    """Return a role by which an account has a permission; any of its roles for `api`, which means the log-in."""
+    names = [each for each in permissions.list_roles(user) if each in table]
+    return next((each for each in names if permission in list_permissions(table[each])), min(names, default=""))
+
+
+async def create(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -> Decision[Role]:
+    await rows.lock_staff(tx)
+    if name in await rows.read_all(tx):
+        raise RoleExists(role=name)
+    return await save(tx, name, draft, actor_id)
+
+
+async def edit(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -> Decision[Role]:
+    await rows.lock_staff(tx)
+    if name not in await rows.read_all(tx):
+        raise NoSuchRole(role=name)
+    return await save(tx, name, draft, actor_id)
+
+
+async def save(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -> Decision[Role]:
+    """Create or edit a role."""
+    if not NAME.fullmatch(name):
+        raise BadField(field="name", problem=NAME_RULE)
+    require_known(draft.permissions or ())
+    texts.require_text(draft.about or "", "about", MOST_ABOUT)
+    await rows.lock_staff(tx)
+    before = (await rows.read_all(tx)).get(name)
+    if name == ADMIN:
+        raise BuiltinRole(role=name, act="edited")
+    was = before or Role(name, "", frozenset())
+    after = was._replace(
+        about=was.about if draft.about is None else draft.about,
+        permissions=was.permissions if draft.permissions is None else frozenset(draft.permissions),
+        read_only=was.read_only if draft.read_only is None else draft.read_only,
+    )
+    if after.read_only and (writing := after.permissions - permissions.READING):
+        raise BadField(field="readonly", problem=f"cannot be true for a role with the permission {min(writing)}")
+    await _require_editable(tx, (was, after), actor_id)
+    if permissions.STAFF in list_permissions(was) - list_permissions(after):
+        await _require_manager_without(tx, name)
+    return Decision([RoleSaved(before, after)] if after != before else [], after, subject=(None, None))
+
+
+async def delete(tx: Reading, name: str, actor_id: str | None) -> Decision[Role]:
+    """Delete a role that no account has."""
+    await rows.lock_staff(tx)
+    role = (await rows.read_all(tx)).get(name)
+    if role is None:
+        raise NoSuchRole(role=name)
+    if role.builtin:
+        raise BuiltinRole(role=name, act="deleted")
+    await _require_editable(tx, (role,), actor_id)
+    if await rows.has_holder(tx, name):
+        raise RoleInUse(role=name)
+    return Decision([RoleDeleted(role)], role, subject=(None, None))
+
+
+async def _require_editable(tx: Reading, versions: Iterable[Role], actor_id: str | None) -> None:
+    actor = await users.find_by_id(tx, actor_id) if actor_id else None
+    if actor_id is None:
+        return
+    if actor is None:
+        raise Outranked
+    for role in versions:
+        _require_role_in_reach(role, actor, permissions.list_held(actor))
+        if role.name in permissions.list_roles(actor):
+            raise OwnRole(role=role.name)
+
+
+async def _require_manager_without(tx: Reading, role: str) -> None:
+    """Refuse to take the permission out of a role by which the last accounts have it."""
+    if await rows.has_another_manager(tx, None, NO_ROLE) and not await rows.has_another_manager(tx, None, role):
+        raise LastManager

@@ -1,0 +1,150 @@
+"""Roles: list, create, edit and delete them; give them to accounts and take them away."""
+
+from functools import partial
+
+from msgspec import UNSET
+
+from gamekeeper.game import lookup, permissions, roles
+from gamekeeper.game import refusals as no
+from gamekeeper.game import role_refusals as role_no
+from gamekeeper.game.roles import RoleDraft, RoleRequest
+from gamekeeper.http import samples, wire
+from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store import roles as rows
+from gamekeeper.store.roles import Role
+from gamekeeper.store.users import User
+
+GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.")
+EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/roles",
+    name="list_roles",
+    permissions=QUERY,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.roles.RoleList,
+    refusals=(),
+    example_answer=wire.roles.RoleList([samples.ROLE_RECORD]),
+)
+async def list_roles(request: Request) -> bytes:
+    """List all roles with their permissions."""
+    found = await rows.read_all(request.services.keeper.store)
+    return wire.encode(wire.roles.RoleList([_make_record(each) for each in found.values()]))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/roles",
+    name="create_role",
+    permissions=STAFF,
+    access=WRITE,
+    body=wire.roles.CreateRole,
+    answer=wire.roles.RoleRecord,
+    refusals=(*EDIT_REFUSALS, role_no.RoleExists),
+    example_body=wire.roles.CreateRole("quartermaster", "Hands out items.", ["players.read", "items.give"]),
+    example_answer=wire.roles.RoleRecord(
+        "quartermaster", "Hands out items.", ["items.give", "players.read"], ReadOnly=False, BuiltIn=False
+    ),
+)
+async def create_role(request: Request, body: wire.roles.CreateRole) -> Response:
+    """Create a role, with permissions that the caller has."""
+    draft = RoleDraft(body.about, body.permissions or (), body.readonly)
+    decide = partial(roles.create, name=body.name, draft=draft, actor_id=request.caller.account_id)
+    return await request.change(decide, _encode_record)
+
+
+@GROUP.operation(
+    "PUT /api/keeper/v1/roles/[role]",
+    name="save_role",
+    permissions=STAFF,
+    access=WRITE,
+    body=wire.roles.SaveRole,
+    answer=wire.roles.RoleRecord,
+    refusals=(*EDIT_REFUSALS, role_no.OwnRole, role_no.LastManager, role_no.BuiltinRole),
+    example_body=wire.roles.SaveRole(permissions=["players.read", "moderation.mute"]),
+    example_answer=samples.ROLE_RECORD,
+)
+async def save_role(request: Request, body: wire.roles.SaveRole) -> Response:
+    """Edit a role. Callers need its permissions, before and after, and must not have the role."""
+    draft = RoleDraft(
+        None if body.about is UNSET else body.about,
+        None if body.permissions is UNSET else body.permissions,
+        None if body.readonly is UNSET else body.readonly,
+    )
+    decide = partial(roles.edit, name=request.params[0], draft=draft, actor_id=request.caller.account_id)
+    answer = await request.change(decide, _encode_record)
+    request.services.callers.clear_cache()  # the cached callers still have the role's old permissions
+    return answer
+
+
+@GROUP.operation(
+    "DELETE /api/keeper/v1/roles/[role]",
+    name="delete_role",
+    permissions=STAFF,
+    access=WRITE,
+    answer=wire.roles.RoleRecord,
+    refusals=(role_no.RoleOutOfReach, role_no.OwnRole, role_no.BuiltinRole, role_no.RoleInUse),
+    example_answer=samples.ROLE_RECORD,
+)
+async def delete_role(request: Request) -> Response:
+    """Delete a role that no account has."""
+    decide = partial(roles.delete, name=request.params[0], actor_id=request.caller.account_id)
+    return await request.change(decide, _encode_record)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/users/[lookupKey]/roles",
+    name="get_user_roles",
+    permissions=QUERY,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.roles.HeldRoles,
+    refusals=(),
+    example_answer=samples.HELD_ROLES,
+)
+async def get_user_roles(request: Request) -> bytes:
+    """Get the roles and the permissions of an account."""
+    return _encode_held(await lookup.find_user(request.services.keeper.store, request.params[0]))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/users/[lookupKey]/roles",
+    name="change_user_roles",
+    permissions=QUERY | STAFF,
+    access=WRITE,
+    body=wire.roles.ChangeRoles,
+    answer=wire.roles.HeldRoles,
+    refusals=(
+        *(no.Outranked, no.OwnPowers, role_no.UnknownRole, role_no.UnknownPermission),
+        *(role_no.RoleOutOfReach, role_no.OwnRole, role_no.HeldByRole, role_no.LastManager),
+    ),
+    example_body=wire.roles.ChangeRoles(give=["moderator"]),
+    example_answer=samples.HELD_ROLES,
+)
+async def change_user_roles(request: Request, body: wire.roles.ChangeRoles) -> Response:
+    """Give and take roles and permissions of an account; callers need them themselves."""
+    wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
+    decide = partial(roles.change_account, key=request.params[0], wanted=wanted, actor_id=request.caller.account_id)
+    answer = await request.change(decide, _encode_held)
+    request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
+    return answer
+
+
+def _make_record(role: Role) -> wire.roles.RoleRecord:
+    return wire.roles.RoleRecord(
+        role.name, role.about, sorted(roles.list_permissions(role)), ReadOnly=role.read_only, BuiltIn=role.builtin
+    )
+
+
+def _encode_record(role: Role) -> bytes:
+    return wire.encode(_make_record(role))
+
+
+def _encode_held(user: User) -> bytes:
+    direct, held = permissions.list_granted(user.powers, user.grants), permissions.list_held(user)
+    return wire.encode(
+        wire.roles.HeldRoles(user.id, user.name, list(permissions.list_roles(user)), sorted(direct), sorted(held))
+    )

@@ -1,0 +1,61 @@
+"""JSON shapes of roles, and of the roles and permissions of an account."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.game.permissions import PERMISSIONS
+from gamekeeper.http.wire.scalars import Guid, Text
+
+RoleNames = Annotated[list[Text], Meta(max_length=100, description="Names of roles.")]
+PermissionNames = Annotated[
+    list[Text], Meta(max_length=100, description=f"Names of permissions: {', '.join(PERMISSIONS)}.")
+]
+
+
+class RoleRecord(Struct):
+    Name: str
+    About: str
+    Permissions: list[str]
+    ReadOnly: bool
+    BuiltIn: bool
+
+
+class RoleList(Struct):
+    Roles: list[RoleRecord]
+
+
+class CreateRole(Struct):
+    """A new role. `readonly`: accounts with only such roles cannot write."""
+
+    name: Text
+    about: Text = ""
+    permissions: PermissionNames | UnsetType = UNSET
+    readonly: bool = False
+
+
+class SaveRole(Struct):
+    """A role to edit. What a request body leaves out stays as it is."""
+
+    about: Text | UnsetType = UNSET
+    permissions: PermissionNames | UnsetType = UNSET
+    readonly: bool | UnsetType = UNSET
+
+
+class ChangeRoles(Struct):
+    """Roles to give an account and to take from it, and permissions to grant and revoke directly."""
+
+    give: RoleNames | UnsetType = UNSET
+    take: RoleNames | UnsetType = UNSET
+    grant: PermissionNames | UnsetType = UNSET
+    revoke: PermissionNames | UnsetType = UNSET
+
+
+class HeldRoles(Struct):
+    """Roles of an account, its directly granted permissions, and all its permissions."""
+
+    Id: Guid
+    Name: str
+    Roles: list[str]
+    Granted: list[str]
+    Permissions: list[str]

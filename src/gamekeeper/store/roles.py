@@ -1,0 +1,75 @@
+"""Roles, their permissions, and the roles and directly granted permissions of accounts."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("roles")
+NO_ROLE = ""  # no role has this name
+
+
+class Role(NamedTuple):
+    name: str
+    about: str
+    permissions: frozenset[str]  # permissions in the table; the role `admin` has all, also those that are not there
+    builtin: bool = False
+    read_only: bool = False  # accounts with only such roles cannot write
+
+
+async def read_all(tx: Reading) -> dict[str, Role]:
+    """Read all roles, by name."""
+    rows = await tx.all(SQL.all)
+    return {
+        name: Role(name, about, frozenset(filter(None, (held or "").split(","))), bool(builtin), bool(read_only))
+        for name, about, builtin, read_only, held in rows
+    }
+
+
+async def has_holder(tx: Reading, role: str) -> bool:
+    return await tx.one(SQL.has_holder, role) is not None
+
+
+async def lock_staff(tx: Reading) -> None:
+    """Wait for other transactions that decide who manages staff. Lock accounts before this."""
+    await tx.one(SQL.lock_staff)
+
+
+async def has_another_manager(tx: Reading, user_id: str | None, role: str = NO_ROLE) -> bool:
+    """Tell whether an account can manage staff: another than this one, and not only by this role."""
+    return await tx.one(SQL.another_manager, user_id, role) is not None
+
+
+def save(tx: Writing, role: Role) -> None:
+    """Insert or update a role, without its permissions."""
+    tx.defer(SQL.save, role.name, role.about, role.read_only)
+
+
+def remove_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
+    tx.defer(SQL.remove_permissions, role, as_table({"permission": each} for each in sorted(permissions)))
+
+
+def add_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
+    tx.defer(SQL.add_permissions, role, as_table({"permission": each} for each in sorted(permissions)))
+
+
+def delete(tx: Writing, role: str) -> None:
+    tx.defer(SQL.delete, role)
+
+
+def give(tx: Writing, user_id: str, roles: Iterable[str]) -> None:
+    tx.defer(SQL.give, user_id, as_table({"role": each} for each in roles))
+
+
+def take(tx: Writing, user_id: str, roles: Iterable[str]) -> None:
+    tx.defer(SQL.take, user_id, as_table({"role": each} for each in roles))
+
+
+def grant(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
+    tx.defer(SQL.grant, user_id, as_table({"permission": each} for each in permissions))
+
+
+def revoke(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
+    tx.defer(SQL.revoke, user_id, as_table({"permission": each} for each in permissions))

@@ -1,0 +1,56 @@
+-- name: all
+SELECT r.name, r.about, r.builtin, r.read_only,
+       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name)
+FROM roles r ORDER BY r.name;
+
+-- The lock of everything that decides who manages staff: giving, taking, editing, bans and deletions of staff.
+-- name: lock_staff
+SELECT name FROM roles WHERE name = 'admin' {for_update};
+
+-- Another account that can manage staff: not $1, and not only by the role $2. At most a few accounts have roles or
+-- permissions like these; each branch reads an index. The condition of the first is that of the index users_with_powers.
+-- name: another_manager
+SELECT u.id
+FROM (SELECT id FROM users
+      WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND users_manage
+      UNION SELECT h.user_id FROM user_roles h JOIN role_permissions p ON p.role = h.role
+            WHERE p.permission IN ('staff.manage', 'users.manage') AND h.role <> $2
+      UNION SELECT h.user_id FROM user_roles h WHERE h.role = 'admin'
+      UNION SELECT d.user_id FROM user_permissions d WHERE d.permission IN ('staff.manage', 'users.manage')
+      UNION SELECT a.id FROM users a
+            WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND a.api
+              AND $2 <> 'api' AND EXISTS (SELECT 1 FROM role_permissions p WHERE p.role = 'api'
+                                          AND p.permission IN ('staff.manage', 'users.manage'))) AS m
+JOIN users u ON u.id = m.id
+WHERE (CAST($1 AS {guid}) IS NULL OR u.id <> $1)
+  AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id))
+  AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now}))
+LIMIT 1;
+
+-- name: save
+INSERT INTO roles (name, about, builtin, read_only) VALUES ($1, $2, {false}, $3)
+ON CONFLICT (name) DO UPDATE SET about = excluded.about, read_only = excluded.read_only;
+
+-- name: remove_permissions
+DELETE FROM role_permissions WHERE role = $1 AND permission IN (SELECT value->>'permission' FROM json_each($2));
+
+-- name: add_permissions
+INSERT INTO role_permissions (role, permission) SELECT $1, value->>'permission' FROM json_each($2);
+
+-- name: delete
+DELETE FROM roles WHERE name = $1;
+
+-- name: has_holder
+SELECT 1 FROM user_roles WHERE role = $1 LIMIT 1;
+
+-- name: give
+INSERT INTO user_roles (user_id, role, given_at) SELECT CAST($1 AS {guid}), value->>'role', {now} FROM json_each($2);
+
+-- name: take
+DELETE FROM user_roles WHERE user_id = $1 AND role IN (SELECT value->>'role' FROM json_each($2));
+
+-- name: grant
+INSERT INTO user_permissions (user_id, permission, given_at) SELECT CAST($1 AS {guid}), value->>'permission', {now} FROM json_each($2);
+
+-- name: revoke
+DELETE FROM user_permissions WHERE user_id = $1 AND permission IN (SELECT value->>'permission' FROM json_each($2));

@@ -1,0 +1,46 @@
+"""The commands for roles: `roles`, `users give`, `users take`, `users add --staff`."""
+
+from command_line import CommandLine
+from gamekeeper.game.permissions import BUILTIN_ROLES
+
+GUARD = ("users", "add", "guard", "--email", "guard@example.test", "--generate-password", "--staff")
+
+
+def test_account_is_added_with_a_role(first_command: CommandLine) -> None:
+    assert "Permissions: role moderator." in first_command.says(*GUARD, "moderator")
+    shown = first_command.json("users", "show", "guard")
+    assert (shown["api"], shown["staff"], shown["permissions"]) == (False, ["moderator"], [])
+
+
+def test_unknown_role_is_named_with_the_known_ones(command: CommandLine) -> None:
+    assert "There is no role 'boss'. Roles: admin, api, game master," in command.refuses(*GUARD, "boss")
+    command.refuses("users", "show", "guard")
+    assert "'boss'" in command.refuses("users", "give", "Ann", "boss")
+
+
+def test_roles_are_given_and_taken(command: CommandLine) -> None:
+    command.says(*GUARD, "viewer")
+    given = command.says("users", "give", "guard", "moderator", "shop")
+    assert given == "Permissions of guard: role moderator, role shop, role viewer.\n"
+    assert command.says("users", "take", "guard", "shop", "viewer") == "Permissions of guard: role moderator.\n"
+
+
+def test_any_permission_is_granted_and_revoked_directly(command: CommandLine) -> None:
+    command.says(*GUARD, "viewer")
+    assert command.says("users", "grant", "guard", "items.give").endswith("role viewer, items.give.\n")
+    assert command.says("users", "revoke", "guard", "items.give") == "Permissions of guard: role viewer.\n"
+    assert "by the role 'viewer'" in command.refuses("users", "revoke", "guard", "audit.read")
+
+
+def test_roles_are_listed_saved_and_deleted(command: CommandLine) -> None:
+    assert {each["name"] for each in command.json("roles", "list")} == set(BUILTIN_ROLES)
+    helper = ("roles", "save", "helper", "--permission", "players.read", "--permission", "mute", "--about", "Helps.")
+    assert command.says(*helper) == "Permissions of the role helper: moderation.mute, players.read.\n"
+    assert "Helps." in command.says("roles", "list")
+    command.refuses("roles", "save", "helper", "--permission", "items.mint", code=2)
+    assert command.says("roles", "delete", "helper") == "Deleted the role helper.\n"
+
+
+def test_last_manager_is_protected_on_the_command_line_too(first_command: CommandLine) -> None:
+    first_command.says(*GUARD, "admin")
+    assert "No other account could manage staff then" in first_command.refuses("users", "take", "guard", "admin")

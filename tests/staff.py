@@ -1,0 +1,43 @@
+"""Accounts with roles, and their tokens, for tests of permissions."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from gamekeeper.game import lookup, roles, tokens
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import UserRegistered
+from gamekeeper.game.roles import RoleDraft
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import Grants, Powers, User
+from world import CLI, QUICK, SENT, World
+
+STORED = QUICK.hash(SENT)
+
+
+def save_role(world: World, name: str, permissions: Iterable[str], *, read_only: bool = False) -> str:
+    """Create or edit a role as the command line does; return its name."""
+    draft = RoleDraft("", list(permissions), read_only)
+    decide = partial(roles.save, name=name, draft=draft, actor_id=None)
+    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+    return name
+
+
+def add_account(world: World, name: str, *held: str, powers: Powers | None = None) -> str:
+    """Register an account with these roles, and return a token of it."""
+    given = (powers or Powers())._replace(api="api" in held or bool(powers and powers.api))
+    user = User(lookup.new_guid(), name, f"{name.lower()}@example.test", STORED, given, 0, None, None)
+    user = user._replace(grants=Grants(tuple(each for each in held if each != "api")))
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision([UserRegistered(user)], None)
+
+    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+    return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=False)).access
+
+
+def fill_roles(world: World) -> None:
+    """Fill every table of roles: a new role, an edited one, and an account with both and with a permission."""
+    save_role(world, "helper", ["players.read", "moderation.mute"])
+    save_role(world, "shop", ["items.give"])
+    wanted = {"give": ["helper", "shop"], "grant": ["audit.read"]}
+    assert world.post("/api/keeper/v1/users/Ann/roles", wanted).status == 200
