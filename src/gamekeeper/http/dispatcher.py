@@ -13,7 +13,7 @@ from gamekeeper.http.caller import POWERS, ROLES, Caller
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import LOG_IN, MethodNotAllowed
 from gamekeeper.http.large_bodies import LARGE_BYTES
-from gamekeeper.http.operation import NO_STORE, REVALIDATED, WRITE, Route
+from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
 from gamekeeper.http.request import Request, parse_query
 from gamekeeper.http.response import Header, Response
 
