@@ -29,7 +29,7 @@ def test_caller_needs_a_token_and_for_accounts_the_role(world: World, method: st
     before = everything(world)
     refused(world.call(method, path, body=body, by=None), 401, "denied")
     if path.startswith(U):
-        refused(world.call(method, path, body=body, by="Shop"), 403, "role_missing", "users.query")
+        refused(world.call(method, path, body=body, by="Shop"), 403, "role_missing", "users.")
         lacks_erase = (400, "permission_missing", "people.erase")
         of_clerk = lacks_erase if method == "DELETE" else (403, "role_missing", "users.manage")
         refused(world.call(method, path, body=body, by="Clerk"), *of_clerk)
