@@ -17,7 +17,7 @@ STORED = QUICK.hash(SENT)
 def save_role(world: World, name: str, permissions: Iterable[str], *, read_only: bool = False) -> str:
     """Create or edit a role as the command line does; return its name."""
     draft = RoleDraft("", list(permissions), read_only)
-    decide = partial(roles.save, name=name, draft=draft, actor_id=None)
+    decide = partial(roles.save, name=name, draft=draft, actor=None)
     world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
     return name
 

@@ -8,11 +8,13 @@ import pytest
 
 import people
 import staff
-from gamekeeper.game import erasures, moderation, roles
+from gamekeeper.game import erasures, moderation, powers, roles
+from gamekeeper.game.actors import Actor
 from gamekeeper.game.changes import Decide
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.permissions import ALL, BUILTIN_ROLES
-from gamekeeper.game.role_refusals import LastManager
+from gamekeeper.game.refusals import Outranked
+from gamekeeper.game.role_refusals import LastManager, RoleOutOfReach
 from gamekeeper.game.roles import RoleRequest
 from gamekeeper.store import roles as role_rows
 from gamekeeper.store import users
@@ -233,6 +235,28 @@ def test_role_name_must_be_plain(world: World, name: str) -> None:
     assert world.post(ROLES, {"name": name}).status == 400
 
 
+def test_credential_gives_no_more_than_its_own_permissions(world: World) -> None:
+    """Root has every permission of an account manager; the credential of this actor has only two of them."""
+    staff.save_role(world, "chief", ["users.manage"])
+    held = frozenset({"users.query", "staff.manage"})
+    limited = Actor(people.USER_IDS["Root"], "Root", held, lambda _: None)
+    whole = limited._replace(permissions=ALL)
+
+    def give(role: str, actor: Actor) -> None:
+        wanted = RoleRequest(give=[role])
+        apply(world, partial(roles.change_account, key="Clerk", wanted=wanted, actor=actor))
+
+    with pytest.raises(RoleOutOfReach):
+        give("chief", limited)
+    with pytest.raises(RoleOutOfReach):
+        apply(world, partial(roles.delete, name="chief", actor=limited))
+    with pytest.raises(Outranked):
+        apply(world, partial(powers.change, key="Clerk", given={"users.manage": True}, actor=limited))
+    give("chief", whole)
+    with pytest.raises(Outranked):
+        apply(world, partial(moderation.ban, order=ModerationRequest("Clerk", actor=limited)))
+
+
 # --- the last account that can manage staff ------------------------------------------------------------------------
 
 
@@ -242,7 +266,7 @@ def test_last_manager_keeps_the_permission(world: World) -> None:
     demote_root = world.post("/api/keeper/v1/users/Root/powers", {"usersmanage": False}, token=token)
     assert demote_root.status == 200
     for decide in (
-        partial(roles.change_account, key="Boss", wanted=RoleRequest(take=["admin"]), actor_id=None),
+        partial(roles.change_account, key="Boss", wanted=RoleRequest(take=["admin"]), actor=None),
         partial(moderation.ban, order=ModerationRequest("Boss")),
         partial(erasures.erase, key="Boss", codec=world.keeper.changes.codec, caller=None),
     ):
@@ -256,14 +280,14 @@ def test_role_of_the_last_manager_keeps_the_permission(world: World) -> None:
     staff.add_account(world, "Chief", "chief")
     assert world.call("PUT", f"{ROLES}/chief", body={"permissions": ["users.query"]}).status == 200
     assert world.call("PUT", f"{ROLES}/chief", body={"permissions": ["users.query", "staff.manage"]}).status == 200
-    apply(world, partial(roles.change_account, key="Root", wanted=RoleRequest(revoke=["users.manage"]), actor_id=None))
+    apply(world, partial(roles.change_account, key="Root", wanted=RoleRequest(revoke=["users.manage"]), actor=None))
     with pytest.raises(LastManager):
         staff.save_role(world, "chief", ["users.query"])
 
 
 def test_database_without_a_manager_works(world: World) -> None:
     world.sql("UPDATE users SET users_manage = (1 = 0)")
-    apply(world, partial(roles.change_account, key="Clerk", wanted=RoleRequest(take=["api"]), actor_id=None))
+    apply(world, partial(roles.change_account, key="Clerk", wanted=RoleRequest(take=["api"]), actor=None))
     apply(world, partial(moderation.ban, order=ModerationRequest("Root")))
 
 
@@ -282,7 +306,7 @@ def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypat
     staff.add_account(world, "Fourth", "admin")
 
     def take(key: str, wanted: RoleRequest) -> Decide[Any]:
-        return partial(roles.change_account, key=key, wanted=wanted, actor_id=None)
+        return partial(roles.change_account, key=key, wanted=wanted, actor=None)
 
     changes = [
         take("Root", RoleRequest(revoke=["users.manage"])),

@@ -13,8 +13,8 @@ from expectations import everything, refused
 from findings import errors
 from game_server import heartbeat, join, put_player
 from gamekeeper.game import effects, undo
+from gamekeeper.game.actors import Actor
 from gamekeeper.game.inventory import read_capacity
-from gamekeeper.game.undo_context import Actor
 from gamekeeper.store import history
 from gamekeeper.store.users import Powers
 from people import ANN, ARROW, COIN, POUCH, SWORD, USER_IDS
@@ -221,7 +221,7 @@ def test_undo_checks_permissions_in_its_transaction(world: World) -> None:
     """The undo's transaction checks permissions again, since the change may be committed after the first check."""
     put_player(world, ANN.id, {"X": 9})
     asked: list[frozenset[str]] = []
-    by = Actor(USER_IDS["Shop"], "Shop", asked.append)
+    by = Actor(USER_IDS["Shop"], "Shop", frozenset(), asked.append)
     spelling, room = world.keeper.changes.codec, read_capacity(world.keeper.settings)
     decide = partial(undo.undo, seq=last(world), actor=by, codec=spelling, room=room, trade_ms=0)
     world.run(world.keeper.store.write(decide))

@@ -119,7 +119,7 @@ def is_below(looker: User | None, user: User | None) -> bool:
     """Return whether the viewer may moderate the account. An account may not moderate itself."""
     if looker is None or user is None or looker.id == user.id:
         return False
-    return moderation.can_act_on(looker, user)
+    return moderation.can_act_on(permissions.list_held(looker), user)
 
 
 async def show_own(request: Request) -> Response:

@@ -22,7 +22,7 @@ from gamekeeper.game.effects import (
     UserUnbanned,
     UserUnmuted,
 )
-from gamekeeper.game.permissions import find_powers
+from gamekeeper.game.permissions import find_powers, list_held
 from gamekeeper.http.outlines import PlayerOutline, has_same_record
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
@@ -118,7 +118,7 @@ def _is_unchanged(change: DecodedChange, stored: players.StoredPlayer, codec: Co
 def _can_undo_powers(change: DecodedChange, user: User, me: User, _: int) -> bool:
     before, after = _read_powers(change.before), _read_powers(change.after)
     held = all(was == became or mine for was, became, mine in zip(before, after, find_powers(me), strict=True))
-    return user.id != me.id and user.powers == after and held and moderation.can_act_on(me, user)
+    return user.id != me.id and user.powers == after and held and moderation.can_act_on(list_held(me), user)
 
 
 def _read_powers(side: ChangeSide) -> Powers:
@@ -133,7 +133,7 @@ def _can_undo_roles(change: DecodedChange, user: User, me: User, _: int) -> bool
         for each in cast("tuple[str, ...]", side.user.get("roles", ()))
     }
     same = all(change.after.user.get(name) == value for name, value in now.items())
-    return user.id != me.id and same and not touched & {*me.grants.roles} and moderation.can_act_on(me, user)
+    return user.id != me.id and same and not touched & {*me.grants.roles} and moderation.can_act_on(list_held(me), user)
 
 
 def _can_undo_email(change: DecodedChange, user: User, *_: object) -> bool:
@@ -149,7 +149,7 @@ def _make_penalty_rule(reason: str) -> AccountRule:
 
     def is_in_force(change: DecodedChange, user: User, me: User, _: int) -> bool:
         same = getattr(user, reason) is not None and getattr(user, reason) == change.after.user.get(reason)
-        return same and moderation.can_act_on(me, user)
+        return same and moderation.can_act_on(list_held(me), user)
 
     return is_in_force
 
@@ -160,7 +160,7 @@ def _make_pardon_rule(reason: str) -> AccountRule:
     def can_return(change: DecodedChange, user: User, me: User, now: int) -> bool:
         ends_at = change.before.user.get("ends_at")
         lasts = not isinstance(ends_at, int) or ends_at > now
-        return getattr(user, reason) is None and lasts and moderation.can_act_on(me, user)
+        return getattr(user, reason) is None and lasts and moderation.can_act_on(list_held(me), user)
 
     return can_return
 

@@ -57,7 +57,7 @@ async def _undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
     if user.powers != _read_powers(context.after):
         raise context.make_conflict("the account's powers were changed again since")
     former = _read_powers(context.before)
-    await powers.require_may_change(tx, user, former, context.actor.id)
+    await powers.require_may_change(tx, user, former, context.actor)
     return _ledger_changes(await accounts.change_powers(tx, user.id, former))
 
 
@@ -68,7 +68,7 @@ async def _undo_roles(tx: Reading, context: UndoContext) -> list[Change]:
         raise context.make_conflict("the account's roles were changed again since")
     wanted = roles.RoleRequest(then[0] - now[0], now[0] - then[0], then[1] - now[1], now[1] - then[1])
     try:
-        return _ledger_changes(await roles.change_account(tx, user.id, wanted, context.actor.id))
+        return _ledger_changes(await roles.change_account(tx, user.id, wanted, context.actor))
     except UnknownRole:
         raise context.make_conflict("a role that the account had was deleted since") from None
 
@@ -150,7 +150,7 @@ async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) ->
 
 def _make_request(context: UndoContext) -> ModerationRequest:
     said = f"undoes change {context.change.seq}"
-    return ModerationRequest(context.user_id, reason=said, moderator=context.actor.name, actor_id=context.actor.id)
+    return ModerationRequest(context.user_id, reason=said, moderator=context.actor.name, actor=context.actor)
 
 
 def _read_grants(side: ChangeSide) -> tuple[set[str], set[str]]:

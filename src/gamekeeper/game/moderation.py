@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from gamekeeper.game import lookup, permissions, staff, texts
 from gamekeeper.game.account_effects import penalty_fields
+from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import SubjectIds
 from gamekeeper.game.effects import GameNotified, UserBanned, UserMuted, UserUnbanned, UserUnmuted
 from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, Outranked, OwnAccount, UserNotOnline
-from gamekeeper.store import clock, moderation, users
+from gamekeeper.store import clock, moderation
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
@@ -27,7 +28,7 @@ class ModerationRequest(NamedTuple):
     days: int = 0  # duration of the ban or mute in days; 0: permanent
     reason: str = ""
     moderator: str = ""
-    actor_id: str | None = None  # account of the moderator; None: the command line, which may act on every account
+    actor: Actor | None = None  # the moderator; None: the command line, which may act on every account
     key_is_player: bool = False  # whether `key` names a player, whose account is meant
     restored: Penalty | None = None  # a lifted ban or mute to impose again unchanged, for an undo
 
@@ -36,7 +37,7 @@ async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
     """Ban an account. Return the name of the player or account that the request named."""
     name, user, about = await _lock_target(tx, order)
     # an account cannot ban itself: its tokens would be revoked, and perhaps no other account could unban it
-    if user.id == order.actor_id:
+    if order.actor is not None and user.id == order.actor.id:
         raise OwnAccount(act="ban")
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
@@ -87,24 +88,24 @@ async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User
     texts.require_text(order.reason, "reason", texts.MOST_REASON_CHARACTERS)
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
-    if order.actor_id is not None:
-        actor = await users.find_by_id(tx, order.actor_id)
-        if actor is None or not can_act_on(actor, user):
-            raise Outranked
+    if order.actor is not None and not can_act_on(await read_permissions(tx, order.actor), user):
+        raise Outranked
     if owner:
         return owner.player, user, (owner.player_id, user.id)
     return user.name, user, (None, user.id)
 
 
-def can_act_on(actor: User, user: User) -> bool:
-    """Tell whether an account may ban, mute or kick another: its powers weigh as much, and it manages no less.
+def can_act_on(own: frozenset[str], user: User) -> bool:
+    """Tell whether a caller with these permissions may ban, mute or kick an account.
+
+    The caller's powers must weigh as much as those of the account, and it must manage no less.
 
     A ban revokes tokens: so those of game servers and of account and staff managers are protected.
     """
-    own, others = permissions.list_held(actor), permissions.list_held(user)
-    if not others & PROTECTED <= own:
+    if not permissions.list_held(user) & PROTECTED <= own:
         return False
-    return _weigh_powers(permissions.find_powers(actor)) >= _weigh_powers(permissions.find_powers(user))
+    weight = _weigh_powers(permissions.make_powers(own, can_log_in=True))
+    return weight >= _weigh_powers(permissions.find_powers(user))
 
 
 def _weigh_powers(powers: Powers) -> int:

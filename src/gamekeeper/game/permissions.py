@@ -133,5 +133,9 @@ def find_powers(user: User) -> Powers:
     """Return an account's permissions as the flags of `Powers`, whether granted directly or by roles."""
     if user.grants == NO_GRANTS:
         return user.powers
-    held = list_held(user)
-    return Powers(**{flag: each in held for flag, each in COLUMNS.items()}, api=can_log_in(user))
+    return make_powers(list_held(user), can_log_in=can_log_in(user))
+
+
+def make_powers(held: frozenset[str], *, can_log_in: bool) -> Powers:
+    """Return permissions as the flags of `Powers`."""
+    return Powers(**{flag: each in held for flag, each in COLUMNS.items()}, api=can_log_in)

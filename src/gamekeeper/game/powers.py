@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from gamekeeper.game import accounts, lookup, moderation, permissions, roles
 from gamekeeper.game.accounts import FLAGS
+from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
 from gamekeeper.game.role_refusals import HeldByRole
@@ -16,14 +17,14 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 
 
-async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str) -> Decision[User]:
+async def change(tx: Reading, key: str, given: Mapping[str, bool], actor: Actor) -> Decision[User]:
     """Change an account's permissions. `given`: permission → whether the account has it; others stay unchanged."""
     found = await lookup.find_user(tx, key)
-    await lock_both(tx, found.id, actor_id)
+    await lock_both(tx, found.id, actor.id)
     await role_rows.lock_staff(tx)
     user = await lookup.find_user(tx, found.id)
     wanted = apply_powers(user, given)
-    await require_may_change(tx, user, wanted, actor_id)
+    await require_may_change(tx, user, wanted, actor)
     decision = await accounts.change_powers(tx, user.id, wanted)
     await _require_revoked(tx, decision.result, given)
     return decision
@@ -46,14 +47,14 @@ def apply_powers(user: User, given: Mapping[str, bool]) -> Powers:
     return powers
 
 
-async def require_may_change(tx: Reading, user: User, wanted: Powers, actor_id: str) -> None:
+async def require_may_change(tx: Reading, user: User, wanted: Powers, actor: Actor) -> None:
     """Refuse callers that lack a permission they grant or revoke, and callers that the account outranks."""
-    if user.id == actor_id:
+    if user.id == actor.id:
         raise OwnPowers(name=user.name)
-    actor = await users.find_by_id(tx, actor_id)
-    if actor is None or not moderation.can_act_on(actor, user):
+    held = await read_permissions(tx, actor)
+    if not moderation.can_act_on(held, user):
         raise Outranked
-    own = permissions.find_powers(actor)
+    own = permissions.make_powers(held, can_log_in=True)
     if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, own, strict=True)):
         raise Outranked
 

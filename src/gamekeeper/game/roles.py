@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from gamekeeper.game import accounts, lookup, moderation, permissions, staff, texts
+from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Change, PowersChanged, RoleDeleted, RoleSaved, RolesChanged
 from gamekeeper.game.permissions import ADMIN, API
@@ -58,10 +59,10 @@ def list_permissions(role: Role) -> frozenset[str]:
     return permissions.ALL if role.name == ADMIN else permissions.include(role.permissions)
 
 
-async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor_id: str | None) -> Decision[User]:
-    """Give and take roles and permissions of an account. `actor_id`: the caller; None: the command line."""
+async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor: Actor | None) -> Decision[User]:
+    """Give and take roles and permissions of an account. `actor`: the caller; None: the command line."""
     found = await lookup.find_user(tx, key)
-    for each in sorted({found.id, *((actor_id,) if actor_id else ())}):
+    for each in sorted({found.id, *((actor.id,) if actor else ())}):
         await users.lock(tx, each)
     await rows.lock_staff(tx)
     user, table = await lookup.find_user(tx, found.id), await rows.read_all(tx)
@@ -70,9 +71,9 @@ async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor_id: s
     if both := {*wanted.give} & {*wanted.take} or {*wanted.grant} & {*wanted.revoke}:
         raise BadField(field="take", problem=f"names {min(both)}, which is also to be given")
     after = _apply(user, wanted, table)
-    if actor_id is not None:
+    if actor is not None:
         touched = [table[each] for each in (*wanted.give, *wanted.take)]
-        await _require_reach(tx, user, touched, (*wanted.grant, *wanted.revoke), actor_id)
+        await _require_reach(tx, user, touched, (*wanted.grant, *wanted.revoke), actor)
     _require_direct(user, wanted.revoke, table)
     await staff.require_manager_left(tx, user, after)
     changes = list[Change]()
@@ -101,25 +102,25 @@ def _apply(user: User, wanted: RoleRequest, table: dict[str, Role]) -> User:
     return staff.compute_grants(user._replace(powers=powers), held, direct, table)
 
 
-async def _require_reach(tx: Reading, user: User, touched: Iterable[Role], named: Iterable[str], actor_id: str) -> None:
+async def _require_reach(tx: Reading, user: User, touched: Iterable[Role], named: Iterable[str], actor: Actor) -> None:
     """Refuse callers that lack a permission which they give or take, and callers that the account outranks."""
-    if user.id == actor_id:
+    if user.id == actor.id:
         raise OwnPowers(name=user.name)
-    actor = await users.find_by_id(tx, actor_id)
-    if actor is None or not moderation.can_act_on(actor, user):
+    held = await read_permissions(tx, actor)
+    if not moderation.can_act_on(held, user):
         raise Outranked
-    held = permissions.list_held(actor)
+    own_roles = (await lookup.find_user(tx, actor.id)).grants.roles
     for role in touched:
-        _require_role_in_reach(role, actor, held)
+        _require_role_in_reach(role, held, own_roles)
     if not permissions.include(named) <= held:
         raise Outranked
 
 
-def _require_role_in_reach(role: Role, actor: User, held: frozenset[str]) -> None:
+def _require_role_in_reach(role: Role, held: frozenset[str], own_roles: Collection[str]) -> None:
     if lacking := list_permissions(role) - held:
         raise RoleOutOfReach(role=role.name, permission=min(lacking))
     # the role api is not staff: like the flag `api` of the operation `change_powers`, its holders may give it
-    if role.name in actor.grants.roles:
+    if role.name in own_roles:
         raise OwnRole(role=role.name)
 
 
@@ -137,21 +138,21 @@ def find_granting_role(user: User, permission: str, table: dict[str, Role]) -> s
     return next((each for each in names if permission in list_permissions(table[each])), min(names, default=""))
 
 
-async def create(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -> Decision[Role]:
+async def create(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
     await rows.lock_staff(tx)
     if name in await rows.read_all(tx):
         raise RoleExists(role=name)
-    return await save(tx, name, draft, actor_id)
+    return await save(tx, name, draft, actor)
 
 
-async def edit(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -> Decision[Role]:
+async def edit(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
     await rows.lock_staff(tx)
     if name not in await rows.read_all(tx):
         raise NoSuchRole(role=name)
-    return await save(tx, name, draft, actor_id)
+    return await save(tx, name, draft, actor)
 
 
-async def save(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -> Decision[Role]:
+async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
     """Create or edit a role."""
     if not NAME.fullmatch(name):
         raise BadField(field="name", problem=NAME_RULE)
@@ -169,13 +170,13 @@ async def save(tx: Reading, name: str, draft: RoleDraft, actor_id: str | None) -
     )
     if after.read_only and (writing := after.permissions - permissions.READING):
         raise BadField(field="readonly", problem=f"cannot be true for a role with the permission {min(writing)}")
-    await _require_editable(tx, (was, after), actor_id)
+    await _require_editable(tx, (was, after), actor)
     if permissions.STAFF in list_permissions(was) - list_permissions(after):
         await _require_manager_without(tx, name)
     return Decision([RoleSaved(before, after)] if after != before else [], after, subject=(None, None))
 
 
-async def delete(tx: Reading, name: str, actor_id: str | None) -> Decision[Role]:
+async def delete(tx: Reading, name: str, actor: Actor | None) -> Decision[Role]:
     """Delete a role that no account has."""
     await rows.lock_staff(tx)
     role = (await rows.read_all(tx)).get(name)
@@ -183,22 +184,19 @@ async def delete(tx: Reading, name: str, actor_id: str | None) -> Decision[Role]
         raise NoSuchRole(role=name)
     if role.builtin:
         raise BuiltinRole(role=name, act="deleted")
-    await _require_editable(tx, (role,), actor_id)
+    await _require_editable(tx, (role,), actor)
     if await rows.has_holder(tx, name):
         raise RoleInUse(role=name)
     return Decision([RoleDeleted(role)], role, subject=(None, None))
 
 
-async def _require_editable(tx: Reading, versions: Iterable[Role], actor_id: str | None) -> None:
-    actor = await users.find_by_id(tx, actor_id) if actor_id else None
-    if actor_id is None:
-        return
+async def _require_editable(tx: Reading, versions: Iterable[Role], actor: Actor | None) -> None:
     if actor is None:
-        raise Outranked
+        return
+    held = await read_permissions(tx, actor)
+    own_roles = permissions.list_roles(await lookup.find_user(tx, actor.id))
     for role in versions:
-        _require_role_in_reach(role, actor, permissions.list_held(actor))
-        if role.name in permissions.list_roles(actor):
-            raise OwnRole(role=role.name)
+        _require_role_in_reach(role, held, own_roles)
 
 
 async def _require_manager_without(tx: Reading, role: str) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gamekeeper.game import account_undo, item_undo, lookup, player_edits, powers, trades, variables
+from gamekeeper.game.actors import Actor
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import (
@@ -25,7 +26,7 @@ from gamekeeper.game.effects import (
 from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import DEFAULTS, REQUIRED, make_player
 from gamekeeper.game.refusals import AlreadyUndone, HistoryTrimmed, NoSuchChange, NoSuchUser, NotUndoable
-from gamekeeper.game.undo_context import Actor, Rule, UndoContext, lock_player, read_side
+from gamekeeper.game.undo_context import Rule, UndoContext, lock_player, read_side
 from gamekeeper.store import history as rows
 from gamekeeper.store import ledger, players
 from gamekeeper.store import spells as spell_rows

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from gamekeeper.game.actors import Actor
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import Capacity
@@ -12,14 +13,6 @@ from gamekeeper.game.refusals import UndoConflict
 from gamekeeper.store import players
 from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.history import HistoryChange
-
-
-class Actor(NamedTuple):
-    """The account that asks for the undo."""
-
-    id: str
-    name: str
-    require: Callable[[frozenset[str]], None]  # raises if the account lacks one of the given permissions
 
 
 @dataclass(frozen=True, slots=True)

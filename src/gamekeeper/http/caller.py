@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from gamekeeper.game import permissions
+from gamekeeper.game.actors import Actor
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
@@ -30,6 +31,11 @@ class Caller:
     read_only: bool
     permissions: frozenset[str]  # all permissions of the caller, see game/permissions.py
     is_session: bool = False  # the token is of a console session, which expires when idle
+
+    @property
+    def actor(self) -> Actor:
+        """The caller as the rules of the game know it."""
+        return Actor(self.account_id, self.name, self.permissions, self.require)
 
     def require(self, needs: frozenset[str]) -> None:
         if needs <= self.permissions:

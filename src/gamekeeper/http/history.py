@@ -15,7 +15,6 @@ from gamekeeper.game.history import HistoryPage, Pause, PointInTime
 from gamekeeper.game.inventory import BANK, INVENTORY, read_capacity
 from gamekeeper.game.role_refusals import HeldByRole, LastManager, OwnRole, PermissionMissing, RoleOutOfReach
 from gamekeeper.game.trades import MINUTE_MS
-from gamekeeper.game.undo_context import Actor
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
@@ -184,7 +183,7 @@ async def undo_change(request: Request, query: wire.history.UndoQuery, seq: int)
     # do not refuse an unknown change number here: a retry gets its stored answer first; else `undo.undo` refuses it
     if kept:
         _require_permissions(caller, undo.list_permissions(kept))
-    by = Actor(caller.account_id, caller.name, partial(_require_permissions, caller))
+    by = caller.actor._replace(require=partial(_require_permissions, caller))
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)

@@ -109,7 +109,7 @@ async def _act(
         days,
         body.reason or "",
         body.moderator or request.caller.name,
-        request.caller.account_id,
+        request.caller.actor,
         key_is_player=request.route.path.startswith(PLAYERS),
     )
     return await request.change(

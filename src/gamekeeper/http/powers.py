@@ -25,7 +25,7 @@ GROUP = Group("Powers", "Permissions of accounts.")
 async def change_powers(request: Request, body: wire.powers.ChangePowers) -> Response:
     """Grant or revoke an account's permissions; callers need each one themselves."""
     given = codec.read_permissions(body)
-    decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
+    decide = partial(powers.change, key=request.params[0], given=given, actor=request.caller.actor)
     answer = await request.change(decide, codec.encode_permissions)
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer

@@ -52,7 +52,7 @@ async def list_roles(request: Request) -> bytes:
 async def create_role(request: Request, body: wire.roles.CreateRole) -> Response:
     """Create a role, with permissions that the caller has."""
     draft = RoleDraft(body.about, body.permissions or (), body.readonly)
-    decide = partial(roles.create, name=body.name, draft=draft, actor_id=request.caller.account_id)
+    decide = partial(roles.create, name=body.name, draft=draft, actor=request.caller.actor)
     return await request.change(decide, _encode_record)
 
 
@@ -74,7 +74,7 @@ async def save_role(request: Request, body: wire.roles.SaveRole) -> Response:
         None if body.permissions is UNSET else body.permissions,
         None if body.readonly is UNSET else body.readonly,
     )
-    decide = partial(roles.edit, name=request.params[0], draft=draft, actor_id=request.caller.account_id)
+    decide = partial(roles.edit, name=request.params[0], draft=draft, actor=request.caller.actor)
     answer = await request.change(decide, _encode_record)
     request.services.callers.clear_cache()  # the cached callers still have the role's old permissions
     return answer
@@ -91,7 +91,7 @@ async def save_role(request: Request, body: wire.roles.SaveRole) -> Response:
 )
 async def delete_role(request: Request) -> Response:
     """Delete a role that no account has."""
-    decide = partial(roles.delete, name=request.params[0], actor_id=request.caller.account_id)
+    decide = partial(roles.delete, name=request.params[0], actor=request.caller.actor)
     return await request.change(decide, _encode_record)
 
 
@@ -127,7 +127,7 @@ async def get_user_roles(request: Request) -> bytes:
 async def change_user_roles(request: Request, body: wire.roles.ChangeRoles) -> Response:
     """Give and take roles and permissions of an account; callers need them themselves."""
     wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
-    decide = partial(roles.change_account, key=request.params[0], wanted=wanted, actor_id=request.caller.account_id)
+    decide = partial(roles.change_account, key=request.params[0], wanted=wanted, actor=request.caller.actor)
     answer = await request.change(decide, _encode_held)
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer
