@@ -239,7 +239,7 @@ def test_credential_gives_no_more_than_its_own_permissions(world: World) -> None
     """Root has every permission of an account manager; the credential of this actor has only two of them."""
     staff.save_role(world, "chief", ["users.manage"])
     held = frozenset({"users.query", "staff.manage"})
-    limited = Actor(people.USER_IDS["Root"], "Root", held, lambda _: None)
+    limited = Actor(people.USER_IDS["Root"], "Root", held, list[frozenset[str]]().append)
     whole = limited._replace(permissions=ALL)
 
     def give(role: str, actor: Actor) -> None:
