@@ -85,7 +85,8 @@ Limits on giving, taking and editing roles:
 
 * Callers need the permission `staff.manage`, and every permission of the role.
 * Callers cannot give, take or edit a role that they have themselves, and cannot change their own account.
-* The last account that can manage staff cannot lose that, neither by these changes nor by a ban or a deletion.
+* The last account that can manage staff cannot lose that, neither by these changes nor by a ban, a suspension or a
+  deletion.
 * Only the last limit holds on the command line.
 
 A change takes effect at once in the process that made it, and within 5 seconds in others. It is in the audit log.

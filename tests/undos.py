@@ -110,8 +110,11 @@ ACTS: Mapping[str, Act] = {
     "user_unbanned": lambda world: moderate(world, "unban"),
     "user_muted": lambda world: moderate(world, "mute"),
     "user_unmuted": lambda world: moderate(world, "unmute"),
+    "user_suspended": lambda world: world.post("/api/keeper/v1/users/Ann/suspend"),
+    "user_resumed": lambda world: world.post("/api/keeper/v1/users/Ann/resume"),
 }
 EARLIER: Mapping[str, Act] = {
     "user_unbanned": lambda world: moderate(world, "ban"),
     "user_unmuted": lambda world: moderate(world, "mute"),
+    "user_resumed": lambda world: world.post("/api/keeper/v1/users/Ann/suspend"),
 }

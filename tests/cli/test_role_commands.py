@@ -44,3 +44,10 @@ def test_roles_are_listed_saved_and_deleted(command: CommandLine) -> None:
 def test_last_manager_is_protected_on_the_command_line_too(first_command: CommandLine) -> None:
     first_command.says(*GUARD, "admin")
     assert "No other account could manage staff then" in first_command.refuses("users", "take", "guard", "admin")
+
+
+def test_account_is_suspended_and_resumed(command: CommandLine) -> None:
+    assert command.says("users", "suspend", "Shop") == "Suspended Shop.\n"
+    assert command.json("users", "show", "Shop")["suspended"] is True
+    assert command.says("users", "resume", "Shop") == "Ended the suspension of Shop.\n"
+    assert "Shop is not suspended." in command.refuses("users", "resume", "Shop")

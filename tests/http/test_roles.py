@@ -8,7 +8,7 @@ import pytest
 
 import people
 import staff
-from gamekeeper.game import erasures, moderation, powers, roles
+from gamekeeper.game import erasures, moderation, powers, roles, suspensions
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.changes import Decide
 from gamekeeper.game.moderation import ModerationRequest
@@ -268,6 +268,7 @@ def test_last_manager_keeps_the_permission(world: World) -> None:
     for decide in (
         partial(roles.change_account, key="Boss", wanted=RoleRequest(take=["admin"]), actor=None),
         partial(moderation.ban, order=ModerationRequest("Boss")),
+        partial(suspensions.suspend, key="Boss", actor=None),
         partial(erasures.erase, key="Boss", codec=world.keeper.changes.codec, caller=None),
     ):
         with pytest.raises(LastManager):
@@ -304,6 +305,7 @@ def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypat
     for name in ("First", "Second", "Third"):
         staff.add_account(world, name, powers=MANAGER)
     staff.add_account(world, "Fourth", "admin")
+    staff.add_account(world, "Fifth", "admin")
 
     def take(key: str, wanted: RoleRequest) -> Decide[Any]:
         return partial(roles.change_account, key=key, wanted=wanted, actor=None)
@@ -314,6 +316,7 @@ def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypat
         partial(moderation.ban, order=ModerationRequest("Second")),
         partial(erasures.erase, key="Third", codec=world.keeper.changes.codec, caller=None),
         take("Fourth", RoleRequest(take=["admin"])),
+        partial(suspensions.suspend, key="Fifth", actor=None),
     ]
 
     async def run() -> list[Any]:

@@ -78,6 +78,8 @@ OTHER_COMMANDS = LazyCommands(
         "unban": "moderation:unban",
         "mute": "moderation:mute",
         "unmute": "moderation:unmute",
+        "suspend": "suspensions:suspend",
+        "resume": "suspensions:resume",
         "give": "roles:give",
         "take": "roles:take",
     }
@@ -305,6 +307,7 @@ def to_json_object(standing: AccountStatus) -> dict[str, str | bool | list[str] 
         "mute_reason": user.mute_reason,
         "banned": _describe_penalty(ban),
         "ban_reason": user.ban_reason,
+        "suspended": user.suspended,
         "created_at": terminal.format_time(user.created_at),
     }
 

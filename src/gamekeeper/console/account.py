@@ -93,6 +93,7 @@ async def show(request: Request) -> Response:
         edits_powers=below and "users.manage" in rights and not request.caller.read_only,
         roles=[each for each in offered if each.name in held],
         offered=[each for each in offered if each.can_change and each.name not in held],
+        can_suspend=below and rights >= STAFF and not request.caller.read_only,
         can_log_in=permissions.can_log_in(user),
         manages="users.manage" in rights,
         mail_set_up=bool(request.services.keeper.settings.smtp_url),

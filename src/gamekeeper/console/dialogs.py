@@ -62,6 +62,8 @@ DIALOGS: Mapping[str, Dialog] = {
     "request_password_reset": _same(_("Send a password reset mail to %(name)s")),
     "change_powers": _same(_("Change the permissions of %(name)s")),
     "change_user_roles": _same(_("Change the roles of %(name)s")),
+    "suspend_user": _same(_("Suspend %(name)s")),
+    "resume_user": _same(_("End the suspension of %(name)s")),
     "delete_user": _same(_("Erase %(name)s")),
     "revoke_token": _same(_("Revoke token of %(name)s")),
     "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),

@@ -62,6 +62,7 @@ LABELS = {
     "role": gettext("Role"),
     "about": gettext("Description"),
     "read_only": gettext("Read only"),
+    "suspended": gettext("Suspended"),
     "upto": gettext("Deleted up to change"),
     "rows": gettext("Number of deleted changes"),
 }

@@ -28,6 +28,8 @@ KIND_TITLES = {
     "user_unbanned": gettext("Ban ended"),
     "user_muted": gettext("Account muted"),
     "user_unmuted": gettext("Mute ended"),
+    "user_suspended": gettext("Account suspended"),
+    "user_resumed": gettext("Suspension ended"),
     "user_kicked": gettext("Player kicked"),
     "catalogue_put": gettext("Catalogue published"),
     "players_loaded": gettext("Players imported"),

@@ -19,6 +19,8 @@ from gamekeeper.game.effects import (
     UserBanned,
     UserMuted,
     UserRenamed,
+    UserResumed,
+    UserSuspended,
     UserUnbanned,
     UserUnmuted,
 )
@@ -144,6 +146,11 @@ def _can_undo_name(change: DecodedChange, user: User, *_: object) -> bool:
     return user.name == change.after.user.get("name")
 
 
+def _can_undo_suspension(change: DecodedChange, user: User, me: User, _: int) -> bool:
+    same = (user.suspended) == change.after.user.get("suspended")
+    return user.id != me.id and same and moderation.can_act_on(list_held(me), user)
+
+
 def _make_penalty_rule(reason: str) -> AccountRule:
     """Make the rule for a ban or a mute: it can be undone while it is in force."""
 
@@ -170,6 +177,8 @@ ACCOUNT_RULES: Mapping[str, AccountRule] = {
     RolesChanged.kind: _can_undo_roles,
     EmailChanged.kind: _can_undo_email,
     UserRenamed.kind: _can_undo_name,
+    UserSuspended.kind: _can_undo_suspension,
+    UserResumed.kind: _can_undo_suspension,
     UserBanned.kind: _make_penalty_rule("ban_reason"),
     UserMuted.kind: _make_penalty_rule("mute_reason"),
     UserUnbanned.kind: _make_pardon_rule("ban_reason"),

@@ -230,6 +230,31 @@ class UserBanned(_UserChange):
 
 
 @dataclass(frozen=True, slots=True)
+class UserSuspended(_UserChange):
+    """A suspension of an account. It revokes the account's tokens and sessions; the game is not concerned."""
+
+    kind: ClassVar[str] = "user_suspended"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"suspended": False}), ChangeSide(user={"suspended": True})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.suspend(tx, self.user.id)
+        tokens.revoke_all_of_user(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class UserResumed(_UserChange):
+    kind: ClassVar[str] = "user_resumed"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"suspended": True}), ChangeSide(user={"suspended": False})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.resume(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
 class UserMuted(_UserChange):
     mute: moderation.Penalty
     kind: ClassVar[str] = "user_muted"

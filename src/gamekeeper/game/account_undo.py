@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from gamekeeper.game import accounts, lookup, moderation, powers, roles
+from gamekeeper.game import accounts, lookup, moderation, powers, roles, suspensions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
@@ -15,6 +15,8 @@ from gamekeeper.game.effects import (
     UserBanned,
     UserMuted,
     UserRenamed,
+    UserResumed,
+    UserSuspended,
     UserUnbanned,
     UserUnmuted,
 )
@@ -30,6 +32,7 @@ from gamekeeper.store.users import Powers, User
 
 QUERY, MANAGE = frozenset({"users.query"}), frozenset({"users.query", "users.manage"})
 NOT_RECORDED = "the audit log does not have the former value"
+STAFF, SUSPENSIONS = QUERY | {"staff.manage"}, {UserSuspended.kind, UserResumed.kind}
 BAN, MUTE = QUERY | {"moderation.ban"}, QUERY | {"moderation.mute"}
 
 
@@ -95,13 +98,25 @@ async def _undo_unmute(tx: Reading, context: UndoContext) -> list[Change]:
     return _ledger_changes(await moderation.mute(tx, await _make_restoring_request(tx, context, "mute_reason")))
 
 
+async def _undo_suspension(tx: Reading, context: UndoContext) -> list[Change]:
+    await _require_last_suspension(tx, context)
+    return _ledger_changes(await suspensions.resume(tx, context.user_id, context.actor))
+
+
+async def _undo_resumption(tx: Reading, context: UndoContext) -> list[Change]:
+    await _require_last_suspension(tx, context)
+    return _ledger_changes(await suspensions.suspend(tx, context.user_id, context.actor))
+
+
 RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
     EmailChanged.kind: (MANAGE, _undo_email),
     UserRenamed.kind: (MANAGE, _undo_rename),
     PowersChanged.kind: (MANAGE, _undo_powers),
-    RolesChanged.kind: (QUERY | {"staff.manage"}, _undo_roles),
+    RolesChanged.kind: (STAFF, _undo_roles),
     UserBanned.kind: (BAN, _undo_ban),
     UserUnbanned.kind: (BAN, _undo_unban),
+    UserSuspended.kind: (STAFF, _undo_suspension),
+    UserResumed.kind: (STAFF, _undo_resumption),
     UserMuted.kind: (MUTE, _undo_mute),
     UserUnmuted.kind: (MUTE, _undo_unmute),
 }
@@ -112,6 +127,16 @@ async def _lock_user(tx: Reading, context: UndoContext) -> User:
         return await lookup.lock_user(tx, context.user_id)
     except NoSuchUser:
         raise context.make_conflict("the account was deleted since") from None
+
+
+async def _require_last_suspension(tx: Reading, context: UndoContext) -> None:
+    """Refuse an undo if the account was suspended or resumed again."""
+    user = await _lock_user(tx, context)
+    same = (user.suspended) == context.after.user.get("suspended")
+    if not same or await history.find_account_change(
+        tx, context.user_id, context.change.seq, SUSPENSIONS, context.undo_chain
+    ):
+        raise context.make_conflict("the account was suspended or resumed again since")
 
 
 async def _require_unchanged_penalty(

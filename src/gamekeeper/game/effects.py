@@ -25,7 +25,9 @@ from gamekeeper.game.account_effects import (
     UserMuted,
     UserRegistered,
     UserRenamed,
+    UserResumed,
     UsersLoaded,
+    UserSuspended,
     UserUnbanned,
     UserUnmuted,
 )
@@ -304,6 +306,8 @@ Change = (
     | UserMuted
     | UserUnbanned
     | UserUnmuted
+    | UserSuspended
+    | UserResumed
     | GameNotified
     | ResetRequested
     | MailRetried

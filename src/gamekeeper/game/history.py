@@ -54,6 +54,8 @@ ACCOUNT_KINDS = (
     "user_muted",
     "user_unmuted",
     "user_kicked",
+    "user_suspended",
+    "user_resumed",
 )
 GLOBAL_KINDS = ("catalogue_put", "role_saved", "role_deleted", "players_loaded", "users_loaded", "ledger_trimmed")
 # all kinds of changes of all versions: old audit log entries keep their kind

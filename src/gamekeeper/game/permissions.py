@@ -32,7 +32,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
     "keys.manage": "Manage API keys of other accounts. No operation needs it yet.",
-    "staff.manage": "Edit roles; give them to accounts and take them away.",
+    "staff.manage": "Edit roles; give them to accounts and take them away; suspend accounts.",
 }
 ALL = frozenset(PERMISSIONS)
 # permissions with which a caller changes nothing; users.query does more, but not for callers that can only read
@@ -126,7 +126,7 @@ def can_log_in(user: User) -> bool:
 
 def can_manage_staff(user: User) -> bool:
     """Tell whether an account can manage staff at present."""
-    return STAFF in list_held(user) and can_log_in(user) and user.ban_reason is None
+    return STAFF in list_held(user) and can_log_in(user) and user.ban_reason is None and not user.suspended
 
 
 def find_powers(user: User) -> Powers:

@@ -41,7 +41,7 @@ Refusal
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 
-`role_refusals.py` has those that are about roles.
+`role_refusals.py` has those that are about roles and staff.
 """
 
 import re

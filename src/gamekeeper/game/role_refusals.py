@@ -4,9 +4,10 @@ Malformed   UnknownRole  UnknownPermission
 Forbidden   PermissionMissing  RoleOutOfReach
 NotFound    NoSuchRole
 Conflict    OwnRole  HeldByRole  RoleExists  RoleInUse  BuiltinRole  LastManager
+LogInRefusal  AccountSuspended
 """
 
-from gamekeeper.game.refusals import Conflict, Forbidden, Malformed, NotFound
+from gamekeeper.game.refusals import Conflict, Forbidden, LogInRefusal, Malformed, NotFound
 
 
 class UnknownRole(Malformed):
@@ -51,3 +52,9 @@ class BuiltinRole(Conflict):
 
 class LastManager(Conflict):
     """No other account could manage staff then; give one the permission staff.manage first. Nothing was changed."""
+
+
+class AccountSuspended(LogInRefusal):
+    """The account '{name}' is suspended; someone who manages staff can resume it."""
+
+    error = "unauthorized_client"

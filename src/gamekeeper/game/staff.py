@@ -44,9 +44,10 @@ async def apply_powers(tx: Reading, user: User, powers: Powers) -> User:
 
 
 async def require_manager_left(tx: Reading, user: User, after: User | None) -> None:
-    """Refuse a change after which no account can manage staff. `after`: the account then; None: deleted or banned.
+    """Refuse a change after which no account can manage staff.
 
-    The caller has locked the account and the staff. A database without such an account has nothing to protect.
+    `after`: the account then; None: deleted, banned or suspended. The caller has locked the account and the staff.
+    A database without such an account has nothing to protect.
     """
     if not permissions.can_manage_staff(user) or (after is not None and permissions.can_manage_staff(after)):
         return

@@ -18,6 +18,7 @@ from gamekeeper.game.refusals import (
     NoSuchUser,
     UnauthorizedClient,
 )
+from gamekeeper.game.role_refusals import AccountSuspended
 from gamekeeper.store import clock, tokens, users
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
@@ -166,6 +167,8 @@ async def _find_or_none(looking: Coroutine[Any, Any, User]) -> User | None:
 def _find_refusal(user: User) -> LogInRefusal | None:
     if user.ban_reason is not None:
         return AccountBanned(name=user.name)
+    if user.suspended:
+        return AccountSuspended(name=user.name)
     return None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name)
 
 

@@ -18,6 +18,7 @@ from gamekeeper.http import (
     powers,
     roles,
     spells,
+    staff,
     tokens,
     users,
     variables,
@@ -27,8 +28,8 @@ from gamekeeper.http.operation import NO_TOKEN, READ, Operation, Route
 GROUPS = tuple(
     module.GROUP
     for module in (
-        *(players, variables, items, spells, users, moderation, powers, roles, credentials, tokens, info, gameobjects),
-        *(link, feed, history, mails, finder, pages, health),
+        *(players, variables, items, spells, users, moderation, powers, roles, staff, credentials, tokens),
+        *(info, gameobjects, link, feed, history, mails, finder, pages, health),
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]

@@ -23,7 +23,7 @@ FROM (SELECT id FROM users
                                           AND p.permission IN ('staff.manage', 'users.manage'))) AS m
 JOIN users u ON u.id = m.id
 WHERE (CAST($1 AS {guid}) IS NULL OR u.id <> $1)
-  AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id))
+  AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id))
   AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now}))
 LIMIT 1;
 

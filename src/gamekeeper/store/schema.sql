@@ -20,6 +20,7 @@ CREATE TABLE users (
     users_manage  {boolean} NOT NULL,
     game_link     {boolean} NOT NULL,
     created_at    {long} NOT NULL,
+    suspended     {boolean} NOT NULL DEFAULT {false}, -- cannot log in; the game is not concerned
     CHECK (users_query OR NOT users_manage)
 ) {strict};
 -- Imported accounts whose password hash is not wrapped in argon2id yet.
@@ -344,7 +345,8 @@ SELECT u.id, u.name, u.fold, u.email, u.password, u.editor, u.ban, u.kick, u.mut
              FROM (SELECT '@' || h.role AS word FROM user_roles h WHERE h.user_id = u.id
                    UNION ALL SELECT p.permission FROM user_roles h JOIN role_permissions p ON p.role = h.role WHERE h.user_id = u.id
                    UNION ALL SELECT p.permission FROM role_permissions p WHERE u.api AND p.role = 'api'
-                   UNION ALL SELECT '=' || d.permission FROM user_permissions d WHERE d.user_id = u.id) AS g) END AS grants
+                   UNION ALL SELECT '=' || d.permission FROM user_permissions d WHERE d.user_id = u.id) AS g) END AS grants,
+       u.suspended
 FROM users u
 LEFT JOIN mutes m ON m.user_id = u.id AND (m.ends_at IS NULL OR m.ends_at > {now})
 LEFT JOIN bans b ON b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now})

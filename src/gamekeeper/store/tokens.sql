@@ -1,4 +1,4 @@
--- A caller's account needs a role. Its token can only read if all its roles are read-only.
+-- A caller's account needs a role, and is not suspended. Its token can only read if all its roles are read-only.
 -- name: caller
 SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, t.idle_ms IS NOT NULL,
        NOT EXISTS (SELECT 1 FROM roles o WHERE NOT o.read_only
@@ -7,7 +7,7 @@ SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, t.idle_ms IS N
 FROM tokens t JOIN user_records u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
   AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
-  AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
+  AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
 
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;

@@ -47,6 +47,7 @@ class User(NamedTuple):
     ban_reason: str | None = None
     play_time_seconds: int = 0  # play time of all the account's players; only the find_record_… functions fill it in
     grants: Grants = NO_GRANTS
+    suspended: bool = False  # a suspended account cannot log in
 
 
 class UserColumns(NamedTuple):
@@ -205,6 +206,14 @@ def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
     tx.defer(SQL.set_powers, user_id, *powers)
 
 
+def suspend(tx: Writing, user_id: str) -> None:
+    tx.defer(SQL.suspend, user_id)
+
+
+def resume(tx: Writing, user_id: str) -> None:
+    tx.defer(SQL.resume, user_id)
+
+
 @lru_cache(maxsize=1024)
 def parse_grants(text: str | None) -> Grants:
     """Parse the column `grants` of the view user_records: roles with @, direct permissions with =, those of roles."""
@@ -221,10 +230,10 @@ def _to_user(row: Row) -> User:
 
 
 def _to_record(row: Row) -> User:
-    return _make_user(row, int(min(row[17], MAX_SECONDS)))
+    return _make_user(row, int(min(row[18], MAX_SECONDS)))
 
 
 def _make_user(row: Row, play_time: int) -> User:
     powers = Powers._make(map(bool, row[4:12]))
-    grants = parse_grants(row[16])
-    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15], play_time, grants)
+    facts = (row[12], row[13], row[14], row[15], play_time, parse_grants(row[16]), bool(row[17]))
+    return User(row[0], row[1], row[2], row[3], powers, *facts)

@@ -1,7 +1,7 @@
 -- Look-up by name, with the same preference among equal folds as in players.sql.
 -- name: by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended
 FROM user_records
 WHERE fold = COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
                        ORDER BY c.fold LIMIT 1), $1);
@@ -9,32 +9,32 @@ WHERE fold = COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold 
 -- With the total play time of the account's players, which a log-in does not need.
 -- name: record_by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, play_time
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, play_time
 FROM user_records
 WHERE fold = COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
                        ORDER BY c.fold LIMIT 1), $1);
 
 -- name: by_id
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended
 FROM user_records WHERE id = $1;
 
 -- name: record_by_id
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, play_time
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, play_time
 FROM user_records WHERE id = $1;
 
 -- Pages of accounts, in one form for each engine as in players.sql.
 -- name: from_name (sqlite)
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, play_time
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, play_time
 FROM user_records
 WHERE fold >= (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT 1 OFFSET $3)
 ORDER BY fold LIMIT $2;
 
 -- name: from_name (postgres)
 SELECT CAST(r.id AS text) AS id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.play_time
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
@@ -48,7 +48,7 @@ WHERE n % $1 = 1 ORDER BY n;
 
 -- name: from_email
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.play_time
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
 FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.id = page.id {end_each}
 ORDER BY page.email_fold;
@@ -62,12 +62,12 @@ WHERE n % $1 = 1 ORDER BY n;
 
 -- name: of_ids
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.play_time
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
 FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: after
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, fold
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, fold
 FROM user_records WHERE fold > $1 ORDER BY fold LIMIT $2;
 
 -- name: count
@@ -122,6 +122,12 @@ UPDATE users SET password = $2 WHERE id = $1;
 UPDATE users
 SET editor = $2, ban = $3, kick = $4, mute = $5, api = $6, users_query = $7, users_manage = $8, game_link = $9
 WHERE id = $1;
+
+-- name: suspend
+UPDATE users SET suspended = {true} WHERE id = $1;
+
+-- name: resume
+UPDATE users SET suspended = {false} WHERE id = $1;
 
 -- name: checked_after
 SELECT u.id, u.name, u.fold, u.email, u.email_fold, v.grants,

@@ -38,6 +38,7 @@ from gamekeeper_client.operation import Operation, add_methods, find_declaration
 from gamekeeper_client.players import Players
 from gamekeeper_client.roles import Roles
 from gamekeeper_client.spells import Spells
+from gamekeeper_client.staff import Staff
 from gamekeeper_client.tokens import Tokens
 from gamekeeper_client.users import Users
 from gamekeeper_client.variables import Variables
@@ -59,6 +60,7 @@ class _Client(
     Credentials,
     Moderation,
     Roles,
+    Staff,
     Tokens,
     Link,
     Feed,

@@ -47,7 +47,7 @@ class Tokens:
         password: the account's password as the person types it; the client sends the SHA-256.
         read_only: whether the token can only read (`scope=read` in the API).
         Returns an access token and a refresh token.
-        Raises InvalidGrant, AccountBanned, UnauthorizedClient, TooManyGuesses.
+        Raises InvalidGrant, AccountBanned, AccountSuspended, UnauthorizedClient, TooManyGuesses.
         """
         return _log_in(self, username, hash_password(password), read_only=read_only)
 

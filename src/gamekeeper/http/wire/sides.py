@@ -137,6 +137,10 @@ class KickSide(Struct):
     Moderator: Text = UNSET
 
 
+class SuspensionSide(Struct):
+    Suspended: bool
+
+
 class CatalogueSide(Struct):
     """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
@@ -199,6 +203,8 @@ SIDES: Mapping[str, Sides] = {
     "user_muted": Sides(MuteSide | None, MuteSide),
     "user_unmuted": Sides(MuteSide | None, MuteSide),
     "user_kicked": Sides(KickSide | None, KickSide),
+    "user_suspended": Sides(SuspensionSide, SuspensionSide),
+    "user_resumed": Sides(SuspensionSide, SuspensionSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "role_saved": Sides(RoleSide | None, RoleSide),
     "role_deleted": Sides(RoleSide, RoleSide | None),
@@ -216,7 +222,7 @@ IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED)  # the kinds of changes in the ch
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "roles_changed"),
-    *("user_banned", "user_unbanned", "user_muted", "user_unmuted"),
+    *("user_banned", "user_unbanned", "user_muted", "user_unmuted", "user_suspended", "user_resumed"),
 )
 KINDS_OF: Mapping[str, Sequence[str]] = {  # name of a change's shape → the kinds of changes that it can have
     FeedChange.__name__: IN_FEED,

@@ -122,4 +122,5 @@ USER_FIELDS = {
     "role": "Role",
     "about": "About",
     "read_only": "ReadOnly",
+    "suspended": "Suspended",
 }

@@ -1,0 +1,43 @@
+"""Suspension of accounts: a suspended account cannot log in, and has no tokens. In the game it plays on.
+
+Callers cannot suspend or resume themselves, nor an account that outranks them. The command line may do both.
+"""
+
+from gamekeeper.game import lookup, moderation, staff
+from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import UserResumed, UserSuspended
+from gamekeeper.game.refusals import Outranked, OwnAccount
+from gamekeeper.store import roles, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import User
+
+
+async def suspend(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
+    """Suspend an account. `actor`: the caller; None: the command line."""
+    user = await _lock_target(tx, key, actor, "suspend")
+    if user.suspended:
+        return Decision([], user, subject=(None, user.id))
+    await staff.require_manager_left(tx, user, None)
+    return Decision([UserSuspended(user)], user._replace(suspended=True), subject=(None, user.id))
+
+
+async def resume(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
+    """End the suspension of an account. It must log in again: its former tokens stay revoked."""
+    user = await _lock_target(tx, key, actor, "resume")
+    changes = [UserResumed(user)] if user.suspended else []
+    return Decision(changes, user._replace(suspended=False), subject=(None, user.id))
+
+
+async def _lock_target(tx: Reading, key: str, actor: Actor | None, act: str) -> User:
+    """Lock the account, the caller's and the staff; return the account. Refuse if it outranks the caller."""
+    found = await lookup.find_user(tx, key)
+    for each in sorted({found.id, *((actor.id,) if actor else ())}):
+        await users.lock(tx, each)
+    await roles.lock_staff(tx)
+    user = await lookup.find_user(tx, found.id)
+    if actor is not None and user.id == actor.id:
+        raise OwnAccount(act=act)
+    if actor is not None and not moderation.can_act_on(await read_permissions(tx, actor), user):
+        raise Outranked
+    return user

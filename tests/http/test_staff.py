@@ -1,0 +1,65 @@
+"""Suspension: who may suspend whom, and what a suspended account cannot do."""
+
+import staff
+from proof import refused
+from world import SENT, Answer, World
+
+LOG_IN = {"grant_type": "password", "username": "Shop", "password": SENT}
+
+
+def act(world: World, what: str, name: str, **more: str) -> Answer:
+    return world.post(f"/api/keeper/v1/users/{name}/{what}", **more)
+
+
+def test_suspended_account_has_no_token_and_gets_none_until_resumed(world: World) -> None:
+    pair = world.post("/api/oauth/token", LOG_IN, by=None).json
+    token, refresh = pair["access_token"], pair["refresh_token"]
+    assert world.get("/api/v1/players/Ann", token=token).status == 200
+    shop = world.get("/api/v1/users/Shop").json["Id"]
+    assert act(world, "suspend", "Shop").json == {"Id": shop, "Name": "Shop", "Suspended": True}
+    assert world.get("/api/v1/players/Ann", token=token).status == 401
+    answer = world.post("/api/oauth/token", LOG_IN, by=None)
+    assert (answer.status, answer.json["error"]) == (400, "unauthorized_client")
+    assert "'Shop' is suspended" in answer.message
+    renew = {"grant_type": "refresh_token", "refresh_token": refresh}
+    assert world.post("/api/oauth/token", renew, by=None).json["error"] == "invalid_grant"
+    assert act(world, "resume", "Shop").json["Suspended"] is False
+    assert world.get("/api/v1/players/Ann", token=token).status == 401
+    assert world.post("/api/oauth/token", LOG_IN, by=None).status == 200
+
+
+def test_token_of_a_suspended_account_is_refused_even_if_it_was_not_revoked(world: World) -> None:
+    """A version without suspensions may have issued it."""
+    token = staff.add_account(world, "Guard", "moderator")
+    world.sql("UPDATE users SET suspended = (1 = 1) WHERE name = 'Guard'")
+    assert world.get("/api/v1/players/Ann", token=token).status == 401
+
+
+def test_suspended_account_is_unaffected_in_the_game(world: World) -> None:
+    assert act(world, "suspend", "Ann").status == 200
+    assert world.get("/api/v1/users/Ann").json["IsBanned"] is False
+    assert world.post("/api/v1/users/Ann/password/validate", {"password": SENT}).status == 200
+    assert [row.kind for row in world.ledger()[-1:]] == ["user_suspended"]
+
+
+def test_repeated_suspension_changes_nothing(world: World) -> None:
+    assert act(world, "suspend", "Shop").status == act(world, "suspend", "Shop").status == 200
+    assert act(world, "resume", "Shop").status == act(world, "resume", "Shop").status == 200
+    assert [row.kind for row in world.ledger()[-2:]] == ["user_suspended", "user_resumed"]
+
+
+def test_nobody_suspends_themselves_or_an_account_that_outranks_them(world: World) -> None:
+    chief = staff.add_account(world, "Chief", staff.save_role(world, "chief", ["users.query", "staff.manage"]))
+    refused(act(world, "suspend", "Chief", token=chief), 409, "own_account")
+    refused(act(world, "suspend", "Root", token=chief), 403, "outranked")
+    refused(act(world, "resume", "Root", token=chief), 403, "outranked")
+    guard = staff.add_account(world, "Guard", "moderator")
+    refused(act(world, "suspend", "Chief", token=guard), 403, "permission_missing")
+    refused(act(world, "suspend", "Nobody"), 404, "no_such_user")
+
+
+def test_older_suspension_is_not_undone_after_another(world: World) -> None:
+    for what in ("suspend", "resume", "suspend"):
+        assert act(world, what, "Ann").status == 200
+    first = next(row.seq for row in world.ledger() if row.kind == "user_suspended")
+    refused(world.post(f"/api/keeper/v1/changes/{first}/undo"), 409, "undo_conflict")
