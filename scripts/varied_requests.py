@@ -372,7 +372,7 @@ class _Maker:
             }
             if name in known:
                 return known[name]()
-            return self.dice.choice((*shown[name]["schema"]["enum"], *[shown[name]["example"]] * 5))
+            return self.dice.choice((*shown[name]["schema"].get("enum", ()), *[shown[name]["example"]] * 5))
 
         return choose
 

@@ -21,7 +21,7 @@ from server import Server
 LOADED_PER_SECOND = 500
 PASSWORD = "moss and lanterns"
 KEEPER = API_ACCOUNT
-HELPER = "Helper"  # name of an account that may sign in but has no roles
+HELPER = "Helper"  # name of an account with the role `api` only
 LATELY = (
     ("players/Aldwyn/items/give", {"itemid": DRAUGHT.id, "quantity": 5}, "Lost when the server went down, ticket 4711"),
     ("players/Halvard/level", {"level": 21}, "Levelled by a quest that paid twice"),

@@ -10,7 +10,7 @@ def test_operations_are_listed_as_json() -> None:
     listed = COMMAND.json("operations")
     assert [(each["method"], each["path"]) for each in listed] == [(each.method, each.path) for each in ROUTES]
     give = next(each for each in listed if each["name"] == "give_item")
-    assert (give["number"], give["access"], give["permissions"]) == ("14", "writes", "any token")
+    assert (give["number"], give["access"], give["permissions"]) == ("14", "writes", "items.give")
     assert {each["permissions"] for each in listed} >= {"no token", "users.manage, users.query", "game.link"}
 
 
