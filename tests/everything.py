@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from good_requests import CODE, EXAMPLES, MAIL_ID, MONAS_ID, SERVER, Example
+from good_requests import CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
 
+import api_keys
 import people
 from gamekeeper.game import undo
 from gamekeeper.http import samples
@@ -65,6 +66,7 @@ def _restore(world: World, password: str) -> None:
     world.sql("UPDATE mails SET failed_at = 1, next_try_at = NULL, taken_until = NULL WHERE id = $1", MAIL_ID)
     world.sql("DELETE FROM roles WHERE name = 'quartermaster'")
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
+    api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
     server = f"/api/link/v1/servers/{SERVER}"
     world.call("PUT", server, body={"Lease": 3600})
     world.post(f"{server}/left", {"Players": [people.BOB.id]})

@@ -36,8 +36,15 @@ def add_account(world: World, name: str, *held: str, powers: Powers | None = Non
 
 
 def fill_roles(world: World) -> None:
-    """Fill every table of roles: a new role, an edited one, and an account with both and with a permission."""
+    """Fill every table of roles and API keys: a new role, an edited one, and an account with both and with a key."""
     save_role(world, "helper", ["players.read", "moderation.mute"])
     save_role(world, "shop", ["items.give"])
     wanted = {"give": ["helper", "shop"], "grant": ["audit.read"]}
     assert world.post("/api/keeper/v1/users/Ann/roles", wanted).status == 200
+    limits = {
+        "Addresses": ["192.0.2.0/24"],
+        "PerMinute": 5,
+        "Servers": ["realm-1"],
+        "ExpiresAt": "2999-01-01T00:00:00Z",
+    }
+    assert world.post("/api/keeper/v1/keys", {"Name": "shop", "Role": "shop", "Owner": "Ann", **limits}).status == 200

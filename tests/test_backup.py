@@ -14,6 +14,7 @@ import httpx
 import pytest
 import state
 
+import api_keys
 import game_server
 import outbox
 import people
@@ -35,7 +36,7 @@ from server import Server
 from world import World, at_work
 
 # Tables that a backup leaves out, or that a restore changes.
-NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens"})
+NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens", "api_keys"})
 GIVE = {"itemid": COIN.id, "quantity": 5}
 KEY = {"Idempotency-Key": "once"}
 LATER = Migration(9000, "later", "ALTER TABLE maps ADD COLUMN later INTEGER NOT NULL DEFAULT 7;\n")
@@ -145,14 +146,21 @@ def test_restore_sets_all_players_offline(world: World, file: Path, restored: Ca
     assert game_server.online(copy) == ["Bob"]
 
 
-def test_restore_revokes_tokens(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_revokes_tokens_and_suspends_api_keys(world: World, file: Path, restored: Callable[..., World]) -> None:
+    key = api_keys.create(world)
     back_up(world, file)
-    assert restored(file).get("/api/v1/players/Ann").status == 401
+    copy = restored(file)
+    assert copy.get("/api/v1/players/Ann").status == 401
+    assert api_keys.use(copy, key["Key"]).status == 401
+    assert copy.sql("SELECT COUNT(*) FROM api_keys WHERE suspended_at IS NOT NULL AND revoked_at IS NULL") == [(1,)]
 
 
-def test_restore_can_keep_tokens(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_can_keep_tokens_and_api_keys(world: World, file: Path, restored: Callable[..., World]) -> None:
+    key = api_keys.create(world)
     back_up(world, file)
-    assert restored(file, keep_tokens=True).get("/api/v1/players/Ann").status == 200
+    copy = restored(file, keep_tokens=True)
+    assert copy.get("/api/v1/players/Ann").status == 200
+    assert api_keys.use(copy, key["Key"]).status == 200
 
 
 def test_backup_has_no_reset_codes_and_restore_sends_no_mail_again(

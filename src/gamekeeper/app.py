@@ -16,7 +16,7 @@ from gamekeeper.console.monitor import Monitor
 from gamekeeper.console.pages import render_refusal
 from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.console.state import ConsoleState
-from gamekeeper.game import erasure_jobs, legacy, lists, presence, retention, standbys
+from gamekeeper.game import api_keys, erasure_jobs, legacy, lists, presence, retention, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.codec import Codec
@@ -235,8 +235,9 @@ class BackgroundJobs:
         return True
 
     async def note_use(self) -> None:
-        """Store when tokens were last used. A background job does it, so that no request waits for it."""
+        """Store when tokens and API keys were last used. A background job does it, so that no request waits for it."""
         await token_rules.note_use(self._keeper.store, self._callers.take_used_tokens())
+        await api_keys.note_use(self._keeper.store, self._callers.take_used_keys())
 
 
 def _mail_jobs(keeper: Keeper) -> list[Job]:

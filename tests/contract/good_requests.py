@@ -8,6 +8,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+import api_keys
 import people
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import WRITE, Operation, Route
@@ -16,8 +17,11 @@ from world import SENT, World
 
 SERVER = "realm1"
 CODE = "a-code-that-was-mailed"
+# operations whose answers have a new id or the present time, also in a dry run
+NEW_EACH_TIME = frozenset({"api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key"})
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
 MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
+KEY_ID = "00000000-0000-4000-8000-00000000cccc"
 NEW_PASSWORD = "ab" * 32
 PLAYER_KEYS = {"lookupKey": "Ann", "variableId": people.KILLS.id, "bagId": people.ANNS_POUCH}
 USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
@@ -32,6 +36,7 @@ OTHER_KEYS = {
     "objectId": people.COIN.id,
     "seq": "16",  # number of the change that created Zoe, the last change of the test data
     "mailId": MAIL_ID,
+    "keyId": KEY_ID,
     "role": samples.ROLE,
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
@@ -53,6 +58,7 @@ UNKNOWN_KEYS = {
     "objectId": people.NOBODY_ID,
     "seq": "999999999",
     "mailId": people.NOBODY_ID,
+    "keyId": people.NOBODY_ID,
     "role": "nothing",
 }
 
@@ -76,6 +82,8 @@ KEPT_FIELDS: Mapping[object, int] = {
     wire.link.PutPlayer: 1,
     wire.powers.ChangePowers: 1,
     wire.roles.ChangeRoles: 1,
+    wire.api_keys.ChangeKey: 1,
+    wire.api_keys.RotateKey: 1,
     wire.tokens.LogIn: 3,
 }
 
@@ -137,8 +145,8 @@ def dry_run_path(example: Example) -> str:
 def furnish(world: World) -> None:
     """Add to the test world what the example requests need and people.py does not create.
 
-    This is a game server with an online player of Mona's, a mail with a reset code, a token with a known id, a role,
-    and a ban and a mute of Bob.
+    This is a game server with an online player of Mona's, a mail with a reset code, a token and an API key with known
+    ids, a role, and a ban and a mute of Bob.
     """
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
@@ -148,6 +156,7 @@ def furnish(world: World) -> None:
     for act in ("ban", "mute"):
         world.post(f"/api/v1/users/Bob/admin/{act}", {})
     ann, clerk = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
+    api_keys.insert(world, KEY_ID, clerk)
     far = 4_000_000_000_000
     reset = f"'{ann}', '{CODE}', 1000000, {far}, '{MAIL_ID}'"
     world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ({reset})")  # noqa: S608 - the values are ours

@@ -35,7 +35,9 @@ def bodies() -> Iterator[Hostile]:
 
 
 # fields of the example bodies that may be left out
-OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give"}
+OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give"} | {
+    "Addresses", "Items", "MostPerRequest", "MostPerDay", "GraceMinutes", "Suspended",
+}  # fmt: skip
 
 
 def _incomplete(example: Example) -> Iterator[Hostile]:

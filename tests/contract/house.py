@@ -164,6 +164,7 @@ MAY_WRITE = frozenset(
         "game/changes.py",  # may write: it is the write path itself, with audit log and idempotency keys
         "game/effects.py",
         "game/account_effects.py",
+        "game/api_keys.py",
         "game/tokens.py",
         "game/guesses.py",
         "game/registrations.py",  # may write: counts registrations for the rate limit

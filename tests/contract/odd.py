@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
-from good_requests import BY_HANDLER, EXAMPLES, Example, dry_run_path, handler_of
+from good_requests import BY_HANDLER, EXAMPLES, NEW_EACH_TIME, Example, dry_run_path, handler_of
 from hostile import JSON, LIMIT, Hostile, pad_body
 
 import people
@@ -116,8 +116,8 @@ def _capitals(example: Example) -> bytes:
 
 
 def _comparable(example: Example, plain: Hostile) -> Hostile | None:
-    """Return the usual request, or None if its answer differs each time: a log-in or a heartbeat."""
-    return None if handler_of(example.route) in {"tokens.log_in", "link.record_heartbeat"} else plain
+    """Return the usual request, or None if its answer differs each time, such as a log-in or a heartbeat."""
+    return None if handler_of(example.route) in {"tokens.log_in", "link.record_heartbeat", *NEW_EACH_TIME} else plain
 
 
 def pages() -> Iterator[Odd]:

@@ -23,7 +23,7 @@ NO_CREDENTIAL, OTHERS, OK = "no token", "all others", 200
 Callers = Mapping[str, str | None]  # name of a caller in the table → its token
 Block = dict[str, list[str]]  # status and code → callers that get this answer
 # permissions that no operation needs: they are checked elsewhere, or not yet
-NOT_NEEDED = {"game.editor", "people.export", "keys.manage", "bulk.run"}
+NOT_NEEDED = {"game.editor", "people.export", "bulk.run"}
 
 
 def read_table() -> dict[str, Block]:

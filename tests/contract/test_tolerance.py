@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 from urllib.parse import urlencode
 
 import pytest
-from good_requests import EXAMPLES, UNKNOWN_KEYS, Example, dry_run_path, handler_of, path_of
+from good_requests import EXAMPLES, NEW_EACH_TIME, UNKNOWN_KEYS, Example, dry_run_path, handler_of, path_of
 from msgspec import Struct
 from sockets import ANSWER_SECONDS, SocketServer, request, serve
 
@@ -19,7 +19,7 @@ from gamekeeper.http.routes import ROUTES
 from world import SENT, Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-OTHERWISE_EACH_TIME = {"tokens.log_in", "info.get_stats", "link.record_heartbeat", "feed.list_changes"}
+OTHERWISE_EACH_TIME = {"tokens.log_in", "info.get_stats", "link.record_heartbeat", "feed.list_changes"} | NEW_EACH_TIME
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 # operations for game clients, without those that accept JSON only: the link, and bodies with lists
 OF_CLIENTS = [each for each in BODIED if each.route.takes_forms]

@@ -52,6 +52,7 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     for name, rows in (
         ("penalties", await person.read_penalties(tx, user.id)),
         ("roles", await person.read_roles(tx, user.id)),
+        ("api_keys", await person.read_api_keys(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
     ):

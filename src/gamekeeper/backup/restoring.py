@@ -33,4 +33,5 @@ async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> No
     await presence.drop_servers(tx, made_at)
     mails.retire(tx)  # unsent mails are retired: a backup has no reset codes, so these mails would be useless
     if not keep_tokens:
+        copies.suspend_api_keys(tx)  # for the same reason; an administrator lets those work again that are still wanted
         copies.revoke_tokens(tx)  # revoke all tokens, or tokens that were revoked after the backup would be valid again

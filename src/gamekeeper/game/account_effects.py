@@ -84,13 +84,16 @@ class UserDeleted(_UserChange):
 
     upto: int  # number of the last change before the deletion of the account
     players: Sequence[str]  # ids of the account's present and former players
+    api_keys: Sequence[str] = ()  # ids of the account's API keys: answers to their requests are blanked too
     kind: ClassVar[str] = "user_deleted"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide | None]:
         return None, None
 
     def carry_out(self, tx: Writing, codec: Codec) -> None:
-        erasures.insert(tx, [self.user.id, *self.players], self.user.id, self.upto, codec.list_personal_fields())
+        erasures.insert(
+            tx, [self.user.id, *self.players, *self.api_keys], self.user.id, self.upto, codec.list_personal_fields()
+        )
         moderation.blank_bans_by(tx, self.user.name)
         moderation.blank_mutes_by(tx, self.user.name)
         guesses.delete_of_account(tx, self.user.id)

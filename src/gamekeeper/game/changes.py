@@ -32,7 +32,8 @@ class Intent(Struct, frozen=True):
 
     request_id: str
     actor_id: str | None = None  # account that makes the change; None: the command line
-    token_id: str | None = None
+    token_id: str | None = None  # id of the token or API key
+    scope_id: str | None = None  # id under which Idempotency-Keys of an API key are stored; None: the account's
     over_link: bool = False
     reason: str | None = None
     key: str | None = None
@@ -203,14 +204,14 @@ def _find_subject(decision: Decision[Any]) -> SubjectIds:
 
 
 def _find_key(intent: Intent) -> tuple[str, str] | None:
-    """Return the account and its Idempotency-Key, under which an answer is stored; None: the answer is not stored."""
+    """Return the id and the Idempotency-Key under which an answer is stored; None: the answer is not stored."""
     if not intent.key or not intent.actor_id or intent.dry_run:
         return None
-    return intent.actor_id, intent.key
+    return intent.scope_id or intent.actor_id, intent.key
 
 
 def _find_claim(intent: Intent) -> int | None:
     if not intent.key or intent.dry_run:
         return None
-    digest = hashlib.blake2b(f"{intent.actor_id}\n{intent.key}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(f"{intent.scope_id or intent.actor_id}\n{intent.key}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -16,7 +16,7 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
 from gamekeeper.game.refusals import OwnAccount
-from gamekeeper.store import ledger, players
+from gamekeeper.store import api_keys, ledger, players
 from gamekeeper.store.engine import Locking
 from gamekeeper.store.users import User
 
@@ -45,7 +45,8 @@ async def erase(tx: Locking, key: str, codec: Codec, caller: str | None) -> Deci
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
     changes = await ledger.count_about(tx, user.id, ids, MOST_COUNTED)
     names = [name for name, _ in gone]
-    deleted = UserDeleted(user, await ledger.read_last(tx), ids)
+    keys = [each.id for each in await api_keys.read_list(tx, user.id)]
+    deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys)
     anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the stored answer to an erasure has no names and belongs to no account, so the erasure job does not blank it

@@ -153,10 +153,13 @@ def hide_account_names(found: Iterable[HistoryChange], wanted: HistoryFilter) ->
     """Hide the names of accounts, except the caller's own, if the caller may not see accounts."""
     if wanted.accounts:
         return list(found)
-    return [
-        each._replace(user=None, actor=each.actor if each.actor_id in {None, wanted.me} else HIDDEN_NAME)
-        for each in found
-    ]
+    return [each._replace(user=None, **_hide_actor(each, wanted.me)) for each in found]
+
+
+def _hide_actor(change: HistoryChange, me: str | None) -> dict[str, str | None]:
+    if change.actor_id in {None, me}:
+        return {}
+    return {"actor": HIDDEN_NAME, "key": None if change.key is None else HIDDEN_NAME}
 
 
 async def load_state_at(

@@ -41,7 +41,7 @@ Refusal
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 
-`role_refusals.py` has those that are about roles and staff.
+`role_refusals.py` has those that are about roles and staff, `key_refusals.py` those about API keys.
 """
 
 import re

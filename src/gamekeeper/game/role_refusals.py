@@ -43,7 +43,7 @@ class RoleExists(Conflict):
 
 
 class RoleInUse(Conflict):
-    """Accounts have the role '{role}'; take it away from them first."""
+    """Accounts or API keys have the role '{role}'; take it away from them first."""
 
 
 class BuiltinRole(Conflict):

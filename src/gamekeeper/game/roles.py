@@ -26,8 +26,8 @@ from gamekeeper.game.role_refusals import (
     RoleOutOfReach,
     UnknownPermission,
 )
+from gamekeeper.store import api_keys, users
 from gamekeeper.store import roles as rows
-from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import NO_ROLE, Role
 from gamekeeper.store.users import User
@@ -185,7 +185,7 @@ async def delete(tx: Reading, name: str, actor: Actor | None) -> Decision[Role]:
     if role.builtin:
         raise BuiltinRole(role=name, act="deleted")
     await _require_editable(tx, (role,), actor)
-    if await rows.has_holder(tx, name):
+    if await rows.has_holder(tx, name) or await api_keys.has_role(tx, name):
         raise RoleInUse(role=name)
     return Decision([RoleDeleted(role)], role, subject=(None, None))
 

@@ -1,14 +1,16 @@
-"""Find the caller of a request by its bearer token. Active tokens are cached for a few seconds."""
+"""Find the caller of a request by its bearer token or API key. Active ones are cached for a few seconds."""
 
 import time
 from dataclasses import dataclass
 from hashlib import sha256
 
-from gamekeeper.game import permissions
+from gamekeeper.game import api_keys, permissions
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
+from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
+from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
 
@@ -31,6 +33,7 @@ class Caller:
     read_only: bool
     permissions: frozenset[str]  # all permissions of the caller, see game/permissions.py
     is_session: bool = False  # the token is of a console session, which expires when idle
+    key: CallingKey | None = None  # the API key and its limits; None: the caller has a token
 
     @property
     def actor(self) -> Actor:
@@ -54,6 +57,8 @@ class Callers:
         # cache of callers by the token's hash, so that no token is in memory
         self._cache: dict[str, tuple[Caller, float]] = {}
         self._used: set[str] = set()
+        self._guard = KeyGuard()
+        self._used_keys: dict[str, str] = {}  # id of an API key → address of its last use
 
     @property
     def cached_tokens(self) -> int:
@@ -69,10 +74,13 @@ class Callers:
 
     async def find_caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
         """Find the caller by its token. `used`: record this use of the token; False: only check that it is active."""
-        access_hash = hash_token(_read_token(authorization or b""))
+        token = _read_token(authorization or b"")
+        access_hash = hash_token(token)
         found = self._cache.get(access_hash)
         if found is not None and found[1] > time.monotonic():
             return found[0]
+        if token.startswith(api_keys.PREFIX):
+            return await self._load_key(access_hash)
         return await self._load_caller(access_hash, used=used)
 
     def clear_cache(self) -> None:
@@ -82,6 +90,16 @@ class Callers:
     def take_used_tokens(self) -> set[str]:
         """Return the ids of tokens used since the last call. The caller must record their use in the database."""
         used, self._used = self._used, set()
+        return used
+
+    def admit_key(self, key: CallingKey, address: str) -> None:
+        """Check the limits of an API key for a request from this address, and note its use."""
+        self._guard.check(key, address)
+        self._used_keys[key.id] = address
+
+    def take_used_keys(self) -> dict[str, str]:
+        """Return the API keys used since the last call, with the address of their last use."""
+        used, self._used_keys = self._used_keys, {}
         return used
 
     async def _load_caller(self, access_hash: str, *, used: bool) -> Caller:
@@ -95,10 +113,27 @@ class Callers:
         if not used:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use
         self._used.add(row.token_id)
-        if len(believed) >= MAX_CACHED_TOKENS:
-            believed.clear()
-        believed[access_hash] = caller, asked + min(CACHE_SECONDS, row.life_ms / 1000)
+        _remember(believed, access_hash, caller, asked + min(CACHE_SECONDS, row.life_ms / 1000))
         return caller
+
+    async def _load_key(self, text_hash: str) -> Caller:
+        asked, believed = time.monotonic(), self._cache
+        row = await key_rows.find_caller(self._store, text_hash)
+        if row is None:
+            raise Denied
+        owners = permissions.find_effective(row.powers, row.grants)
+        held = api_keys.include(row.permissions, row.role) & owners
+        read_only = row.has_read_only_role or (row.has_read_only_owner and owners <= permissions.READING)
+        caller = Caller(row.user_id, row.user, row.id, read_only, held, key=make_calling_key(row))
+        seconds = CACHE_SECONDS if row.life_ms is None else min(CACHE_SECONDS, row.life_ms / 1000)
+        _remember(believed, text_hash, caller, asked + seconds)
+        return caller
+
+
+def _remember(cache: dict[str, tuple[Caller, float]], text_hash: str, caller: Caller, until: float) -> None:
+    if len(cache) >= MAX_CACHED_TOKENS:
+        cache.clear()
+    cache[text_hash] = caller, until
 
 
 def name_power(permission: str) -> str:
@@ -111,7 +146,7 @@ def _read_token(authorization: bytes) -> str:
     token = token.strip()
     if (
         scheme.lower() != "bearer"
-        or not token.startswith(ACCESS_PREFIX)
+        or not token.startswith((ACCESS_PREFIX, api_keys.PREFIX))
         or len(token) > MAX_TOKEN_LENGTH
         or not token.isascii()
     ):

@@ -212,6 +212,8 @@ def make_log_change(change: history.HistoryChange, undone_by: int | None, caller
         change.undoes,
         undone_by,
         allowed and undone_by is None and not caller.read_only,
+        None if change.key is None else change.token_id,
+        change.key or None,
     )
 
 

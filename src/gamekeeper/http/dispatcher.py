@@ -122,6 +122,8 @@ async def _authorize(request: Request, route: Route) -> None:
         _require_one_value(request.raw_headers)
     authorization = headers.get(b"authorization", b"")
     request.caller = callers.get_cached(authorization) or await callers.find_caller(authorization)
+    if request.caller.key is not None:
+        callers.admit_key(request.caller.key, request.address)
     # most requests are reads with the permission: one comparison of sets, without a call
     if route.is_repeatable or not (route.permissions or ANY_TOKEN) <= request.caller.permissions:
         require_permissions(request.caller, route)

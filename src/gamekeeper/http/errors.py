@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from gamekeeper import log
 from gamekeeper.game import refusals
+from gamekeeper.game.key_refusals import AddressNotAllowed
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import codec, wire
@@ -94,14 +95,15 @@ SERVER_ERRORS = frozenset(
 # Moderation answers 400 instead of 403: real clients take its 403 for an expired token and log in again in a loop.
 MODERATION = "/admin/"  # a path that contains this is of a moderation operation
 BAD_REQUEST_IN_MODERATION = frozenset({refusals.RoleMissing, refusals.PowerMissing, refusals.Outranked})
-SPEC_ROOT = "/api/v1/"  # a missing permission is a 400 below this path for the same reason, but not below our own paths
+SPEC_ROOT = "/api/v1/"  # below this path these refusals are a 400 for the same reason, but not below our own paths
+BAD_REQUEST_IN_SPEC = frozenset({PermissionMissing, AddressNotAllowed})
 
 
 def find_status(kind: type[Refusal], path: str = "") -> int:
     """Return the status of a refusal on this path: that of its class, or of the nearest base class with one."""
     if kind in BAD_REQUEST_IN_MODERATION and MODERATION in path:
         return STATUS[refusals.Malformed]
-    if kind is PermissionMissing and path.startswith(SPEC_ROOT):
+    if kind in BAD_REQUEST_IN_SPEC and path.startswith(SPEC_ROOT):
         return STATUS[refusals.Malformed]
     return next(STATUS[each] for each in kind.__mro__ if each in STATUS)
 

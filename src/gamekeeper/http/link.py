@@ -5,8 +5,10 @@ from functools import partial
 
 from gamekeeper.game import catalogue, link, lookup, player_edits, presence
 from gamekeeper.game import refusals as no
+from gamekeeper.game.key_refusals import ServerNotAllowed
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, codec, instants, paging, player_records, samples, wire
+from gamekeeper.http.key_guard import require_server
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -130,12 +132,13 @@ async def delete_player(request: Request, player_id: str) -> Response:
     access=WRITE,
     body=wire.link.Lease,
     answer=wire.link.ServerState,
-    refusals=(),
+    refusals=(ServerNotAllowed,),
     example_body=wire.link.Lease(30),
     example_answer=wire.link.ServerState(samples.REALM, samples.LATER_TIME, 7),
 )
 async def record_heartbeat(request: Request, body: wire.link.Lease, server: str) -> Response:
     """Send a heartbeat of a game server. Its players count as online until the lease expires."""
+    require_server(request.caller.key, server)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
         decide, lambda state: wire.encode(wire.link.ServerState(server, instants.format_instant(state[0]), state[1]))
@@ -149,12 +152,13 @@ async def record_heartbeat(request: Request, body: wire.link.Lease, server: str)
     access=WRITE,
     body=wire.link.Players,
     answer=wire.link.Online,
-    refusals=(no.NoSuchServer, no.NoSuchPlayer),
+    refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
 async def report_joined(request: Request, body: wire.link.Players, server: str) -> Response:
     """Report players who have come online."""
+    require_server(request.caller.key, server)
     decide = partial(presence.join, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
@@ -166,12 +170,13 @@ async def report_joined(request: Request, body: wire.link.Players, server: str) 
     access=WRITE,
     body=wire.link.Players,
     answer=wire.link.Online,
-    refusals=(no.NoSuchServer, no.NoSuchPlayer),
+    refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
 async def report_left(request: Request, body: wire.link.Players, server: str) -> Response:
     """Report players who have gone offline."""
+    require_server(request.caller.key, server)
     decide = partial(presence.leave, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
@@ -182,10 +187,11 @@ async def report_left(request: Request, body: wire.link.Players, server: str) ->
     permissions=LINK,
     access=WRITE,
     answer=wire.link.Online,
-    refusals=(no.NoSuchServer,),
+    refusals=(no.NoSuchServer, ServerNotAllowed),
     example_answer=wire.link.Online(7),
 )
 async def report_shutdown(request: Request, server: str) -> Response:
     """Report a game server's shutdown: all of its players go offline at once."""
+    require_server(request.caller.key, server)
     decide = partial(presence.close_server, server=server)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))

@@ -61,6 +61,7 @@ READ_PLAYERS = needs("players.read")
 QUERY = needs("users.query")
 MANAGE = needs("users.query", "users.manage")
 STAFF = needs("staff.manage")
+KEYS = needs("keys.manage")
 LINK = needs("game.link")
 BAN, KICK, MUTE = needs("moderation.ban"), needs("moderation.kick"), needs("moderation.mute")
 

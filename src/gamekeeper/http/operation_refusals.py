@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
+from gamekeeper.game.key_refusals import AddressNotAllowed, TooManyKeyRequests
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import errors, samples, wire
@@ -49,6 +50,9 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "act": "delete",
     "known": "admin, api, moderator",
     "parameter": "playr",
+    "range": "192.0.2.0/33",
+    "address": "192.0.2.7",
+    "server": samples.REALM,
     "hint": "Did you mean 'player'?",
 }
 EXAMPLE_PROBLEMS: Mapping[RefusalType, str] = {
@@ -128,7 +132,7 @@ def _is_password(kind: object) -> bool:
 def _list_caller_refusals(operation: Operation) -> Iterator[RefusalType]:
     if operation.permissions is None:
         return
-    yield no.Denied
+    yield from (no.Denied, AddressNotAllowed, TooManyKeyRequests)
     if operation.permissions and operation.permissions & POWERS:
         yield no.PowerMissing
     if operation.permissions and operation.permissions & ROLES:

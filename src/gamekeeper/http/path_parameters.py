@@ -112,6 +112,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     ),
     "role": PathParameter("The role's name.", samples.ROLE, NoSuchRole),
+    "keyId": _make_id_parameter("The API key's id.", samples.KEY_ID, "key_id"),
     "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
         "The game server's name, chosen by the game server.",

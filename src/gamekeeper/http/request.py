@@ -86,6 +86,7 @@ class Request(msgspec.Struct):
             request_id=self.id,
             actor_id=self.caller.account_id,
             token_id=self.caller.token_id,
+            scope_id=None if self.caller.key is None else self.caller.key.scope_id,
             over_link=self.route.over_link,
             reason=self._read_reason(),
             key=key,

@@ -1,6 +1,7 @@
 """All operations of the API, collected from the handlers' modules. `gamekeeper operations` prints them."""
 
 from gamekeeper.http import (
+    api_keys,
     credentials,
     feed,
     finder,
@@ -28,8 +29,8 @@ from gamekeeper.http.operation import NO_TOKEN, READ, Operation, Route
 GROUPS = tuple(
     module.GROUP
     for module in (
-        *(players, variables, items, spells, users, moderation, powers, roles, staff, credentials, tokens),
-        *(info, gameobjects, link, feed, history, mails, finder, pages, health),
+        *(players, variables, items, spells, users, moderation, powers, roles, staff, api_keys, credentials),
+        *(tokens, info, gameobjects, link, feed, history, mails, finder, pages, health),
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]

@@ -77,6 +77,32 @@ ROLE_RECORD = wire.roles.RoleRecord(
 HELD_ROLES = wire.roles.HeldRoles(
     USER_ID, USER, [ROLE], ["users.query"], ["moderation.mute", "players.read", "users.query"]
 )
+KEY_ID, KEY_TEXT = "2c1d3f80-5a0b-4c1c-9a63-0a1f6c3b7e55", "gkk_the-text-of-the-key"
+KEY_RECORD = wire.api_keys.KeyRecord(
+    Id=KEY_ID,
+    Name="web shop",
+    OwnerId=USER_ID,
+    Owner=USER,
+    Role="shop",
+    Permissions=[],
+    Effective=["items.give", "players.read"],
+    ExpiresAt=None,
+    Addresses=["192.0.2.0/24"],
+    PerMinute=None,
+    Items=[COIN],
+    MostPerRequest=500,
+    MostPerDay=10_000,
+    Servers=None,
+    CreatedAt=TIME,
+    LastUsedAt=LATER_TIME,
+    LastUsedFrom="192.0.2.7",
+    OldTextEndsAt=None,
+    SuspendedAt=None,
+    RevokedAt=None,
+    Active=True,
+)
+ISSUED_KEY = wire.api_keys.IssuedKey(**msgspec.structs.asdict(KEY_RECORD), Key=KEY_TEXT, Note=None)
+FOUND_KEY = wire.api_keys.FoundKey(**msgspec.structs.asdict(KEY_RECORD), TextActive=True)
 PERMISSIONS = (False, False, False, True, False, False, False, False)
 ACCOUNT_STATE = (None, False, None, False, TIME, 2_057_761)
 USER_RECORD = wire.users.UserRecord(
@@ -113,6 +139,8 @@ HISTORY_CHANGE = wire.history.ToldChange(
     None,
     None,
     True,
+    KEY_ID,
+    "web shop",
 )
 UNDO_CHANGE = wire.history.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
 FAILED_DELIVERY = (2, None, None, "550 5.1.1 No such mailbox")

@@ -116,6 +116,7 @@ async def _find_account_key(request: Request) -> str:
         found = await users.find_by_fold(request.services.keeper.store, lookup.fold(key), key)
         # compare the ids below: imported accounts may share a name, so the name may find another account
         key = found.id if found else ""
-    if key != caller.account_id:
+    # an API key is not the person: one that leaked must not end the owner's sessions
+    if key != caller.account_id or caller.key is not None:
         raise RoleMissing(role=accounts.find_role("users.manage"))
     return key

@@ -92,6 +92,10 @@ def revoke_tokens(tx: Writing) -> None:
     tx.defer(SQL.revoke_tokens)
 
 
+def suspend_api_keys(tx: Writing) -> None:
+    tx.defer(SQL.suspend_api_keys)
+
+
 async def continue_ledger(tx: Reading) -> None:
     """Set the sequence of change numbers to continue after the last change."""
     await tx.one(SQL.continue_ledger)

@@ -36,6 +36,9 @@ UPDATE epoch SET id = {new_guid};
 -- name: revoke_tokens
 UPDATE tokens SET revoked_at = {now} WHERE revoked_at IS NULL;
 
+-- name: suspend_api_keys
+UPDATE api_keys SET suspended_at = {now} WHERE revoked_at IS NULL AND suspended_at IS NULL;
+
 -- SQLite continues after the highest number automatically (AUTOINCREMENT).
 -- name: continue_ledger (sqlite)
 SELECT 0;

@@ -39,6 +39,7 @@ class HistoryChange(NamedTuple):
     depth: int = 0  # length of the undo chain; 0 if the change is no undo
     # the change cannot be undone, or another change would be undone twice: see `find_double_undos`
     barred: bool = False
+    key: str | None = None  # name of the API key that made the change; empty if the caller may not see it; None: no key
     erased: bool = False  # the player or account of the change was erased, and personal data is masked
 
     @property
@@ -253,9 +254,9 @@ async def find_first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
 
 
 def _to_change(row: Row) -> HistoryChange:
-    *told, followed = row
+    *told, followed, key = row
     over_link = bool(row[5])
-    return HistoryChange(*told, later_changes_kept=bool(followed), from_game=over_link, first=row[0])._replace(
+    return HistoryChange(*told, later_changes_kept=bool(followed), from_game=over_link, first=row[0], key=key)._replace(
         over_link=over_link
     )
 

@@ -3,7 +3,8 @@
 -- name: page
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch)
+       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch),
+       (SELECT k.name FROM api_keys k WHERE k.id = l.token_id)
 FROM (SELECT kept.*, COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0) AS letters,
              SUM(COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0))
                  OVER (ORDER BY seq DESC) AS so_far
@@ -51,7 +52,8 @@ FROM (SELECT * FROM (SELECT seq, at FROM ledger WHERE CAST($3 AS TEXT) = 'all' A
 -- name: one
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch)
+       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch),
+       (SELECT k.name FROM api_keys k WHERE k.id = l.token_id)
 FROM masked_ledger l WHERE seq = $1;
 
 -- The undos of these changes, the undos of those undos, and so on.

@@ -47,6 +47,17 @@ class PersonRole(NamedTuple):
     given_at: int
 
 
+class PersonApiKey(NamedTuple):
+    id: str
+    name: str
+    created_at: int
+    expires_at: int | None
+    suspended_at: int | None
+    revoked_at: int | None
+    last_used: int | None
+    last_address: str | None
+
+
 class PersonCaller(NamedTuple):
     """A caller that recently sent the right password: an account's id, or a client address."""
 
@@ -70,6 +81,10 @@ async def read_mails(tx: Reading, user_id: str) -> list[PersonMail]:
 
 async def read_roles(tx: Reading, user_id: str) -> list[PersonRole]:
     return [PersonRole(*row) for row in await tx.all(SQL.roles, user_id)]
+
+
+async def read_api_keys(tx: Reading, user_id: str) -> list[PersonApiKey]:
+    return [PersonApiKey(*row) for row in await tx.all(SQL.api_keys, user_id)]
 
 
 async def read_callers(tx: Reading, user_id: str) -> list[PersonCaller]:

@@ -16,5 +16,9 @@ SELECT 'role', role, given_at FROM user_roles WHERE user_id = $1
 UNION ALL
 SELECT 'permission', permission, given_at FROM user_permissions WHERE user_id = $1 ORDER BY 1, 2;
 
+-- name: api_keys
+SELECT id, name, created_at, expires_at, suspended_at, revoked_at, last_used, last_address FROM api_keys
+WHERE user_id = $1 ORDER BY created_at, id;
+
 -- name: callers
 SELECT caller, at FROM known_callers WHERE user_id = $1 ORDER BY caller;

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 import httpx
 
+from gamekeeper_client.api_keys import ApiKeys
 from gamekeeper_client.call import Batch, Call
 from gamekeeper_client.connections import Connections
 from gamekeeper_client.credentials import Credentials
@@ -61,6 +62,7 @@ class _Client(
     Moderation,
     Roles,
     Staff,
+    ApiKeys,
     Tokens,
     Link,
     Feed,

@@ -34,6 +34,8 @@ class ToldChange(Struct, rename="pascal"):
     undoes: int | None
     undone_by: int | None
     undoable: bool
+    key_id: str | None = None
+    key: str | None = None
 
 
 class HistoryPage(Struct, rename="pascal"):

@@ -139,7 +139,7 @@ class Link:
         server: name of the game server.
         lease: seconds from now, 1 to 3600.
         Returns when the lease expires, and how many players are on the server.
-        Raises BadField, RoleMissing.
+        Raises ServerNotAllowed, BadField, RoleMissing.
         """
         return Payload(ServerState, body={"Lease": lease})
 
@@ -150,7 +150,7 @@ class Link:
         server: name of the game server.
         players: ids of the players.
         Returns how many players are on the server after the change.
-        Raises NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
+        Raises ServerNotAllowed, NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
         """
         return Payload(int, field="Online", body={"Players": list(players)})
 
@@ -161,7 +161,7 @@ class Link:
         server: name of the game server.
         players: ids of the players.
         Returns how many players are on the server after the change.
-        Raises NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
+        Raises ServerNotAllowed, NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
         """
         return Payload(int, field="Online", body={"Players": list(players)})
 
@@ -171,6 +171,6 @@ class Link:
 
         server: name of the game server.
         Returns how many players are on the server after the change: 0.
-        Raises NoSuchServer, BadField, RoleMissing.
+        Raises ServerNotAllowed, NoSuchServer, BadField, RoleMissing.
         """
         return Payload(int, field="Online")

@@ -6,6 +6,7 @@ from types import ModuleType
 from msgspec import Struct
 
 from gamekeeper.http.wire import (
+    api_keys,
     catalogue,
     errors,
     feed,
@@ -33,6 +34,7 @@ from gamekeeper.http.wire.scalars import encode
 
 __all__ = [
     "SHAPES",
+    "api_keys",
     "catalogue",
     "encode",
     "errors",

@@ -119,6 +119,8 @@ class ToldChange(Struct):
     Undoes: PlainInt64 | None
     UndoneBy: PlainInt64 | None
     Undoable: bool
+    KeyId: Guid | None  # the API key that made the change
+    Key: str | None
 
 
 class History(Struct):

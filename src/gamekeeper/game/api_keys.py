@@ -1,0 +1,271 @@
+"""API keys for programs: who may create and change them, and what they may do.
+
+A key never has more permissions than its owner has at the moment. Callers create, rotate and change only keys whose
+permissions they have themselves, because they then know the key's text. The command line may do all of it.
+"""
+
+import ipaddress
+import secrets
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from gamekeeper.game import lookup, moderation, permissions, roles, staff, texts
+from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.key_refusals import BadAddressRange, KeyOutOfReach, KeyRevoked, NoSuchKey
+from gamekeeper.game.permissions import ADMIN
+from gamekeeper.game.refusals import BadField, NoSuchUser, Outranked
+from gamekeeper.game.tokens import MINUTE_MS, hash_token
+from gamekeeper.store import api_keys as rows
+from gamekeeper.store import clock, users
+from gamekeeper.store import roles as role_rows
+from gamekeeper.store.api_keys import ApiKey, KeyLimits
+from gamekeeper.store.engine import Reading, Store, Writing
+from gamekeeper.store.roles import Role
+from gamekeeper.store.users import User
+
+PREFIX = "gkk_"
+MOST_NAME = 100  # characters of a key's name
+# permissions that a key has only if it names them: users.manage includes them for people, not for programs
+NAMED_ONLY = frozenset({"keys.manage", "staff.manage"})
+
+
+class KeyDraft(NamedTuple):
+    """A key as a caller wants it."""
+
+    name: str
+    permissions: Collection[str] = ()
+    role: str | None = None
+    expires_at: int | None = None
+    limits: KeyLimits = KeyLimits()
+    replaces: str | None = None  # id of a key, or name or id of an account, whose Idempotency-Keys it takes over
+    owner: str | None = None  # name or id of the owner; None: the caller
+
+
+class KeyEdit(NamedTuple):
+    """What to change about a key. None: as it is."""
+
+    name: str | None = None
+    owner: str | None = None
+    suspended: bool | None = None
+
+
+class IssuedKey(NamedTuple):
+    """A key with its text, which is shown once. None: the text is not known any more."""
+
+    key: ApiKey
+    text: str | None
+    held: frozenset[str]  # permissions that the key has now
+
+
+def include(named: Iterable[str], role: str | None = None) -> frozenset[str]:
+    """Return the permissions of a key with those that they include, whoever owns it."""
+    if role == ADMIN:
+        return permissions.ALL
+    found = frozenset(named)
+    return (permissions.include(found) - NAMED_ONLY) | found
+
+
+def find_held(key: ApiKey, owner: User | None, table: Mapping[str, Role]) -> frozenset[str]:
+    """Return the permissions that a key has now: its own, as far as its owner has them."""
+    if not key.live or owner is None or not _is_usable(owner):
+        return frozenset()
+    return list_own(key, table) & permissions.list_held(owner)
+
+
+def _is_usable(owner: User) -> bool:
+    return owner.ban_reason is None and not owner.suspended and permissions.can_log_in(owner)
+
+
+def list_own(key: ApiKey, table: Mapping[str, Role]) -> frozenset[str]:
+    """Return the permissions of a key or of its role, whoever owns it."""
+    return include(key.permissions if key.role is None else table[key.role].permissions, key.role)
+
+
+async def find(tx: Reading, key_id: str) -> ApiKey:
+    found = await rows.find(tx, key_id)
+    if found is None:
+        raise NoSuchKey
+    return found
+
+
+async def find_by_text(tx: Reading, text: str) -> tuple[ApiKey, bool]:
+    """Find a key by its text; tell also whether that text still works."""
+    hashed = hash_token(text.strip())
+    found = await rows.find_by_hash(tx, hashed)
+    if found is None:
+        raise NoSuchKey
+    return found, found.live and await rows.is_text_active(tx, hashed)
+
+
+async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[IssuedKey]:
+    """Create a key. `actor`: the caller; None: the command line."""
+    _require_name(draft.name)
+    roles.require_known(draft.permissions)
+    if bool(draft.permissions) == (draft.role is not None):
+        raise BadField(field="Permissions", problem="or Role must be given, and not both")
+    if draft.owner is None and actor is None:
+        raise BadField(field="Owner", problem="is missing")
+    owner = await lookup.lock_user(tx, draft.owner or (actor.id if actor else ""))
+    if draft.role is not None:
+        staff.require_roles((draft.role,), await role_rows.read_all(tx))
+    now = await clock.now(tx)
+    if draft.expires_at is not None and draft.expires_at <= now:
+        raise BadField(field="ExpiresAt", problem="must be in the future")
+    key_id = lookup.new_guid()
+    limits = draft.limits._replace(addresses=_parse_addresses(draft.limits.addresses))
+    key = ApiKey(
+        id=key_id,
+        user_id=owner.id,
+        user=owner.name,
+        created_by=actor.id if actor else None,
+        scope_id=key_id,
+        name=draft.name,
+        role=draft.role,
+        permissions=frozenset(draft.permissions),
+        limits=limits,
+        created_at=now,
+        expires_at=draft.expires_at,
+    )
+    await _require_reach(tx, key, owner, actor)
+    if draft.replaces is not None:
+        key = key._replace(scope_id=await _find_scope(tx, draft.replaces, actor))
+    text = _make_text()
+
+    async def insert(tx: Writing) -> None:
+        rows.insert(tx, key)
+        rows.insert_text(tx, key.id, hash_token(text))
+
+    return await _decide(tx, key, owner, text, insert)
+
+
+async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | None) -> Decision[IssuedKey]:
+    """Give a key a new text. The old text works for `grace_minutes` more."""
+    key, owner = await _lock(tx, key_id, actor)
+    text = _make_text()
+
+    async def replace(tx: Writing) -> None:
+        rows.end_texts(tx, key.id, grace_minutes * MINUTE_MS)
+        rows.insert_text(tx, key.id, hash_token(text))
+
+    ends_at = await clock.now(tx) + grace_minutes * MINUTE_MS if grace_minutes else None
+    return await _decide(tx, key._replace(old_text_ends_at=ends_at), owner, text, replace)
+
+
+async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -> Decision[IssuedKey]:
+    """Rename a key, give it another owner, suspend it or let it work again."""
+    key, owner = await _lock(tx, key_id, actor)
+    if wanted.name is not None:
+        key = key._replace(name=_require_name(wanted.name))
+    if wanted.owner is not None:
+        owner = await lookup.lock_user(tx, wanted.owner)
+        key = key._replace(user_id=owner.id, user=owner.name)
+        await _require_reach(tx, key, owner, actor)
+    suspended = key.suspended_at is not None if wanted.suspended is None else wanted.suspended
+    now = await clock.now(tx)
+    key = key._replace(
+        suspended_at=(key.suspended_at or now) if suspended else None,
+        live=not suspended and (key.expires_at is None or key.expires_at > now),
+    )
+
+    async def update(tx: Writing) -> None:
+        rows.update(tx, key.id, key.name, key.user_id, suspended=suspended)
+
+    return await _decide(tx, key, owner, None, update)
+
+
+async def revoke(tx: Reading, key_id: str) -> Decision[IssuedKey]:
+    """Revoke a key for good. A second revocation changes nothing."""
+    key = await find(tx, key_id)
+    await users.lock(tx, key.user_id)
+    await rows.lock(tx, key_id)
+    key = await find(tx, key_id)
+    owner = await users.find_by_id(tx, key.user_id)
+    revoked_at = key.revoked_at or await clock.now(tx)
+
+    async def write(tx: Writing) -> None:
+        rows.revoke(tx, key.id)
+
+    return await _decide(tx, key._replace(revoked_at=revoked_at, live=False), owner, None, write)
+
+
+async def note_use(store: Store, uses: dict[str, str]) -> None:
+    """Store when and from which address keys were last used: id of the key → address."""
+
+    async def note(tx: Writing) -> None:
+        rows.note_use(tx, uses)
+
+    if uses:
+        await store.write(note)
+
+
+async def _decide(
+    tx: Reading,
+    key: ApiKey,
+    owner: User | None,
+    text: str | None,
+    effect: Callable[[Writing], Coroutine[Any, Any, None]],
+) -> Decision[IssuedKey]:
+    issued = IssuedKey(key, text, find_held(key, owner, await role_rows.read_all(tx)))
+    # the text must not be stored: a retry gets the answer without it
+    return Decision([Unlogged(effect)], issued, subject=(None, key.user_id), stored_result=issued._replace(text=None))
+
+
+async def _lock(tx: Reading, key_id: str, actor: Actor | None) -> tuple[ApiKey, User]:
+    """Lock a key's owner and the key; refuse callers that may not change it."""
+    await users.lock(tx, (await find(tx, key_id)).user_id)
+    await rows.lock(tx, key_id)
+    key = await find(tx, key_id)
+    if key.revoked_at is not None:
+        raise KeyRevoked(name=key.name)
+    owner = await lookup.find_user(tx, key.user_id)
+    await _require_reach(tx, key, owner, actor)
+    return key, owner
+
+
+async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | None) -> None:
+    """Refuse callers that lack a permission of the key, and callers that its owner outranks."""
+    if actor is None:
+        return
+    held = await read_permissions(tx, actor)
+    if actor.id != owner.id and not moderation.can_act_on(held, owner):
+        raise Outranked
+    if lacking := list_own(key, await role_rows.read_all(tx)) - held:
+        raise KeyOutOfReach(permission=min(lacking))
+
+
+async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:
+    """Return the id under which the Idempotency-Keys of a key or an account are stored."""
+    guid = lookup.parse_guid(replaces)
+    key = await rows.find(tx, guid) if guid else None
+    try:
+        owner = await lookup.find_user(tx, key.user_id if key else replaces)
+    except NoSuchUser:
+        raise BadField(
+            field="Replaces", problem="must be the id of an API key, or the name or id of an account"
+        ) from None
+    if actor and actor.id != owner.id and not moderation.can_act_on(await read_permissions(tx, actor), owner):
+        raise Outranked
+    return key.scope_id if key else owner.id
+
+
+def _require_name(name: str) -> str:
+    if not name.strip():
+        raise BadField(field="Name", problem="must not be empty")
+    return texts.require_text(name, "Name", MOST_NAME)
+
+
+def _parse_addresses(given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(_parse_network(each) for each in given)
+
+
+def _parse_network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text.strip()))
+    except ValueError:
+        raise BadAddressRange(range=text) from None
+
+
+def _make_text() -> str:
+    return PREFIX + secrets.token_urlsafe(32)

@@ -1,0 +1,99 @@
+"""JSON shapes of API keys."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.game.permissions import PERMISSIONS
+from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, Positive, Secret, Text
+
+MOST_LISTED = 100
+MOST_GRACE_MINUTES = 30 * 24 * 60
+KeyPermissions = Annotated[
+    list[Text], Meta(max_length=MOST_LISTED, description=f"Names of permissions: {', '.join(PERMISSIONS)}.")
+]
+Networks = Annotated[
+    list[Text], Meta(max_length=MOST_LISTED, description="Addresses and networks, such as 192.0.2.0/24.")
+]
+ItemIds = Annotated[list[Guid], Meta(max_length=1000, description="Ids of the items that the key may give.")]
+ServerNames = Annotated[
+    list[Text], Meta(max_length=MOST_LISTED, description="Names of the game servers that the key may speak for.")
+]
+KeyText = Annotated[str, Meta(description="The text of the key; null in every answer after the first.")]
+Minutes = Annotated[int, Meta(ge=0, le=MOST_GRACE_MINUTES, description="Minutes for which the old text still works.")]
+
+
+class CreateKey(Struct):
+    """A new API key, with a role or permissions. What is left out is not limited."""
+
+    Name: Text
+    Permissions: KeyPermissions | UnsetType = UNSET
+    Role: Text | UnsetType = UNSET
+    ExpiresAt: Instant | UnsetType | None = UNSET
+    Addresses: Networks | UnsetType | None = UNSET
+    PerMinute: Positive | UnsetType | None = UNSET
+    Items: ItemIds | UnsetType | None = UNSET
+    MostPerRequest: Positive | UnsetType | None = UNSET
+    MostPerDay: Positive | UnsetType | None = UNSET
+    Servers: ServerNames | UnsetType | None = UNSET
+    Replaces: Text | UnsetType | None = UNSET
+    Owner: Text | UnsetType | None = UNSET
+
+
+class ChangeKey(Struct):
+    """What to change about an API key. What a request body leaves out stays as it is."""
+
+    Name: Text | UnsetType = UNSET
+    Owner: Text | UnsetType = UNSET
+    Suspended: bool | UnsetType = UNSET
+
+
+class RotateKey(Struct):
+    GraceMinutes: Minutes = 0
+
+
+class LookUpKey(Struct):
+    Key: Secret
+
+
+class KeyRecord(Struct):
+    """An API key without its text. `Effective` has the permissions that it has now, limited by its owner's."""
+
+    Id: Guid
+    Name: str
+    OwnerId: Guid
+    Owner: str
+    Role: str | None
+    Permissions: list[str]
+    Effective: list[str]
+    ExpiresAt: Instant | None
+    Addresses: list[str] | None
+    PerMinute: PlainInt32 | None
+    Items: list[Guid] | None
+    MostPerRequest: PlainInt32 | None
+    MostPerDay: PlainInt32 | None
+    Servers: list[str] | None
+    CreatedAt: Instant
+    LastUsedAt: Instant | None
+    LastUsedFrom: str | None
+    OldTextEndsAt: Instant | None
+    SuspendedAt: Instant | None
+    RevokedAt: Instant | None
+    Active: bool
+
+
+class IssuedKey(KeyRecord):
+    """A new or rotated API key. `Note` says what to do if `Key` is null."""
+
+    Key: KeyText | None
+    Note: str | None
+
+
+class FoundKey(KeyRecord):
+    """The API key that a text belongs to; `TextActive` says whether the text still works."""
+
+    TextActive: bool
+
+
+class KeyList(Struct):
+    Keys: list[KeyRecord]

@@ -1,0 +1,60 @@
+-- The caller of an API key: its limits, and what its role and its owner may do. A banned or suspended owner, or one
+-- without a role, has no caller.
+-- name: caller
+SELECT k.id, k.name, k.scope_id, k.role, k.permissions, k.addresses, k.per_minute, k.items, k.most_per_request,
+       k.most_per_day, k.servers, k.expires_at - {now}, x.ends_at - {now},
+       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = k.role),
+       COALESCE((SELECT o.read_only FROM roles o WHERE o.name = k.role), {false}),
+       NOT EXISTS (SELECT 1 FROM roles o WHERE NOT o.read_only
+                   AND (o.name IN (SELECT h.role FROM user_roles h WHERE h.user_id = u.id) OR (u.api AND o.name = 'api'))),
+       u.id, u.name, u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants
+FROM api_key_texts x JOIN api_keys k ON k.id = x.key_id JOIN user_records u ON u.id = k.user_id
+WHERE x.hash = $1 AND (x.ends_at IS NULL OR x.ends_at > {now})
+  AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+  AND u.ban_reason IS NULL AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
+
+-- The newest keys: all, one, those of an account, or the one with a text.
+-- name: list
+SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
+       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
+       k.last_used, k.last_address,
+       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+FROM api_keys k JOIN users u ON u.id = k.user_id
+WHERE (CAST($1 AS {guid}) IS NULL OR k.id = $1)
+  AND (CAST($2 AS {guid}) IS NULL OR k.user_id = $2)
+  AND (CAST($3 AS TEXT) IS NULL OR k.id IN (SELECT x.key_id FROM api_key_texts x WHERE x.hash = $3))
+ORDER BY k.created_at DESC, k.id LIMIT $4;
+
+-- name: lock
+SELECT id FROM api_keys WHERE id = $1 {for_update};
+
+-- name: insert
+INSERT INTO api_keys (id, user_id, created_by, scope_id, name, role, permissions, addresses, per_minute, items,
+                      most_per_request, most_per_day, servers, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now});
+
+-- name: insert_text
+INSERT INTO api_key_texts (hash, key_id) VALUES ($1, $2);
+
+-- Earlier texts end after $2 milliseconds, unless they end before that.
+-- name: end_texts
+UPDATE api_key_texts SET ends_at = {now} + $2 WHERE key_id = $1 AND (ends_at IS NULL OR ends_at > {now} + $2);
+
+-- name: is_text_active
+SELECT 1 FROM api_key_texts WHERE hash = $1 AND (ends_at IS NULL OR ends_at > {now});
+
+-- name: update
+UPDATE api_keys SET name = $2, user_id = $3, suspended_at = CASE WHEN $4 THEN COALESCE(suspended_at, {now}) END WHERE id = $1;
+
+-- name: revoke
+UPDATE api_keys SET revoked_at = {now} WHERE id = $1 AND revoked_at IS NULL;
+
+-- name: has_role
+SELECT 1 FROM api_keys WHERE role = $1 LIMIT 1;
+
+-- name: note_use
+UPDATE api_keys SET last_used = {now}, last_address = (
+    SELECT value->>'address' FROM json_each($1) WHERE CAST(value->>'id' AS {guid}) = api_keys.id)
+WHERE id IN (SELECT k.id FROM api_keys k WHERE k.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
+             ORDER BY k.id {for_update});

@@ -1,0 +1,308 @@
+"""API keys: what they may do, who may create and change them, and what is stored of them."""
+
+from typing import Any
+
+import pytest
+
+import people
+import staff
+from api_keys import KEYS, create, use
+from gamekeeper import app
+from gamekeeper.game import api_keys as rules
+from gamekeeper.http import key_guard
+from gamekeeper.store import keys as stored_answers
+from world import Answer, World
+
+GIVE = "/api/v1/players/Ann/items/give"
+COINS = {"itemid": people.COIN.id, "quantity": 3}
+
+
+def expect(answer: Answer, status: int, code: str) -> None:
+    assert (answer.status, answer.code) == (status, code), answer.raw
+
+
+# --- what a key may do ---------------------------------------------------------------------------------------------
+
+
+def test_key_does_what_its_role_allows_and_nothing_else(world: World) -> None:
+    key = create(world, Role="shop")
+    assert key["Key"].startswith("gkk_")
+    assert (key["Effective"], key["Active"], key["Note"]) == (["items.give", "players.read"], True, None)
+    assert world.post(GIVE, COINS, token=key["Key"]).status == 200
+    expect(world.post("/api/v1/players/Ann/level", {"level": 9}, token=key["Key"]), 400, "permission_missing")
+    expect(world.get("/api/keeper/v1/changes", token=key["Key"]), 403, "permission_missing")
+
+
+def test_key_loses_what_its_owner_loses(world: World) -> None:
+    staff.add_account(world, "Seller", "shop")
+    key = create(world, Role="shop", Owner="Seller")
+    assert world.post(GIVE, COINS, token=key["Key"]).status == 200
+    assert world.post("/api/keeper/v1/users/Seller/roles", {"give": ["viewer"], "take": ["shop"]}).status == 200
+    expect(world.post(GIVE, COINS, token=key["Key"]), 403, "read_only_token")
+    assert use(world, key["Key"]).status == 200
+    assert world.post("/api/v1/users/Seller/admin/ban", {"duration": 1}).status == 200
+    expect(use(world, key["Key"]), 401, "denied")
+    assert world.get(KEYS).json["Keys"][0]["Effective"] == []
+
+
+def test_key_of_a_suspended_owner_stops_at_once(world: World) -> None:
+    staff.add_account(world, "Seller", "shop")
+    key = create(world, Role="shop", Owner="Seller")
+    assert use(world, key["Key"]).status == 200
+    assert world.post("/api/keeper/v1/users/Seller/suspend", {}).status == 200
+    expect(use(world, key["Key"]), 401, "denied")
+    assert world.post("/api/keeper/v1/users/Seller/resume", {}).status == 200
+    assert use(world, key["Key"]).status == 200
+
+
+def test_key_never_has_more_than_its_owner(world: World) -> None:
+    key = create(world, Permissions=["players.read", "users.query"])
+    assert key["Effective"] == ["players.read"]
+    expect(world.get("/api/v1/users/Ann", token=key["Key"]), 403, "role_missing")
+
+
+def test_key_of_a_read_only_role_only_reads(world: World) -> None:
+    key = create(world, Role="viewer", Owner="Root")
+    assert world.get("/api/v1/users/Ann", token=key["Key"]).status == 200
+    body = {"username": "New", "password": "ab" * 32, "email": "new@example.test"}
+    expect(world.post("/api/v1/users/register", body, token=key["Key"]), 403, "read_only_token")
+
+
+def test_users_manage_of_a_key_does_not_include_staff_and_keys(world: World) -> None:
+    key = create(world, Permissions=["users.manage"], Owner="Root")
+    assert "users.query" in key["Effective"]
+    assert not {"keys.manage", "staff.manage"} & set(key["Effective"])
+
+
+def test_key_manages_no_keys_and_ends_no_tokens(world: World) -> None:
+    text = create(world, Role="admin", Owner="Root")["Key"]
+    other = create(world)["Id"]
+    assert world.get(KEYS, token=text).status == 200
+    expect(world.post(KEYS, {"Name": "child", "Role": "shop"}, token=text), 403, "key_manages_no_keys")
+    expect(world.post(f"{KEYS}/{other}/rotate", {}, token=text), 403, "key_manages_no_keys")
+    expect(world.call("PUT", f"{KEYS}/{other}", body={"Suspended": False}, token=text), 403, "key_manages_no_keys")
+    assert world.call("DELETE", f"{KEYS}/{other}", token=text).status == 200
+    plain = create(world)["Key"]
+    expect(world.call("DELETE", "/api/oauth/tokens/Shop", token=plain), 403, "role_missing")
+
+
+# --- limits --------------------------------------------------------------------------------------------------------
+
+
+def test_key_works_only_from_its_addresses(world: World) -> None:
+    text = create(world, Addresses=["192.0.2.0/24", "2001:db8::7"])["Key"]
+    assert use(world, text, address="192.0.2.9").status == 200
+    assert use(world, text, address="::ffff:192.0.2.9").status == 200
+    assert use(world, text, address="2001:db8::7").status == 200
+    expect(use(world, text, address="198.51.100.1"), 400, "address_not_allowed")
+    expect(world.get("/api/keeper/v1/search?q=a", token=text, address="2001:db8::8"), 403, "address_not_allowed")
+
+
+def test_key_sends_only_its_number_of_requests_per_minute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, now = create(world, PerMinute=2)["Key"], [1000.0]
+    monkeypatch.setattr(key_guard.time, "monotonic", lambda: now[0])
+    assert [use(world, text).status for _ in range(3)] == [200, 200, 429]
+    now[0] += 20
+    refused = use(world, text)
+    expect(refused, 429, "too_many_key_requests")
+    assert 39 <= int(refused.headers["retry-after"]) <= 41
+    now[0] += 41
+    assert use(world, text).status == 200
+
+
+def test_key_speaks_only_for_its_game_servers(world: World) -> None:
+    text = create(world, Role="game server", Owner="Root", Servers=["realm-1"])["Key"]
+    lease = {"Lease": 60}
+    assert world.call("PUT", "/api/link/v1/servers/realm-1", body=lease, token=text).status == 200
+    expect(world.call("PUT", "/api/link/v1/servers/realm-2", body=lease, token=text), 403, "server_not_allowed")
+    for act in ("joined", "left"):
+        path = f"/api/link/v1/servers/realm-2/{act}"
+        expect(world.post(path, {"Players": []}, token=text), 403, "server_not_allowed")
+    expect(world.call("DELETE", "/api/link/v1/servers/realm-2", token=text), 403, "server_not_allowed")
+
+
+def test_expired_key_stops(world: World) -> None:
+    key = create(world, ExpiresAt="2999-01-01T00:00:00Z")
+    assert use(world, key["Key"]).status == 200
+    world.sql("UPDATE api_keys SET expires_at = 1 RETURNING 1")
+    world.asgi.services.callers.clear_cache()
+    expect(use(world, key["Key"]), 401, "denied")
+    assert world.get(KEYS).json["Keys"][0]["Active"] is False
+
+
+# --- life of a key -------------------------------------------------------------------------------------------------
+
+
+def test_revoked_key_stops_at_once_and_stays_listed(world: World) -> None:
+    key = create(world)
+    assert use(world, key["Key"]).status == 200
+    assert world.call("DELETE", f"{KEYS}/{key['Id']}").json["RevokedAt"]
+    expect(use(world, key["Key"]), 401, "denied")
+    assert world.call("DELETE", f"{KEYS}/{key['Id']}").status == 200
+    assert [(each["Id"], each["Active"]) for each in world.get(KEYS).json["Keys"]] == [(key["Id"], False)]
+    expect(world.post(f"{KEYS}/{key['Id']}/rotate", {}), 409, "key_revoked")
+
+
+def test_rotated_key_keeps_id_and_old_text_for_a_time(world: World) -> None:
+    key = create(world)
+    first = world.post(f"{KEYS}/{key['Id']}/rotate", {"GraceMinutes": 60}).json
+    assert (first["Id"], first["Key"] != key["Key"]) == (key["Id"], True)
+    assert first["OldTextEndsAt"]
+    assert [use(world, text).status for text in (key["Key"], first["Key"])] == [200, 200]
+    second = world.post(f"{KEYS}/{key['Id']}/rotate", {}).json
+    assert [use(world, text).status for text in (key["Key"], first["Key"], second["Key"])] == [401, 401, 200]
+
+
+def test_suspended_key_works_again_with_the_same_text(world: World) -> None:
+    key = create(world)
+    path = f"{KEYS}/{key['Id']}"
+    assert world.call("PUT", path, body={"Suspended": True}).json["Active"] is False
+    assert use(world, key["Key"]).status == 401
+    assert world.call("PUT", path, body={"Suspended": False, "Name": "shop 2"}).json["Name"] == "shop 2"
+    assert use(world, key["Key"]).status == 200
+
+
+def test_key_gets_another_owner(world: World) -> None:
+    key = create(world, Permissions=["players.read", "users.query"])
+    changed = world.call("PUT", f"{KEYS}/{key['Id']}", body={"Owner": "Clerk"}).json
+    assert (changed["Owner"], changed["Effective"]) == ("Clerk", ["players.read", "users.query"])
+    assert world.get("/api/v1/users/Ann", token=key["Key"]).status == 200
+
+
+def test_leaked_text_is_found_by_its_hash(world: World) -> None:
+    key = create(world)
+    world.post(f"{KEYS}/{key['Id']}/rotate", {})
+    found = world.post(f"{KEYS}/lookup", {"Key": key["Key"]}).json
+    assert (found["Id"], found["Name"], found["TextActive"], found["Active"]) == (key["Id"], "web shop", False, True)
+    expect(world.post(f"{KEYS}/lookup", {"Key": "gkk_unknown"}), 404, "no_such_key")
+
+
+def test_last_use_has_time_and_address(world: World) -> None:
+    key = create(world, Addresses=["192.0.2.0/24"])
+    use(world, key["Key"], address="192.0.2.7")
+    use(world, key["Key"], address="198.51.100.1")
+    callers = world.asgi.services.callers
+    world.run(app.BackgroundJobs(world.keeper, callers, ()).note_use())
+    listed = world.get(KEYS).json["Keys"][0]
+    assert listed["LastUsedFrom"] == "192.0.2.7"
+    assert listed["LastUsedAt"]
+
+
+def test_changes_of_a_key_have_its_id_and_name(world: World) -> None:
+    key = create(world)
+    assert world.post(GIVE, COINS, token=key["Key"]).status == 200
+    newest = world.get("/api/keeper/v1/changes?limit=1").json["Changes"][0]
+    assert (newest["KeyId"], newest["Key"], newest["By"]) == (key["Id"], "web shop", "Shop")
+    hidden = world.get("/api/keeper/v1/changes?limit=1", token=staff.add_account(world, "Reader", "api")).json
+    assert [hidden["Changes"][0][name] for name in ("KeyId", "Key", "By")] == [key["Id"], None, None]
+    assert world.post(GIVE, COINS).status == 200
+    newest = world.get("/api/keeper/v1/changes?limit=1").json["Changes"][0]
+    assert (newest["KeyId"], newest["Key"]) == (None, None)
+
+
+# --- who may create and change keys --------------------------------------------------------------------------------
+
+
+def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
+    manager = staff.add_account(world, "Manager", staff.save_role(world, "key manager", ["keys.manage", "items.give"]))
+    body = {"Name": "k", "Permissions": ["items.give"]}
+    assert world.post(KEYS, body, token=manager).json["Owner"] == "Manager"
+    expect(world.post(KEYS, {"Name": "k", "Role": "shop"}, token=manager), 403, "key_out_of_reach")
+    expect(world.post(KEYS, body | {"Owner": "Root"}, token=manager), 403, "outranked")
+    roots = create(world, Owner="Shop")["Id"]
+    expect(world.post(f"{KEYS}/{roots}/rotate", {}, token=manager), 403, "key_out_of_reach")
+    expect(world.call("PUT", f"{KEYS}/{roots}", body={"Owner": "Manager"}, token=manager), 403, "key_out_of_reach")
+    expect(world.get(KEYS, by="Clerk"), 403, "permission_missing")
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "named"),
+    [
+        ({"Permissions": ["items.gift"]}, "unknown_permission", "items.gift"),
+        ({"Role": "shopkeeper"}, "unknown_role", "shopkeeper"),
+        ({"Role": "shop", "Addresses": ["192.0.2.0/33"]}, "bad_address_range", "192.0.2.0/33"),
+        ({"Role": "shop", "Permissions": ["items.give"]}, "bad_field", "Permissions"),
+        ({}, "bad_field", "Permissions"),
+        ({"Role": "shop", "ExpiresAt": "2020-01-01T00:00:00Z"}, "bad_field", "ExpiresAt"),
+        ({"Role": "shop", "Servers": ["a b"]}, "bad_field", "Servers"),
+        ({"Role": "shop", "Replaces": "nobody"}, "bad_field", "Replaces"),
+        ({"Role": "shop", "Name": " "}, "bad_field", "Name"),
+    ],
+)
+def test_malformed_key_is_refused_by_name(world: World, fields: dict[str, Any], code: str, named: str) -> None:
+    answer = world.post(KEYS, {"Name": "k"} | fields)
+    expect(answer, 400, code)
+    assert named in answer.message
+
+
+def test_role_of_a_key_is_not_deleted(world: World) -> None:
+    staff.save_role(world, "seller", ["items.give"])
+    key = create(world, Role="seller")
+    expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
+    world.call("DELETE", f"{KEYS}/{key['Id']}")
+    expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
+
+
+# --- what is stored ------------------------------------------------------------------------------------------------
+
+
+def test_stored_answer_and_database_have_no_secret(world: World) -> None:
+    headers = {"Idempotency-Key": "new-key"}
+    body = {"Name": "k", "Role": "shop", "Owner": "Shop"}
+    first = world.post(KEYS, body, headers=headers).json
+    again = world.post(KEYS, body, headers=headers).json
+    assert again["Key"] is None
+    assert "rotate" in again["Note"]
+    assert {**first, "Key": None, "Note": again["Note"]} == again
+    kept = world.run(stored_answers.find(world.keeper.store, people.USER_IDS["Root"], "new-key"))
+    assert kept is not None
+    assert first["Key"].encode() not in kept.answer
+    hashes = [row[0] for row in world.sql("SELECT hash FROM api_key_texts")]
+    assert hashes == [rules.hash_token(first["Key"])]
+
+
+def test_dry_run_creates_no_key(world: World) -> None:
+    tried = world.post(f"{KEYS}?dryRun=true", {"Name": "k", "Role": "shop"}).json
+    assert (tried["Key"], tried["Note"]) == (None, "A dry run creates no key.")
+    assert world.get(KEYS).json["Keys"] == []
+
+
+# --- Idempotency-Keys ----------------------------------------------------------------------------------------------
+
+
+def give(world: World, text: str) -> Answer:
+    return world.post(GIVE, COINS, token=text, headers={"Idempotency-Key": "order-7"})
+
+
+def test_scope_of_a_key_is_its_own_and_survives_rotation(world: World) -> None:
+    one, two = create(world), create(world)
+    assert "idempotent-replay" not in give(world, one["Key"]).headers
+    assert "idempotent-replay" not in give(world, two["Key"]).headers
+    rotated = world.post(f"{KEYS}/{one['Id']}/rotate", {}).json["Key"]
+    assert give(world, rotated).headers["idempotent-replay"] == "true"
+
+
+@pytest.mark.parametrize("replaces", ["account", "id of the account", "key"])
+def test_shop_that_changes_to_a_key_in_the_middle_of_a_retry_gives_once(world: World, replaces: str) -> None:
+    old = create(world)
+    text = old["Key"] if replaces == "key" else world.tokens["Shop"]
+    named = {"account": "shop", "id of the account": people.USER_IDS["Shop"], "key": old["Id"]}[replaces]
+    first = give(world, text)
+    assert first.status == 200
+    new = create(world, Role="shop", Replaces=named)["Key"]
+    again = give(world, new)
+    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
+    third = give(world, create(world, Replaces=named)["Key"])
+    assert third.headers["idempotent-replay"] == "true"
+
+
+def test_erasure_of_the_owner_erases_answers_and_keys(world: World) -> None:
+    staff.add_account(world, "Seller", "shop")
+    key = create(world, Role="shop", Owner="Seller")
+    assert give(world, key["Key"]).status == 200
+    assert world.call("DELETE", "/api/v1/users/Seller").status == 200
+    kept = world.run(stored_answers.find(world.keeper.store, key["Id"], "order-7"))
+    assert kept is not None
+    assert kept.answer == stored_answers.ERASED_ANSWER
+    assert world.sql("SELECT COUNT(*) FROM api_keys") == [(0,)]
+    expect(use(world, key["Key"]), 401, "denied")
