@@ -16,7 +16,7 @@ from gamekeeper.console.monitor import Monitor
 from gamekeeper.console.pages import render_refusal
 from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.console.state import ConsoleState
-from gamekeeper.game import api_keys, erasure_jobs, legacy, lists, presence, retention, standbys
+from gamekeeper.game import api_keys, erasure_jobs, legacy, lists, presence, retention, security, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.codec import Codec
@@ -25,6 +25,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
+from gamekeeper.game.security import FailedGuesses
 from gamekeeper.http import codec, health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
@@ -92,6 +93,7 @@ def build_keeper(settings: Settings) -> Keeper:
         PasswordQueues(settings.requests_in_flight // 2),
         Feed(store),
         Lists(store),
+        FailedGuesses(store),
     )
 
 
@@ -180,6 +182,7 @@ class BackgroundJobs:
             (legacy.POLL_SECONDS, lambda: legacy.wrap_all(keeper)),
             (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
             (NOTE_USE_SECONDS, self.note_use),
+            (security.FLUSH_SECONDS, keeper.failed_guesses.flush),
             *_mail_jobs(keeper),
             *_standby_jobs(keeper),
             *jobs,
@@ -207,6 +210,7 @@ class BackgroundJobs:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await _run_job(self.note_use)
+        await _run_job(self._keeper.failed_guesses.flush)
         await self._keeper.feed.close()
         await self._keeper.store.close()
         self._keeper.passwords.close()
@@ -235,8 +239,8 @@ class BackgroundJobs:
         return True
 
     async def note_use(self) -> None:
-        """Store when tokens and API keys were last used. A background job does it, so that no request waits for it."""
-        await token_rules.note_use(self._keeper.store, self._callers.take_used_tokens())
+        """Store when and from where credentials were used. A background job does it: no request waits for it."""
+        await token_rules.note_use(self._keeper.store, self._callers.take_uses())
         await api_keys.note_use(self._keeper.store, self._callers.take_used_keys())
 
 

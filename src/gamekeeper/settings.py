@@ -131,6 +131,7 @@ class Settings:
     key_days: int = setting(30, "Days for which the answer to an Idempotency-Key is stored.", least=1)
     token_days: int = setting(1, "Days for which an expired or revoked token is still listed.", least=1)
     mail_days: int = setting(7, "Days for which a sent, failed or expired mail is still listed.", least=1)
+    security_days: int = setting(180, "Days for which the security log keeps events.", least=1)
     ledger_days: int = setting(0, "Days for which the audit log keeps changes; 0: forever.", least=0)
     body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
     link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)

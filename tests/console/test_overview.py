@@ -276,13 +276,13 @@ def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: 
 def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     root = open_session(lively, "Root")
     callers = get_callers(lively)
-    callers.take_used_tokens()
+    callers.take_uses()
     watching = watch(root)
     watching.wait(lambda: bool(watching.told))
     lively.run(asyncio.sleep(0.1))
-    assert callers.take_used_tokens() == set()
+    assert callers.take_uses() == []
     root.page("/console")
-    assert len(callers.take_used_tokens()) == 1
+    assert len(callers.take_uses()) == 1
 
 
 def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., World]) -> None:

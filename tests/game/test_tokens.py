@@ -9,6 +9,7 @@ import pytest
 import people
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import AccountBanned, InvalidGrant, UnauthorizedClient
+from gamekeeper.game.security import Origin
 from gamekeeper.game.tokens import TokenPair
 from gamekeeper.store import users
 from gamekeeper.store.users import User
@@ -26,7 +27,7 @@ def user(world: World, name: str) -> User:
 
 
 def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: bool = False) -> TokenPair:
-    return world.run(tokens.log_in(world.keeper, name, sent, "192.0.2.1", read_only=read_only))
+    return world.run(tokens.log_in(world.keeper, name, sent, Origin("192.0.2.1"), read_only=read_only))
 
 
 def refresh(world: World, token: str) -> tuple[TokenPair | None, int]:

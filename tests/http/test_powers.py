@@ -10,6 +10,7 @@ import people
 from command_line import CommandLine
 from expectations import everything
 from gamekeeper.game import lookup, tokens
+from gamekeeper.game.security import Origin
 from proof import refused, spelt
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, Answer, World
@@ -215,7 +216,7 @@ def test_restored_api_access_does_not_restore_tokens(world: World, take: Callabl
     shop = world.run(lookup.find_user(world.keeper.store, "Shop"))
     service = world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=False)).access
     pair = log_in(world)
-    session = world.run(tokens.log_in(world.keeper, "Shop", SENT, "127.0.0.1", session=True)).access
+    session = world.run(tokens.log_in(world.keeper, "Shop", SENT, Origin("127.0.0.1"), session=True)).access
     access = (service, pair.json["access_token"], session)
     assert [world.get(PLAYERS, token=each).status for each in access] == [200] * 3
 

@@ -6,6 +6,7 @@ import pytest
 
 from expectations import refused
 from gamekeeper.game import tokens
+from gamekeeper.game.security import CredentialUse, Origin
 from gamekeeper.http import caller
 from gamekeeper.settings import BadSetting
 from world import SENT, World
@@ -21,7 +22,7 @@ def unbelieving(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sign_in(world: World) -> str:
-    return world.run(tokens.log_in(world.keeper, "Clerk", SENT, "127.0.0.1", session=True)).access
+    return world.run(tokens.log_in(world.keeper, "Clerk", SENT, Origin("127.0.0.1"), session=True)).access
 
 
 def later(world: World, milliseconds: int) -> None:
@@ -31,8 +32,8 @@ def later(world: World, milliseconds: int) -> None:
 
 
 def use(world: World) -> None:
-    [(token_id,)] = world.sql("SELECT id FROM tokens WHERE idle_ms IS NOT NULL")
-    world.run(tokens.note_use(world.keeper.store, [token_id]))
+    [(token_id, user_id)] = world.sql("SELECT id, user_id FROM tokens WHERE idle_ms IS NOT NULL")
+    world.run(tokens.note_use(world.keeper.store, [CredentialUse(token_id, user_id, user_id, "127.0.0.1")]))
 
 
 def test_session_expires_after_inactivity(make_world: Callable[..., World]) -> None:
@@ -60,7 +61,7 @@ def test_session_expires_after_its_maximum_lifetime(make_world: Callable[..., Wo
 
 
 def test_session_token_cannot_be_refreshed(world: World) -> None:
-    pair = world.run(tokens.log_in(world.keeper, "Clerk", SENT, "127.0.0.1", session=True))
+    pair = world.run(tokens.log_in(world.keeper, "Clerk", SENT, Origin("127.0.0.1"), session=True))
     assert pair.refresh is None
     assert pair.expires_at - pair.issued_at == 12 * HOUR
     [kept] = world.sql("SELECT refresh_hash, refresh_expires - issued_at, idle_ms FROM tokens WHERE id = $1", pair.id)

@@ -9,6 +9,7 @@ import pytest
 from command_line import CommandLine
 from gamekeeper import app
 from gamekeeper.game import tokens
+from gamekeeper.game.security import CredentialUse
 from gamekeeper.http import caller
 from gamekeeper.http.caller import Callers
 from gamekeeper.store.engine import Store
@@ -79,9 +80,9 @@ def test_token_is_looked_up_and_its_use_collected_once_in_a_few_seconds(
     callers = callers_of(world)
     for _ in range(5):
         assert world.get("/api/v1/players").status == 200
-    assert len(callers.take_used_tokens()) == 1
+    assert len(callers.take_uses()) == 1
     assert world.get("/api/v1/players").status == 200
-    assert callers.take_used_tokens() == set()  # no use was collected: the request was answered from the token cache
+    assert callers.take_uses() == []  # no use was collected: the request was answered from the token cache
     assert caller.CACHE_SECONDS < app.NOTE_USE_SECONDS
 
 
@@ -91,11 +92,11 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
         for world in worlds:
             assert world.get("/api/v1/players", by=name).status == 200
 
-    async def both(stores: Sequence[Store], ids: Sequence[set[str]]) -> None:
-        await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, ids, strict=True)))
+    async def both(stores: Sequence[Store], uses: Sequence[list[CredentialUse]]) -> None:
+        await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, uses, strict=True)))
 
     stores = [each.keeper.store for each in worlds]
-    worlds[0].run(both(stores, [callers_of(each).take_used_tokens() for each in worlds]))
+    worlds[0].run(both(stores, [callers_of(each).take_uses() for each in worlds]))
     assert [last_use(worlds[0], name) is not None for name in ("Root", "Shop", "Clerk", "Server")] == [True] * 3 + [
         False
     ]

@@ -29,6 +29,7 @@ from gamekeeper.store import (
     players,
     postgres_connection,
     presence,
+    security,
     tokens,
     users,
 )
@@ -223,6 +224,36 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         assert [
             each for each in found if not re.search("LAST TERM|RIGHT PART", each)
         ] == []  # SQLite sorts only the LAST TERM, the id, among tokens or mails with the same time
+
+
+def test_security_log_is_read_and_erased_without_scan(world: World) -> None:
+    """Nearly all events may be sign-ins of one account: others are still found by an index."""
+    engine, shop = world.keeper.store.engine, USER_IDS["Shop"]
+    made = "SELECT id, row_number() OVER (ORDER BY id) AS number FROM players"
+    world.sql(
+        "INSERT INTO security_events (id, at, kind, user_id, actor_id) "  # noqa: S608 - words of the test's own
+        f"SELECT id, number, 'sign_in', CAST($1 AS {{guid}}), CAST($1 AS {{guid}}) FROM ({made}) AS made",
+        shop,
+    )
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    whole, other = (0, NEVER), numbered_id("user", 7)
+    faults = {
+        (statement.name, values): found
+        for statement, values in (
+            *(
+                (security.SQL.page, (NEVER, ZERO_GUID, *whole, 50, who, kind))
+                for who in (None, shop, other)
+                for kind in (None, "sign_in", "role_edited")
+            ),
+            (security.SQL.page, (NEVER, ZERO_GUID, 5, 500, 50, None, None)),
+            (security.SQL.of_person, (other, 0, ZERO_GUID, 50)),
+            (security.SQL.delete_of_user, (other, 100)),
+            (security.SQL.blank_by_actor, (shop, 100)),
+        )
+        if (found := _growing(world, statement.render(engine, WORDS[engine]), values))
+    }
+    assert not faults
 
 
 def test_log_in_reads_account_without_its_players(world: World) -> None:

@@ -36,8 +36,8 @@ from gamekeeper.store.migrate import read_applied
 
 # Tables that are not exported: log-ins, presence, and short-lived data, which are useless in a new database.
 LEFT_OUT = making.LEFT_OUT | {
-    "tokens", "token_rounds", "api_key_texts", "mails", "guesses", "known_callers", "registrations", "servers",
-    "presence", "epoch",
+    "tokens", "token_rounds", "api_key_texts", "mails", "guesses", "known_callers", "known_addresses", "registrations",
+    "servers", "presence", "epoch",
 }  # fmt: skip
 # Tables that are exported in key order, each with a start value that is lower than every key.
 LOWEST_KEYS: Mapping[str, str | int] = {

@@ -13,7 +13,7 @@ from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import Player
 from gamekeeper.http import codec, instants
-from gamekeeper.store import ledger, person, players
+from gamekeeper.store import ledger, person, players, security
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.users import User
@@ -55,10 +55,13 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
         ("api_keys", await person.read_api_keys(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
+        ("addresses", await security.read_addresses_of_person(tx, user.id)),
     ):
         file.write(b',\n"%b":%b' % (name.encode(), _encode([_to_object(each) for each in rows])))
     file.write(b',\n"tokens":')
     await _write_list(file, _read_tokens(tx, user.id))
+    file.write(b',\n"security":')
+    await _write_list(file, _read_events(tx, user.id))
     file.write(b',\n"changes":')
     known = {*(each.id for each in characters), *await ledger.find_deleted_of_user(tx, user.id)}
     changes = await _write_list(file, _read_changes(tx, user.id, known))
@@ -91,6 +94,15 @@ async def _read_tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
         for token in page:
             yield _encode(_to_object(token))
         last = page[-1].issued_at, page[-1].id
+
+
+async def _read_events(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
+    """Yield the events of the security log about an account, oldest first."""
+    last = 0, lookup.ZERO_GUID
+    while page := await security.read_of_person(tx, user_id, last, PAGE):
+        for event in page:
+            yield _encode(_to_object(event) | {"details": _to_raw(event.details)})
+        last = page[-1].at, page[-1].id
 
 
 async def _read_changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:

@@ -76,6 +76,7 @@ def _make_headers(request: Request, wanted: ApiCall) -> dict[bytes, bytes]:
     given = {
         b"authorization": sessions.make_authorization(request),
         b"content-type": b"application/json",
+        b"user-agent": request.headers.get(b"user-agent", b""),
         b"x-reason": wanted.reason.encode(),
         b"idempotency-key": wanted.key.encode(),
     }

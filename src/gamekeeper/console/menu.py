@@ -7,6 +7,7 @@ from gamekeeper.console.texts import gettext
 NO_PERMISSIONS: frozenset[str] = frozenset()
 PLAYERS = frozenset({"players.read"})
 CHANGES = frozenset({"audit.read"})
+SECURITY = frozenset({"audit.read", "users.query"})
 BULK = frozenset({"bulk.run", "players.read"})
 QUERY = frozenset({"users.query"})
 MANAGE = frozenset({"users.query", "users.manage"})
@@ -25,6 +26,7 @@ MENU = (
     MenuEntry("/console/online", gettext("Online"), PLAYERS),
     MenuEntry("/console/accounts", gettext("Accounts"), QUERY),
     MenuEntry("/console/changes", gettext("Changes"), CHANGES),
+    MenuEntry("/console/security", gettext("Security log"), SECURITY),
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS),
     MenuEntry("/console/mail", gettext("Mail"), MANAGE),
     MenuEntry("/console/tokens", gettext("Tokens"), MANAGE),

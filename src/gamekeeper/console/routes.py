@@ -23,12 +23,13 @@ from gamekeeper.console import (
     players,
     ranking,
     search,
+    security,
     sessions,
     sign_in,
     suggestions,
     tokens,
 )
-from gamekeeper.console.menu import BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY
+from gamekeeper.console.menu import BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY, SECURITY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
@@ -117,6 +118,7 @@ PAGES: tuple[Route, ...] = (
     page_route("/changes", changes.show, CHANGES),
     page_route("/changes/file", changes.export, CHANGES),
     page_route("/changes/[seq]", changes.show_change, CHANGES),
+    page_route("/security", security.show, SECURITY),
     page_route("/search", search.show, PLAYERS),
     page_route("/suggest", search.suggest, PLAYERS),
     page_route("/characters", players.show, PLAYERS),

@@ -20,7 +20,7 @@ CSRF_HEADER = b"x-csrf"
 
 async def sign_in(request: Request, name: str, password: str) -> Header:
     """Log in with a name and a plain-text password, and return the cookie. The API's rate limits for log-ins apply."""
-    pair = await log_in(request.services.keeper, name, hash_for_wire(password), request.address, session=True)
+    pair = await log_in(request.services.keeper, name, hash_for_wire(password), request.find_origin(), session=True)
     return _make_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
 
 
@@ -31,7 +31,7 @@ def delete_cookie(request: Request) -> Header:
 async def authenticate(request: Request, *, used: bool = True) -> None:
     """Set the request's caller from the session cookie. Without a valid session, raise SignInFirst."""
     try:
-        caller = await request.services.callers.find_caller(make_authorization(request), used=used)
+        caller = await request.services.callers.find_caller(make_authorization(request), request if used else None)
     except Denied:
         raise SignInFirst from None
     if not caller.is_session:  # a program's token in the cookie is rejected: it has no idle timeout

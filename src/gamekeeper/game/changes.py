@@ -14,9 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gamekeeper import crash
+from gamekeeper.game import security
 from gamekeeper.game.codec import Codec, SubjectIds
 from gamekeeper.game.effects import Change, Unlogged, UserRegistered
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.game.security import FindOrigin, SecurityEvent
 from gamekeeper.store import keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Locking, RowExists, Store, Writing
 
@@ -40,6 +42,7 @@ class Intent(Struct, frozen=True):
     fingerprint: str = ""
     dry_run: bool = False
     expected: str | None = None  # fingerprint of the state that the caller saw in a dry run; another state is refused
+    find_origin: FindOrigin | None = None  # finds the client's address and browser, for the security log
     queue: str | None = None  # requests with the same queue name wait for each other before they take a connection
 
 
@@ -52,6 +55,7 @@ class Decision(Struct, Generic[R], frozen=True):
     stored_result: R | None = None  # the answer stored for retries, if `result` has data that must not be stored
     undoes: int | None = None  # number of the change that the first of `changes` undoes
     erased_names: Sequence[str] = ()  # names of erased accounts and players, to remove from the reason
+    events: Sequence[SecurityEvent] = ()  # events for the security log that do not follow from the changes
     preview: str = ""  # other data that a dry run shows; part of the fingerprint of the state
 
 
@@ -146,6 +150,7 @@ class Changes:
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
         await ledger.append(tx, entries)
+        security.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
         return entries
 
     def _make_entry(self, intent: Intent, change: Change, undoes: int | None) -> ledger.LedgerEntry:

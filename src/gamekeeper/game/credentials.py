@@ -74,10 +74,14 @@ async def _check_reserved_guess(
 ) -> User | None:
     try:
         async with guesses.reserve_guess(keeper.store, keeper.settings, guess):
-            return await legacy.check_password(keeper, user, sent)
+            proven = await legacy.check_password(keeper, user, sent)
     except TooManyGuesses as refusal:
         turn.set_result(refusal)
+        keeper.failed_guesses.add("guess_refused", guess.user_id, guess.actor_id, guess.client)
         raise
+    if proven is None:
+        keeper.failed_guesses.add("guess_failed", guess.user_id, guess.actor_id, guess.client)
+    return proven
 
 
 async def _release_guess_and_run(tx: Writing, guess: Guess, proven: User, then: OnRightPassword[T]) -> T:
@@ -97,19 +101,20 @@ async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) 
     return Decision([ResetRequested(user, code, CODE_ATTEMPTS, CODE_LIFE_MS, lookup.new_guid(), caller)], user)
 
 
-async def check_reset_code(keeper: Keeper, key: str, sent: str) -> str:
+async def check_reset_code(keeper: Keeper, key: str, sent: str, caller: str, address: str) -> str:
     """Check a password reset code. A wrong one uses up an attempt in its own transaction, so a dry run counts too."""
 
-    async def compare(tx: Writing) -> str | None:
+    async def compare(tx: Writing) -> tuple[str, str | None]:
         user = await lookup.lock_user(tx, key)
         code = await resets.find_live(tx, user.id)
         if code is None or hmac.compare_digest(code.encode(), sent.encode()):
-            return code
+            return user.id, code
         resets.spend_try(tx, user.id)
-        return None
+        return user.id, None
 
-    code = await keeper.store.write(compare)
+    user_id, code = await keeper.store.write(compare)
     if code is None:
+        keeper.failed_guesses.add("guess_failed", user_id, caller, address)
         raise WrongCode
     return code
 

@@ -1,4 +1,4 @@
-"""The background job that blanks the old changes and stored answers of erased accounts, in batches.
+"""The background job that blanks old changes, stored answers and security events of erased accounts, in batches.
 
 The transaction of an erasure only records jobs (`store/erasures.py`), and every reader masks the rows from then on.
 Each batch is a transaction that also moves its job's cursor. A crash therefore loses only the current batch, and any
@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from gamekeeper.store import erasures
+from gamekeeper.store import erasures, security
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
@@ -55,7 +55,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Blank a batch of an erased account's changes; then of answers about it or to it; at the end delete the job."""
+    """Blank a batch of an erased account's changes, then answers and events about it or by it; then delete the job."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])
@@ -64,6 +64,9 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
     if answers:
         return answers
+    events = await security.delete_of_user(tx, job.id, most) or await security.blank_by_actor(tx, job.id, most)
+    if events:
+        return events
     keys = await erasures.read_own_keys(tx, job, most)
     if keys:
         erasures.blank_own_keys(tx, job, keys[-1])

@@ -30,6 +30,9 @@ class Guess:
     caller: str
     # client address, whose guesses at all accounts count together; None for callers with a token: many people use those
     address: str | None
+    # for the security log: the calling account, if the request has a token, and the whole address
+    actor_id: str | None
+    client: str
 
 
 def make_caller_guess(user_id: str, caller_id: str, address: str) -> Guess:
@@ -39,14 +42,14 @@ def make_caller_guess(user_id: str, caller_id: str, address: str) -> Guess:
     stored, so nothing of them remains once the calling account is erased.
     """
     digest = hashlib.sha256(f"{caller_id}\n{find_network(address)}".encode()).hexdigest()
-    return Guess(new_guid(), user_id, user_id, f"caller:{digest}", None)
+    return Guess(new_guid(), user_id, user_id, f"caller:{digest}", None, caller_id, address)
 
 
 def make_address_guess(user_id: str | None, name: str, address: str) -> Guess:
     """Make a password guess of a caller without a token. Unknown names are hashed: some are mistyped passwords."""
     account = user_id or "name:" + hashlib.sha256(name.encode()).hexdigest()
     place = find_network(address)
-    return Guess(new_guid(), user_id, account, place, place)
+    return Guess(new_guid(), user_id, account, place, place, None, address)
 
 
 def find_network(address: str) -> str:

@@ -1,4 +1,4 @@
-"""Deletes old rows: stored answers, tokens, mails, known callers, guesses, and changes if the operator wants it.
+"""Deletes old rows: stored answers, tokens, mails, guesses, security events, and changes if the operator wants it.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
 So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
@@ -17,7 +17,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock, keys, known_callers, ledger, mails, tokens
+from gamekeeper.store import clock, keys, known_callers, ledger, mails, security, tokens
 from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
@@ -108,7 +108,13 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
 
+    async def delete_events(tx: Writing) -> int:
+        return await security.delete_old(tx, now_ms - settings.security_days * DAY_MS, BATCH_ROWS)
+
     await keeper.store.write(delete_others)
+    for _ in range(MOST_BATCHES):
+        if await keeper.store.write(delete_events) < BATCH_ROWS:
+            break
     for _ in range(MOST_BATCHES):
         if await keeper.store.write(delete_keys) < BATCH_ROWS:
             break

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from gamekeeper.game import credentials, guesses, lookup, permissions
+from gamekeeper.game import credentials, guesses, lookup, permissions, security
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.keeper import Keeper
@@ -19,6 +19,7 @@ from gamekeeper.game.refusals import (
     UnauthorizedClient,
 )
 from gamekeeper.game.role_refusals import AccountSuspended
+from gamekeeper.game.security import UNKNOWN_ORIGIN, CredentialUse, Origin, SecurityEvent
 from gamekeeper.store import clock, tokens, users
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
@@ -44,7 +45,7 @@ def hash_token(token: str) -> str:
 
 
 async def log_in(
-    keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool = False, session: bool = False
+    keeper: Keeper, name: str, sent: str, origin: Origin, *, read_only: bool = False, session: bool = False
 ) -> TokenPair:
     """Log in by name and password. An unknown account and a wrong password get the same answer in the same time.
 
@@ -52,7 +53,9 @@ async def log_in(
     refresh token, and expires when idle.
     """
     user = await _find_or_none(lookup.find_user(keeper.store, name))
-    guess = guesses.make_address_guess(user.id if user else None, lookup.fold(lookup.parse_key(name).text), address)
+    guess = guesses.make_address_guess(
+        user.id if user else None, lookup.fold(lookup.parse_key(name).text), origin.address or ""
+    )
 
     async def issue(tx: Writing, proven: User) -> TokenPair | LogInRefusal:
         current = await _find_or_none(lookup.lock_user(tx, proven.id))
@@ -60,9 +63,15 @@ async def log_in(
             raise InvalidGrant  # the password changed after it was checked, which revoked all tokens
         if barred := _find_refusal(current):
             return barred  # a ban is returned, not raised: the password was right, so the transaction must commit
-        if session:
-            return await _open_session(tx, keeper, current)
-        return await _issue_pair(tx, keeper, current, lookup.new_guid(), read_only=read_only)
+        opening = (
+            _open_session(tx, keeper, current)
+            if session
+            else _issue_pair(tx, keeper, current, lookup.new_guid(), read_only=read_only)
+        )
+        pair = await opening
+        details = {"Session": session, "ReadOnly": read_only}
+        security.record(tx, SecurityEvent("sign_in", current.id, current.id, origin, pair.id, details))
+        return pair
 
     issued = await credentials.run_if_password_right(keeper, guess, user, sent, issue)
     if issued is None:
@@ -72,7 +81,9 @@ async def log_in(
     return issued
 
 
-async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> TokenPair:
+async def refresh(
+    keeper: Keeper, token: str, revoked: Callable[[], None], origin: Origin = UNKNOWN_ORIGIN
+) -> TokenPair:
     """Exchange a refresh token for a new pair. A second use after the grace period revokes the log-in's tokens."""
     presented = lookup.parse_guid(token)
 
@@ -86,12 +97,15 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> To
             raise InvalidGrant
         if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
             tokens.revoke_family(tx, row.family_id)
+            security.record(tx, SecurityEvent("token_reused", row.user_id, None, origin, row.id))
             return None
         user = await lookup.find_user(tx, row.user_id)
         if barred := _find_refusal(user):
             raise barred
         tokens.mark_exchanged(tx, row.id)
-        return await _issue_pair(tx, keeper, user, row.family_id, read_only=row.read_only)
+        pair = await _issue_pair(tx, keeper, user, row.family_id, read_only=row.read_only)
+        security.record(tx, SecurityEvent("token_issued", user.id, user.id, origin, pair.id, {"By": "refresh token"}))
+        return pair
 
     pair = await keeper.store.write(rotate)
     if pair is None:
@@ -109,6 +123,8 @@ async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only
         now = await clock.now(tx)
         pair = TokenPair(lookup.new_guid(), _make_access_token(), None, now, now + hours * 60 * MINUTE_MS)
         _insert_token(tx, pair, user, pair.id, read_only=read_only, refresh_ms=0)
+        details = {"By": "command line", "ReadOnly": read_only}
+        security.record(tx, SecurityEvent("token_issued", user.id, credential_id=pair.id, details=details))
         return pair
 
     return await keeper.store.write(issue)
@@ -120,7 +136,8 @@ async def revoke_all(tx: Reading, name: str) -> Decision[User]:
     async def revoke(tx: Writing) -> None:
         tokens.revoke_all_of_user(tx, user.id)
 
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id))
+    events = [SecurityEvent("tokens_revoked", user.id)]
+    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
 
 
 async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
@@ -130,7 +147,8 @@ async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
     async def revoke(tx: Writing) -> None:
         tokens.revoke_sessions(tx, user.id)
 
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id))
+    events = [SecurityEvent("tokens_revoked", user.id, details={"Sessions": True})]
+    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
@@ -144,16 +162,18 @@ async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     async def revoke(tx: Writing) -> None:
         tokens.revoke_one(tx, found)
 
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id))
+    events = [SecurityEvent("token_revoked", user.id, credential_id=found)]
+    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
 
 
-async def note_use(store: Store, ids: Collection[str]) -> None:
-    """Store when tokens were last used, at most once a minute per token."""
+async def note_use(store: Store, uses: Collection[CredentialUse]) -> None:
+    """Store when tokens were last used, at most once a minute per token, and from where."""
 
     async def note(tx: Writing) -> None:
-        tokens.note_use(tx, ids, MINUTE_MS)
+        tokens.note_use(tx, {each.credential_id for each in uses}, MINUTE_MS)
+        await security.note_uses(tx, uses)
 
-    if ids:
+    if uses:
         await store.write(note)
 
 

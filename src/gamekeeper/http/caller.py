@@ -3,11 +3,13 @@
 import time
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Protocol
 
 from gamekeeper.game import api_keys, permissions
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.game.security import CredentialUse
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
 from gamekeeper.store import api_keys as key_rows
@@ -51,12 +53,19 @@ class Caller:
         raise PermissionMissing(permission=min(missing))
 
 
+class Client(Protocol):
+    """The sender of a request. The address is found only when it is needed."""
+
+    @property
+    def address(self) -> str: ...
+
+
 class Callers:
     def __init__(self, store: Store) -> None:
         self._store = store
         # cache of callers by the token's hash, so that no token is in memory
         self._cache: dict[str, tuple[Caller, float]] = {}
-        self._used: set[str] = set()
+        self._uses: dict[tuple[str, str], CredentialUse] = {}  # by token and address
         self._guard = KeyGuard()
         self._used_keys: dict[str, str] = {}  # id of an API key → address of its last use
 
@@ -72,8 +81,8 @@ class Callers:
         found = self._cache.get(sha256(authorization[BEARER_LENGTH:]).hexdigest())
         return found[0] if found is not None and found[1] > time.monotonic() else None
 
-    async def find_caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
-        """Find the caller by its token. `used`: record this use of the token; False: only check that it is active."""
+    async def find_caller(self, authorization: bytes | None, used_by: Client | None = None) -> Caller:
+        """Find the caller by its token. `used_by`: record this use of the token; None: only check that it is active."""
         token = _read_token(authorization or b"")
         access_hash = hash_token(token)
         found = self._cache.get(access_hash)
@@ -81,28 +90,29 @@ class Callers:
             return found[0]
         if token.startswith(api_keys.PREFIX):
             return await self._load_key(access_hash)
-        return await self._load_caller(access_hash, used=used)
+        return await self._load_caller(access_hash, used_by)
 
     def clear_cache(self) -> None:
         """Clear the token cache after a revocation. A lookup already under way stores its result in the old cache."""
         self._cache = {}
 
-    def take_used_tokens(self) -> set[str]:
-        """Return the ids of tokens used since the last call. The caller must record their use in the database."""
-        used, self._used = self._used, set()
-        return used
+    def take_uses(self) -> list[CredentialUse]:
+        """Return the uses of tokens since the last call. The caller must record them in the database."""
+        uses, self._uses = self._uses, {}
+        return list(uses.values())
 
-    def admit_key(self, key: CallingKey, address: str) -> None:
+    def admit_key(self, caller: Caller, key: CallingKey, address: str) -> None:
         """Check the limits of an API key for a request from this address, and note its use."""
         self._guard.check(key, address)
         self._used_keys[key.id] = address
+        self._uses[key.id, address] = CredentialUse(key.id, key.id, caller.account_id, address)
 
     def take_used_keys(self) -> dict[str, str]:
         """Return the API keys used since the last call, with the address of their last use."""
         used, self._used_keys = self._used_keys, {}
         return used
 
-    async def _load_caller(self, access_hash: str, *, used: bool) -> Caller:
+    async def _load_caller(self, access_hash: str, used_by: Client | None) -> Caller:
         asked, believed = time.monotonic(), self._cache
         row = await tokens.find_caller(self._store, access_hash)
         if row is None:
@@ -110,9 +120,10 @@ class Callers:
         held = permissions.find_effective(row.powers, row.grants)
         read_only = row.read_only or (row.has_read_only_roles and held <= permissions.READING)
         caller = Caller(row.user_id, row.name, row.token_id, read_only, held, row.session)
-        if not used:
+        if used_by is None:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use
-        self._used.add(row.token_id)
+        address = used_by.address
+        self._uses[row.token_id, address] = CredentialUse(row.token_id, row.user_id, row.user_id, address)
         _remember(believed, access_hash, caller, asked + min(CACHE_SECONDS, row.life_ms / 1000))
         return caller
 

@@ -150,7 +150,9 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Response
     """Set a new password with a code from a reset mail."""
 
     async def change() -> Response:
-        code = await credentials.check_reset_code(request.services.keeper, request.params[0], body.code)
+        code = await credentials.check_reset_code(
+            request.services.keeper, request.params[0], body.code, request.caller.account_id, request.address
+        )
         password = await request.services.keeper.passwords.hash_password(body.new)
         decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
         return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(UPDATED)))

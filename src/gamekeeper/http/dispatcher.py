@@ -121,9 +121,9 @@ async def _authorize(request: Request, route: Route) -> None:
     if len(headers) < len(request.scope["headers"]):
         _require_one_value(request.raw_headers)
     authorization = headers.get(b"authorization", b"")
-    request.caller = callers.get_cached(authorization) or await callers.find_caller(authorization)
+    request.caller = callers.get_cached(authorization) or await callers.find_caller(authorization, request)
     if request.caller.key is not None:
-        callers.admit_key(request.caller.key, request.address)
+        callers.admit_key(request.caller, request.caller.key, request.address)
     # most requests are reads with the permission: one comparison of sets, without a call
     if route.is_repeatable or not (route.permissions or ANY_TOKEN) <= request.caller.permissions:
         require_permissions(request.caller, route)

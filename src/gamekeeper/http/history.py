@@ -247,10 +247,10 @@ def _make_rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
 
 
 def _make_cells(change: wire.history.ToldChange) -> Sequence[str]:
-    return [_format_cell(value) for value in msgspec.structs.astuple(change)]
+    return [format_cell(value) for value in msgspec.structs.astuple(change)]
 
 
-def _format_cell(value: object) -> str:
+def format_cell(value: object) -> str:
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     told = wire.encode(value).decode().removeprefix("null")

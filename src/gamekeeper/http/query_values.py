@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 
-from gamekeeper.game import lookup
+from gamekeeper.game import lookup, security
 from gamekeeper.game.history import KINDS, PointInTime
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
@@ -121,6 +121,13 @@ def read_kind(text: str, name: str) -> str:
     near = difflib.get_close_matches(text.lower(), KINDS)
     meant = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(KINDS)}"
     raise BadField(field=name, problem=f"is not a kind of change: {meant}")
+
+
+def read_event_kind(text: str, name: str) -> str:
+    """Read a query parameter that is a kind of event of the security log."""
+    if text in security.KINDS:
+        return text
+    raise BadField(field=name, problem=f"must be one of {', '.join(security.KINDS)}")
 
 
 def read_mail_cursor(text: str, name: str) -> MailCursor:

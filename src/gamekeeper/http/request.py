@@ -12,6 +12,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import BadField, RepeatedField
+from gamekeeper.game.security import Origin, make_origin
 from gamekeeper.http import large_bodies
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
@@ -71,6 +72,10 @@ class Request(msgspec.Struct):
         """Address of the client, behind trusted proxies too."""
         return self.services.proxies.find_address(self._peer, self.raw_headers)
 
+    def find_origin(self) -> Origin:
+        """Return the client's address and browser, for the security log."""
+        return make_origin(self.address, self.headers.get(b"user-agent", b""))
+
     @property
     def over_tls(self) -> bool:
         """Whether the request used TLS, to this server or to a trusted proxy."""
@@ -93,6 +98,7 @@ class Request(msgspec.Struct):
             fingerprint=make_fingerprint(self.method, self.route, self.params, self.body, self.raw_body) if key else "",
             dry_run=self.dry_run,
             expected=self.expected,
+            find_origin=self.find_origin,
             queue=self._name_queue(),
         )
 
@@ -134,7 +140,7 @@ class Request(msgspec.Struct):
 
     async def recheck_permissions(self) -> None:
         """Check after a long wait that the token is still active and the caller has lost no permission meanwhile."""
-        caller = await self.services.callers.find_caller(self.headers.get(b"authorization"))
+        caller = await self.services.callers.find_caller(self.headers.get(b"authorization"), self)
         caller.require(self.caller.permissions)
 
     async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> Response:

@@ -18,6 +18,7 @@ from gamekeeper.http import (
     players,
     powers,
     roles,
+    security,
     spells,
     staff,
     tokens,
@@ -30,7 +31,7 @@ GROUPS = tuple(
     module.GROUP
     for module in (
         *(players, variables, items, spells, users, moderation, powers, roles, staff, api_keys, credentials),
-        *(tokens, info, gameobjects, link, feed, history, mails, finder, pages, health),
+        *(tokens, info, gameobjects, link, feed, history, security, mails, finder, pages, health),
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]

@@ -147,6 +147,19 @@ FAILED_DELIVERY = (2, None, None, "550 5.1.1 No such mailbox")
 MAIL = wire.mails.Mail(
     MAIL_ID, USER_ID, USER, "password_reset", USER_RECORD.Email, "failed", TIME, MAIL_EXPIRY, *FAILED_DELIVERY, True
 )
+SECURITY_EVENT = wire.security.SecurityEvent(
+    MAIL_ID,
+    TIME,
+    "sign_in",
+    USER_ID,
+    USER,
+    USER_ID,
+    USER,
+    "192.0.2.7",
+    "Mozilla/5.0",
+    TOKEN_ID,
+    msgspec.Raw(b'{"Session":true,"ReadOnly":false}'),
+)
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.catalogue.ItemEntry(
     DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png"

@@ -32,7 +32,9 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
         return codec.encode_token(
-            await tokens.refresh(request.services.keeper, body.refresh_token, request.services.callers.clear_cache)
+            await tokens.refresh(
+                request.services.keeper, body.refresh_token, request.services.callers.clear_cache, request.find_origin()
+            )
         )
     if body.grant_type != "password":
         raise UnsupportedGrantType if body.grant_type else InvalidRequest(problem="The field 'grant_type' is missing.")
@@ -43,7 +45,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
         raise InvalidRequest(problem="The field 'scope' must be read, or left out.")
     sent = require_wire_hash(body.password)
     pair = await tokens.log_in(
-        request.services.keeper, body.username, sent, request.address, read_only=body.scope == "read"
+        request.services.keeper, body.username, sent, request.find_origin(), read_only=body.scope == "read"
     )
     return codec.encode_token(pair)
 

@@ -24,7 +24,7 @@ _PARTS = {
     "player_variables": SQL.player_variables,
 }
 # Views to read instead of these tables: they mask data of erased persons that is not blanked yet, so no copy has it.
-_MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys"}
+_MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys", "security_events": "masked_security"}
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
 

@@ -1,0 +1,61 @@
+"""The security log: sign-ins, failed guesses, and changes of credentials and roles."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import operation
+from gamekeeper_client.paging import iterate_cursor
+
+
+class SecurityEvent(Struct, rename="pascal"):
+    """An event; `user` is the account that it is about, `by` the account that caused it."""
+
+    id: str
+    at: str
+    kind: str
+    user_id: str | None
+    user: str | None
+    actor_id: str | None
+    by: str | None
+    address: str | None
+    browser: str | None
+    credential_id: str | None
+    details: dict[str, Any] | None
+
+
+class SecurityPage(Struct, rename="pascal"):
+    events: list[SecurityEvent]
+    next: str | None
+
+
+class Security:
+    @operation("GET", "/api/keeper/v1/security")
+    def list_security_events(
+        self,
+        before: str | None = None,
+        *,
+        user: str | None = None,
+        kind: str | None = None,
+        since: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+    ) -> Payload[SecurityPage]:
+        """List events of the security log once, newest first.
+
+        before: cursor; `next` of the page before.
+        user: only events about the account with this id.
+        kind: only events of this kind, such as sign_in.
+        since: only events at or after this time, such as 2026-01-31T12:00:00Z.
+        to: only events up to this time.
+        limit: return at most this many events; default 50.
+        Returns the events, and the cursor for the next page; None at the end.
+        Raises BadField, RoleMissing, PermissionMissing.
+        """
+        query = {"user": user, "kind": kind, "from": since, "to": to, "before": before, "limit": limit}
+        return Payload(SecurityPage, query=query)
+
+    iterate_security_events = iterate_cursor(
+        list_security_events, SecurityEvent, lambda page: page.events, "Iterate over the security log, newest first."
+    )

@@ -1,0 +1,92 @@
+"""The page of the security log: a filtered list of events, newest first."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.console import lists, pages
+from gamekeeper.console.queries import BeforeMark
+from gamekeeper.console.texts import gettext
+from gamekeeper.game import lookup, security
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.game.security import EventPage
+from gamekeeper.http import queries, query_values
+from gamekeeper.http.mail_cursor import MailCursor
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store.history import NEVER
+from gamekeeper.store.security import SecurityFilter, SecurityRow
+
+EVENTS_PER_PAGE = 50
+FIELDS = ("user", "kind", "from", "to")
+KIND_NAMES = {
+    "sign_in": gettext("Sign-in"),
+    "guess_failed": gettext("Failed guess"),
+    "guess_refused": gettext("Refused guess"),
+    "token_issued": gettext("Token issued"),
+    "token_reused": gettext("Refresh token reused"),
+    "token_revoked": gettext("Token revoked"),
+    "tokens_revoked": gettext("Tokens revoked"),
+    "new_address": gettext("New address"),
+    "password_changed": gettext("Password changed"),
+    "roles_changed": gettext("Roles changed"),
+    "role_edited": gettext("Role edited"),
+}
+
+
+class Entry(NamedTuple):
+    """An event as the page shows it."""
+
+    event: SecurityRow
+    kind: str
+    details: str
+
+
+async def show(request: Request) -> Response:
+    """Show the list of events. An error in the filter is shown beside the filter, so that it can be corrected."""
+    sought = {name: request.query.get(name, "").strip() for name in FIELDS}
+    page, refused = EventPage([], None), None
+    try:
+        mark = queries.decode(BeforeMark, request.query).before
+        wanted = await _make_filter(request, sought)
+        page = await security.load_page(request.services.keeper.store, wanted, mark, EVENTS_PER_PAGE)
+    except Refusal as refusal:
+        refused = refusal
+    shown = pages.render(
+        request,
+        "security.html",
+        sought=sought,
+        kinds=KIND_NAMES,
+        entries=[Entry(each, name_kind(each.kind), _describe(each)) for each in page.events],
+        problem=refused.message if refused else "",
+        newest=lists.build_url(request, before="") if "before" in request.query else "",
+        older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+    )
+    return pages.with_refusal(shown, refused)
+
+
+def name_kind(kind: str) -> str:
+    """Return the name of a kind of event; that of a newer version is shown as it is stored."""
+    return KIND_NAMES.get(kind, kind.replace("_", " "))
+
+
+async def _make_filter(request: Request, sought: dict[str, str]) -> SecurityFilter:
+    user = await lookup.find_user(request.services.keeper.store, sought["user"]) if sought["user"] else None
+    return SecurityFilter(
+        user.id if user else None,
+        query_values.read_event_kind(sought["kind"], "kind") if sought["kind"] else None,
+        query_values.read_start(sought["from"], "from") if sought["from"] else 0,
+        query_values.read_end(sought["to"], "to") if sought["to"] else NEVER,
+    )
+
+
+def _describe(event: SecurityRow) -> str:
+    """Describe the details of an event in one line, such as `Given: moderator`. Empty values are left out."""
+    found: dict[str, object] = msgspec.json.decode(event.details) if event.details else {}
+    return "; ".join(f"{name}: {_format(value)}" for name, value in found.items() if value not in (False, None, []))
+
+
+def _format(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any JSON
+    return gettext("yes") if value is True else str(value)

@@ -1,0 +1,218 @@
+"""The security log: sign-ins, failed guesses, credentials, roles and approvals. It is beside the audit log.
+
+Most events are recorded in the transaction of what they describe. Failed guesses have no transaction of their own, and
+an attacker chooses how many there are: they are collected in memory, added up, and written together.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.game import lookup
+from gamekeeper.game.effects import (
+    Change,
+    PasswordChanged,
+    PowersChanged,
+    RoleDeleted,
+    RoleSaved,
+    RolesChanged,
+    Unlogged,
+    UserBanned,
+    UserRegistered,
+)
+from gamekeeper.game.guesses import find_network
+from gamekeeper.game.permissions import API, COLUMNS
+from gamekeeper.store import security
+from gamekeeper.store.engine import Store, Writing
+from gamekeeper.store.security import SecurityFilter, SecurityRow
+from gamekeeper.store.users import NO_GRANTS, Powers, User
+
+KINDS: Mapping[str, str] = {
+    "sign_in": "An account signed in. The credential is the new token or session.",
+    "guess_failed": "A password or code was wrong. `Count`: how many times in a few seconds, from this address.",
+    "guess_refused": "A guess was refused, because there were too many. `Count`: as above.",
+    "token_issued": "A token was issued without a password: with a refresh token, or on the command line.",
+    "token_reused": "A refresh token was used again after its exchange; the tokens of its log-in were revoked.",
+    "token_revoked": "One token or session was revoked.",
+    "tokens_revoked": "All tokens of an account were revoked, or all its sessions.",
+    "new_address": "A credential was used from an address for the first time.",
+    "password_changed": "An account got a new password; all its tokens were revoked.",
+    "roles_changed": "An account got or lost roles or directly granted permissions.",
+    "role_edited": "A role was created, edited or deleted.",
+}
+MOST_BROWSER = 200  # characters of the header User-Agent that are stored
+FLUSH_SECONDS = 5.0  # interval between writes of failed guesses
+MOST_GROUPS = (
+    100  # kinds of failed guesses (account, caller and address) in one write; others are added up in one event
+)
+USED_PAUSE_MS = 24 * 60 * 60 * 1000  # an address that is in use is updated once a day
+# changes of the audit log that are in the security log too
+CHANGES = frozenset(
+    each.kind
+    for each in (PasswordChanged, PowersChanged, RolesChanged, RoleSaved, RoleDeleted, UserBanned, UserRegistered)
+)
+
+
+class Origin(NamedTuple):
+    """Where a request came from."""
+
+    address: str | None = None
+    browser: str | None = None  # header User-Agent, cut
+
+
+UNKNOWN_ORIGIN = Origin()
+FindOrigin = Callable[[], Origin]
+
+
+class SecurityEvent(NamedTuple):
+    kind: str  # one of KINDS
+    user_id: str | None  # the account that the event is about; None: an unknown account, or none
+    actor_id: str | None = None  # the account that caused the event; None: the command line, or unknown
+    origin: Origin = UNKNOWN_ORIGIN
+    credential_id: str | None = None  # the token or API key that the event is about
+    details: Mapping[str, object] | None = None  # as the API answers them: no secrets, no names of people
+
+
+class CredentialUse(NamedTuple):
+    """A use of a token or an API key. `holder_id`: the account for its tokens, else the API key."""
+
+    credential_id: str
+    holder_id: str
+    user_id: str
+    address: str
+
+
+class EventPage(NamedTuple):
+    events: list[SecurityRow]
+    next: tuple[int, str] | None  # cursor of the next page: time and id
+
+
+def record(tx: Writing, *events: SecurityEvent) -> None:
+    """Record events in the transaction of what they describe."""
+    if events:
+        security.insert(tx, map(_make_row, events))
+
+
+def record_decision(
+    tx: Writing,
+    changes: Iterable[Change | Unlogged],
+    events: Iterable[SecurityEvent],
+    actor_id: str | None,
+    find_origin: FindOrigin | None,
+) -> None:
+    """Record the events of a decision: those that its rule gave, and those that follow from its changes."""
+    found = [*events]
+    for change in changes:
+        if not isinstance(change, Unlogged) and change.kind in CHANGES:
+            found += _describe(change)
+    if found:
+        origin = find_origin() if find_origin else UNKNOWN_ORIGIN
+        record(tx, *(each._replace(actor_id=actor_id, origin=origin) for each in found))
+
+
+def make_origin(address: str, browser: bytes) -> Origin:
+    text = browser.decode("utf-8", "replace")[:MOST_BROWSER]
+    return Origin(address or None, "".join(each if each.isprintable() else " " for each in text).strip() or None)
+
+
+async def note_uses(tx: Writing, uses: Iterable[CredentialUse]) -> None:
+    """Store from where credentials were used, and record an event for each new address."""
+    by_place = {(each.holder_id, find_network(each.address)): each for each in uses if each.address}
+    if not by_place:
+        return
+    rows = [
+        {"holder_id": holder, "address": network, "user_id": by_place[holder, network].user_id}
+        for holder, network in sorted(by_place)
+    ]
+    new = await security.note_addresses(tx, rows, USED_PAUSE_MS)
+    found = (by_place[place] for place in sorted(new))
+    record(
+        tx,
+        *(
+            SecurityEvent("new_address", each.user_id, each.user_id, Origin(each.address), each.credential_id)
+            for each in found
+        ),
+    )
+
+
+async def load_page(store: Store, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> EventPage:
+    found = await store.read(lambda tx: security.read_page(tx, wanted, before, limit + 1))
+    shown = found[:limit]
+    return EventPage(shown, (shown[-1].at, shown[-1].id) if len(found) > limit else None)
+
+
+class FailedGuesses:
+    """Failed guesses that are not written yet. Equal ones are added up, and one write has a bounded number of rows."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._counts: dict[SecurityEvent, int] = {}
+
+    def add(self, kind: str, user_id: str | None, actor_id: str | None, address: str) -> None:
+        """Collect a failed guess. Beyond MOST_GROUPS different ones, only their number is kept."""
+        event = SecurityEvent(kind, user_id, actor_id, Origin(address or None))
+        if event not in self._counts and len(self._counts) >= MOST_GROUPS:
+            event = SecurityEvent(kind, None)
+        self._counts[event] = self._counts.get(event, 0) + 1
+
+    async def flush(self) -> None:
+        """Write the collected events. They are lost if the database is away."""
+        counts, self._counts = self._counts, {}
+        if not counts:
+            return
+        rows = [_make_row(event._replace(details={"Count": count})) for event, count in counts.items()]
+
+        async def write(tx: Writing) -> None:
+            security.insert_late(tx, rows)
+
+        await self._store.write(write)
+
+
+def _make_row(event: SecurityEvent) -> dict[str, str | None]:
+    return {
+        "id": lookup.new_guid(),
+        "kind": event.kind,
+        "user_id": event.user_id,
+        "actor_id": event.actor_id,
+        "address": event.origin.address,
+        "browser": event.origin.browser,
+        "credential_id": event.credential_id,
+        "details": msgspec.json.encode(event.details).decode() if event.details else None,
+    }
+
+
+def _describe(change: Change) -> list[SecurityEvent]:
+    found: list[SecurityEvent] = []
+    match change:
+        case RolesChanged(user=user, after=after):
+            found = _describe_grants(user._replace(powers=after.powers), after)
+        case PowersChanged(user=user, powers=powers):
+            found = _describe_grants(user, user._replace(powers=powers))
+        case UserRegistered(user=user):
+            found = _describe_grants(user._replace(powers=Powers(), grants=NO_GRANTS), user)
+        case PasswordChanged(user=user):
+            found = [SecurityEvent("password_changed", user.id)]
+        case UserBanned(user=user):
+            found = [SecurityEvent("tokens_revoked", user.id, details={"By": "ban"})]
+        case RoleSaved(before=before, after=after):
+            had = before.permissions if before else frozenset[str]()
+            edits = {"Added": sorted(after.permissions - had), "Removed": sorted(had - after.permissions)}
+            found = [SecurityEvent("role_edited", None, details={"Role": after.name, **edits})]
+        case RoleDeleted(role=role):
+            found = [SecurityEvent("role_edited", None, details={"Role": role.name, "Deleted": True})]
+        case _:
+            pass
+    return found
+
+
+def _describe_grants(before: User, after: User) -> list[SecurityEvent]:
+    had, has = _list_grants(before), _list_grants(after)
+    details = {"Given": sorted(has - had), "Taken": sorted(had - has)}
+    return [SecurityEvent("roles_changed", after.id, details=details)] if had != has else []
+
+
+def _list_grants(user: User) -> set[str]:
+    """List the roles and directly granted permissions of an account; `api` is the role."""
+    flags = {COLUMNS.get(name, name) for name, held in user.powers._asdict().items() if held and name != API}
+    return {*user.grants.roles, *user.grants.direct, *flags, *([API] if user.powers.api else [])}

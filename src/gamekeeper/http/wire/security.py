@@ -1,0 +1,79 @@
+"""JSON shapes of the security log."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.game.security import KINDS
+from gamekeeper.http import mail_cursor, query_values
+from gamekeeper.http.query_values import read_mail_cursor
+from gamekeeper.http.wire.history import END_DESCRIPTION, TIME
+from gamekeeper.http.wire.lists import Limit
+from gamekeeper.http.wire.mails import CURSOR_SCHEMA
+from gamekeeper.http.wire.scalars import Guid, Id, Instant
+from gamekeeper.store.history import NEVER
+
+EventsBefore = Annotated[
+    mail_cursor.MailCursor,
+    Meta(
+        description="Older events than this position: `Next` of the previous page.",
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+    ),
+]
+EventUser = Annotated[Id, Meta(description="Events about this account, by id.")]
+EventKind = Annotated[
+    str,
+    Meta(
+        description="Events of this kind.",
+        extra={"read": query_values.read_event_kind, "blank": True, "strip": True},
+        extra_json_schema={"enum": list(KINDS)},
+    ),
+]
+EventsSince = Annotated[
+    int,
+    Meta(
+        description="Events at or after this time.",
+        extra={"read": query_values.read_start, "schema": TIME, "blank": True},
+    ),
+]
+EventsTo = Annotated[
+    int,
+    Meta(
+        description=f"Events up to this time. {END_DESCRIPTION}",
+        extra={"read": query_values.read_end, "schema": TIME, "blank": True},
+    ),
+]
+EventFormat = Annotated[
+    Literal["json", "csv"],
+    Meta(description="`csv`: a table in UTF-8; the header `X-Next` is its `Next`."),
+]
+
+
+class SecurityQuery(Struct, frozen=True, rename={"since": "from"}):
+    user: EventUser | UnsetType = UNSET
+    kind: EventKind | UnsetType = UNSET
+    since: EventsSince = 0
+    to: EventsTo = NEVER
+    before: EventsBefore = mail_cursor.START
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
+    format: EventFormat = "json"
+
+
+class SecurityEvent(Struct):
+    Id: Guid
+    At: Instant
+    Kind: str
+    UserId: Guid | None
+    User: str | None
+    ActorId: Guid | None
+    By: str | None
+    Address: str | None
+    Browser: str | None
+    CredentialId: Guid | None
+    Details: msgspec.Raw
+
+
+class SecurityEvents(Struct):
+    Events: list[SecurityEvent]
+    Next: str | None

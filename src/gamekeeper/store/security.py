@@ -1,0 +1,100 @@
+"""The security log, and the addresses from which credentials were used. Events are only added, until they are old."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("security")
+
+
+class SecurityRow(NamedTuple):
+    """An event with the current names of its accounts; None if they were deleted."""
+
+    id: str
+    at: int
+    kind: str
+    user_id: str | None
+    user: str | None
+    actor_id: str | None
+    actor: str | None
+    address: str | None
+    browser: str | None
+    credential_id: str | None
+    details: bytes | str | None  # JSON
+
+
+class PersonEvent(NamedTuple):
+    id: str
+    at: int
+    kind: str
+    actor_id: str | None
+    address: str | None
+    browser: str | None
+    credential_id: str | None
+    details: bytes | str | None
+
+
+class KnownAddress(NamedTuple):
+    """An address from which a credential was used. `holder_id`: the account for its tokens, else an API key."""
+
+    holder_id: str
+    address: str
+    first_at: int
+    used_at: int | None  # last use, updated once a day; None: not since the first day
+
+
+class SecurityFilter(NamedTuple):
+    user_id: str | None
+    kind: str | None
+    since: int
+    until: int
+
+
+Values = Mapping[str, str | None]
+
+
+def insert(tx: Writing, rows: Iterable[Values]) -> None:
+    tx.defer(SQL.insert, as_table(rows))
+
+
+def insert_late(tx: Writing, rows: Iterable[Values]) -> None:
+    """Insert events that waited in memory, except those about accounts that were erased meanwhile."""
+    tx.defer(SQL.insert_late, as_table(rows))
+
+
+async def read_page(tx: Reading, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> list[SecurityRow]:
+    """Read events before the cursor (time, id), newest first."""
+    rows = await tx.all(SQL.page, *before, wanted.since, wanted.until, limit, wanted.user_id, wanted.kind)
+    return [SecurityRow(*row) for row in rows]
+
+
+async def read_of_person(tx: Reading, user_id: str, after: tuple[int, str], limit: int) -> list[PersonEvent]:
+    return [PersonEvent(*row) for row in await tx.all(SQL.of_person, user_id, *after, limit)]
+
+
+async def read_addresses_of_person(tx: Reading, user_id: str) -> list[KnownAddress]:
+    return [KnownAddress(*row) for row in await tx.all(SQL.addresses_of_person, user_id)]
+
+
+async def note_addresses(tx: Writing, uses: Iterable[Values], pause_ms: int) -> set[tuple[str, str]]:
+    """Store addresses of credentials; return the new ones, as (holder, address). Known ones are updated rarely."""
+    rows = await tx.returning(SQL.note_addresses, as_table(uses), pause_ms)
+    return {(holder, address) for holder, address, used_at in rows if used_at is None}
+
+
+async def delete_of_user(tx: Writing, user_id: str, limit: int) -> int:
+    """Delete events about an erased account; return how many."""
+    return len(await tx.returning(SQL.delete_of_user, user_id, limit))
+
+
+async def blank_by_actor(tx: Writing, user_id: str, limit: int) -> int:
+    """Remove an erased account from events about others that it caused; return how many."""
+    return len(await tx.returning(SQL.blank_by_actor, user_id, limit))
+
+
+async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
+    tx.defer(SQL.delete_old_addresses, before_ms, limit)
+    return len(await tx.returning(SQL.delete_old, before_ms, limit))

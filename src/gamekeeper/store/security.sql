@@ -1,0 +1,74 @@
+-- name: insert
+INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)
+SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_id' AS {guid}),
+       CAST(value->>'actor_id' AS {guid}), value->>'address', value->>'browser',
+       CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
+FROM json_each($1);
+
+-- Events that waited in memory: the account may have been erased meanwhile.
+-- name: insert_late
+INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)
+SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_id' AS {guid}),
+       CAST(value->>'actor_id' AS {guid}), value->>'address', value->>'browser',
+       CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
+FROM json_each($1)
+WHERE value->>'user_id' IS NULL OR EXISTS (SELECT 1 FROM users u WHERE u.id = CAST(value->>'user_id' AS {guid}));
+
+-- Events before the cursor ($1 time, $2 id) in a range of times, newest first. Each branch is a range of one index.
+-- name: page
+SELECT id, at, kind, user_id, (SELECT u.name FROM users u WHERE u.id = s.user_id), actor_id,
+       (SELECT u.name FROM users u WHERE u.id = s.actor_id), address, browser, credential_id, details
+FROM (SELECT * FROM (SELECT * FROM masked_security
+                     WHERE CAST($6 AS {guid}) IS NULL AND CAST($7 AS TEXT) IS NULL
+                       AND (at, id) < ($1, $2) AND at >= $3 AND at <= $4
+                     ORDER BY at DESC, id DESC LIMIT $5) AS of_all
+      UNION ALL
+      SELECT * FROM (SELECT * FROM masked_security
+                     WHERE user_id = $6 AND CAST($7 AS TEXT) IS NULL
+                       AND (at, id) < ($1, $2) AND at >= $3 AND at <= $4
+                     ORDER BY at DESC, id DESC LIMIT $5) AS of_user
+      UNION ALL
+      SELECT * FROM (SELECT * FROM masked_security
+                     WHERE CAST($6 AS {guid}) IS NULL AND kind = $7
+                       AND (at, id) < ($1, $2) AND at >= $3 AND at <= $4
+                     ORDER BY at DESC, id DESC LIMIT $5) AS of_kind
+      UNION ALL
+      SELECT * FROM (SELECT * FROM masked_security
+                     WHERE user_id = $6 AND kind = $7
+                       AND (at, id) < ($1, $2) AND at >= $3 AND at <= $4
+                     ORDER BY at DESC, id DESC LIMIT $5) AS of_both) AS s
+ORDER BY at DESC, id DESC;
+
+-- name: of_person
+SELECT id, at, kind, actor_id, address, browser, credential_id, details FROM masked_security
+WHERE user_id = $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4;
+
+-- name: addresses_of_person
+SELECT holder_id, address, first_at, used_at FROM known_addresses WHERE user_id = $1 ORDER BY first_at, holder_id, address;
+
+-- Rows in order of their key, so that two instances lock them in the same order. A new row has no `used_at`.
+-- name: note_addresses
+INSERT INTO known_addresses (holder_id, address, user_id, first_at)
+SELECT CAST(value->>'holder_id' AS {guid}), value->>'address', u.id, {now}
+FROM json_each($1) AS given JOIN users u ON u.id = CAST(given.value->>'user_id' AS {guid})
+WHERE {true} ORDER BY 1, 2
+ON CONFLICT (holder_id, address) DO UPDATE SET used_at = {now} WHERE COALESCE(known_addresses.used_at, 0) < {now} - $2
+RETURNING holder_id, address, used_at;
+
+-- name: delete_of_user
+DELETE FROM security_events WHERE id IN (
+    SELECT id FROM security_events WHERE user_id = $1 ORDER BY at, id LIMIT $2) RETURNING 1;
+
+-- name: blank_by_actor
+UPDATE security_events SET actor_id = NULL, address = NULL, browser = NULL WHERE id IN (
+    SELECT id FROM security_events
+    WHERE actor_id = $1 AND actor_id IS NOT NULL AND (user_id IS NULL OR user_id <> actor_id) LIMIT $2) RETURNING 1;
+
+-- name: delete_old
+DELETE FROM security_events WHERE id IN (
+    SELECT id FROM security_events WHERE at < $1 ORDER BY at, id LIMIT $2) RETURNING 1;
+
+-- name: delete_old_addresses
+DELETE FROM known_addresses WHERE (holder_id, address) IN (
+    SELECT holder_id, address FROM known_addresses WHERE COALESCE(used_at, first_at) < $1
+    ORDER BY COALESCE(used_at, first_at) LIMIT $2);

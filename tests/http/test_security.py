@@ -1,0 +1,169 @@
+"""The security log: which events it has, who reads it, its pages, and its end with a person."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything
+from gamekeeper import app
+from gamekeeper.game import erasure_jobs
+from proof import refused
+from tidying import tidy
+from world import SENT, Answer, World
+
+LOG = "/api/keeper/v1/security"
+DAY = 24 * 60 * 60 * 1000
+ANN, ROOT, SHOP = (people.USER_IDS[name] for name in ("Ann", "Root", "Shop"))
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11)" + "x" * 500}
+
+
+@pytest.fixture(autouse=True)
+def empty_log(world: World) -> None:
+    """Delete the events of the test data."""
+    world.sql("DELETE FROM security_events")
+
+
+def log_in(world: World, name: str, password: str = SENT, address: str = "192.0.2.7") -> Answer:
+    body = {"grant_type": "password", "username": name, "password": password}
+    return world.post("/api/oauth/token", body, by=None, headers=BROWSER, address=address)
+
+
+def events(world: World, query: str = "", **more: Any) -> list[dict[str, Any]]:
+    world.run(world.keeper.failed_guesses.flush())
+    answer = world.get(LOG + query, **more)
+    assert answer.status == 200, answer.raw
+    return answer.json["Events"]
+
+
+def note_uses(world: World) -> None:
+    world.run(app.BackgroundJobs(world.keeper, world.asgi.services.callers, []).note_use())
+
+
+def test_sign_in_has_the_exact_body(world: World) -> None:
+    assert log_in(world, "Shop").status == 200
+    [event] = events(world)
+    [(token,)] = world.sql("SELECT id FROM tokens ORDER BY issued_at DESC LIMIT 1")
+    assert event == {
+        "Id": event["Id"],
+        "At": event["At"],
+        "Kind": "sign_in",
+        "UserId": SHOP,
+        "User": "Shop",
+        "ActorId": SHOP,
+        "By": "Shop",
+        "Address": "192.0.2.7",
+        "Browser": BROWSER["User-Agent"][:200],
+        "CredentialId": token,
+        "Details": {"Session": False, "ReadOnly": False},
+    }
+
+
+def test_log_is_read_with_both_permissions_only(world: World) -> None:
+    assert world.get(LOG, by=None).status == 401
+    refused(world.get(LOG, by="Shop"), 403, "role_missing")
+    refused(world.get(LOG, by="Server"), 403, "role_missing")
+    assert world.get(LOG, by="Clerk").status == 200
+    refused(world.get(f"{LOG}?kind=nonsense"), 400, "bad_field")
+    refused(world.get(f"{LOG}?before=nonsense"), 400, "bad_field")
+
+
+def test_failed_guesses_are_added_up_and_bounded(world: World) -> None:
+    for _ in range(3):
+        assert log_in(world, "Shop", "00" * 32).status == 400
+    assert log_in(world, "Nobody", "00" * 32).status == 400
+    before = world.sql("SELECT COUNT(*) FROM security_events")
+    assert before == [(0,)]  # a failed guess writes nothing by itself
+    found = {(each["User"], each["Address"]): each["Details"] for each in events(world, "?kind=guess_failed")}
+    assert found == {("Shop", "192.0.2.7"): {"Count": 3}, (None, "192.0.2.7"): {"Count": 1}}
+    for number in range(150):
+        world.keeper.failed_guesses.add("guess_refused", None, None, f"192.0.2.{number}")
+    many = events(world, "?kind=guess_refused&limit=200")
+    assert len(many) == 101
+    assert sum(each["Details"]["Count"] for each in many) == 150
+
+
+def test_credentials_and_roles_are_recorded_with_their_actor(world: World) -> None:
+    pair = log_in(world, "Shop").json
+    world.post("/api/oauth/token", {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, by=None)
+    assert world.call("DELETE", f"/api/oauth/token/Shop/{pair['refresh_token']}", headers=BROWSER).status == 200
+    assert world.call("DELETE", "/api/oauth/token/Shop?dryRun=true").status == 200
+    assert world.call("DELETE", "/api/oauth/token/Shop").status == 200
+    assert world.post("/api/keeper/v1/users/Shop/roles", {"give": ["moderator"]}).status == 200
+    assert world.post("/api/keeper/v1/users/Shop/powers", {"editor": True}).status == 200
+    assert world.post("/api/v1/users/Shop/manage/password/change", {"new": SENT}).status == 200
+    assert world.post("/api/keeper/v1/roles", {"name": "helper", "permissions": ["players.read"]}).status == 200
+    found = events(world)[::-1]
+    assert sorted((each["Kind"], each["By"]) for each in found) == sorted(
+        [
+            ("sign_in", "Shop"),
+            ("token_issued", "Shop"),
+            ("token_revoked", "Root"),
+            ("tokens_revoked", "Root"),
+            ("roles_changed", "Root"),
+            ("roles_changed", "Root"),
+            ("password_changed", "Root"),
+            ("role_edited", "Root"),
+        ]
+    )
+    given = [each["Details"] for each in found if each["Kind"] == "roles_changed"]
+    assert {"Given": ["moderator"], "Taken": []} in given
+    assert {"Given": ["game.editor"], "Taken": []} in given
+    [revoked] = [each for each in found if each["Kind"] == "token_revoked"]
+    assert revoked["Browser"] == BROWSER["User-Agent"][:200]
+
+
+def test_use_from_a_new_address_is_recorded_once(world: World) -> None:
+    for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"):
+        world.asgi.services.callers.clear_cache()
+        assert world.get("/api/v1/players", by="Shop", address=address).status == 200
+        note_uses(world)
+    found = events(world, f"?kind=new_address&user={SHOP}")
+    assert sorted(each["Address"] for each in found) == ["192.0.2.1", "192.0.2.2", "2001:db8::1"]
+
+
+def test_pages_filters_and_table(world: World) -> None:
+    for name in ("Shop", "Clerk", "Shop"):
+        assert log_in(world, name).status == 200
+    first = world.get(f"{LOG}?limit=2").json
+    rest = world.get(f"{LOG}?limit=2&before={first['Next']}").json
+    assert (len(first["Events"]), len(rest["Events"]), rest["Next"]) == (2, 1, None)
+    assert len(events(world, f"?user={SHOP}")) == 2
+    assert len(events(world, f"?user={SHOP}&kind=sign_in")) == 2
+    assert events(world, "?kind=role_edited") == []
+    assert events(world, "?to=2020-01-01T00:00:00Z") == []
+    assert len(events(world, "?from=2020-01-01T00:00:00Z")) == 3
+    table = world.get(f"{LOG}?format=csv&limit=2")
+    rows = list(csv.DictReader(io.StringIO(table.raw.decode())))
+    assert [(row["User"], json.loads(row["Details"])["Session"]) for row in rows] == [
+        (each["User"], False) for each in first["Events"]
+    ]
+    assert table.headers["x-next"] == first["Next"]
+
+
+def test_old_events_and_addresses_are_deleted(world: World) -> None:
+    assert log_in(world, "Shop").status == 200
+    note_uses(world)
+    world.sql("UPDATE security_events SET at = at - $1", 179 * DAY)
+    tidy(world)
+    assert len(events(world, f"?user={SHOP}")) == 1
+    world.sql("UPDATE security_events SET at = at - $1", 2 * DAY)
+    world.sql("UPDATE known_addresses SET first_at = 1, used_at = NULL")
+    tidy(world)
+    assert world.sql("SELECT COUNT(*) FROM security_events") == [(0,)]
+    assert world.sql("SELECT COUNT(*) FROM known_addresses") == [(0,)]
+
+
+def test_erased_person_leaves_no_event_about_it_and_no_address(world: World) -> None:
+    world.sql("UPDATE users SET api = {true}, users_manage = {true}, users_query = {true} WHERE id = $1", ANN)
+    token = log_in(world, "Ann", address="198.51.100.99").json["access_token"]
+    world.call("DELETE", "/api/oauth/token/Shop", token=token, address="198.51.100.99")
+    note_uses(world)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    # masked at once, for the reader too
+    assert [(each["User"], each["By"], each["Address"]) for each in events(world)] == [("Shop", None, None)]
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    assert not [row for found in everything(world).values() for row in found if "198.51.100.99" in str(row)]
