@@ -173,6 +173,7 @@ MAY_WRITE = frozenset(
         "game/presence.py",
         "mail/outbox.py",  # may write: delivery attempts of mails are not changes
         "game/lists.py",  # may write: stores the counts of the ordered lists
+        "game/security.py",  # may write: the security log is beside the audit log
         "game/retention.py",  # may write: deletes old rows
         "game/erasure_jobs.py",  # may write: continues an erasure whose change is already recorded
         "game/bulk_loads.py",  # may write: stores the progress of an import; its data are recorded as changes

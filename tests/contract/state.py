@@ -8,8 +8,9 @@ from functools import cache
 from gamekeeper.store.statements import FOLDER
 from world import World
 
-# Tables that a refused request may change: password guesses and known callers; tokens are compared separately.
-UNWATCHED = frozenset({"guesses", "known_callers", "tokens"})
+# Tables that a refused request may change: guesses, known callers and addresses, and the log of failed guesses; tokens
+# are compared separately.
+UNWATCHED = frozenset({"guesses", "known_callers", "known_addresses", "security_events", "tokens"})
 TOTALS = """
 SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
        (SELECT COALESCE(SUM(expires_at), 0) FROM servers), (SELECT COUNT(*) FROM idempotency_keys),

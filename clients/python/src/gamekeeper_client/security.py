@@ -38,7 +38,7 @@ class Security:
         *,
         user: str | None = None,
         kind: str | None = None,
-        since: str | None = None,
+        from_: str | None = None,
         to: str | None = None,
         limit: int | None = None,
     ) -> Payload[SecurityPage]:
@@ -47,13 +47,13 @@ class Security:
         before: cursor; `next` of the page before.
         user: only events about the account with this id.
         kind: only events of this kind, such as sign_in.
-        since: only events at or after this time, such as 2026-01-31T12:00:00Z.
+        from_: only events at or after this time (`from` in the API), such as 2026-01-31T12:00:00Z.
         to: only events up to this time.
         limit: return at most this many events; default 50.
         Returns the events, and the cursor for the next page; None at the end.
         Raises BadField, RoleMissing, PermissionMissing.
         """
-        query = {"user": user, "kind": kind, "from": since, "to": to, "before": before, "limit": limit}
+        query = {"user": user, "kind": kind, "from": from_, "to": to, "before": before, "limit": limit}
         return Payload(SecurityPage, query=query)
 
     iterate_security_events = iterate_cursor(
