@@ -1,6 +1,7 @@
-"""Suspension: who may suspend whom, and what a suspended account cannot do."""
+"""Staff: the list, suspension, and the end of sessions."""
 
 import staff
+from gamekeeper.game import tokens
 from proof import refused
 from world import SENT, Answer, World
 
@@ -63,3 +64,42 @@ def test_older_suspension_is_not_undone_after_another(world: World) -> None:
         assert act(world, what, "Ann").status == 200
     first = next(row.seq for row in world.ledger() if row.kind == "user_suspended")
     refused(world.post(f"/api/keeper/v1/changes/{first}/undo"), 409, "undo_conflict")
+
+
+# --- list and sessions ---------------------------------------------------------------------------------------------
+
+
+def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
+    staff.add_account(world, "Guard", "moderator")
+    world.run(tokens.log_in(world.keeper, "Guard", SENT, "127.0.0.1", session=True))
+    assert act(world, "suspend", "Shop").status == 200
+    found = {each["Name"]: each for each in world.get("/api/keeper/v1/staff").json["Staff"]}
+    guard = found["Guard"]
+    assert (guard["Roles"], guard["Granted"], guard["Sessions"], guard["Suspended"]) == (["moderator"], [], 1, False)
+    assert guard["LastSignIn"] is not None
+    assert (found["Shop"]["Suspended"], found["Shop"]["Sessions"]) == (True, 0)
+    assert "Ann" not in found
+
+
+def test_pages_of_staff_have_every_account_once(world: World) -> None:
+    whole = world.get("/api/keeper/v1/staff").json
+    assert whole["Next"] is None
+    names, offset = [], 0
+    while offset is not None:
+        page = world.get(f"/api/keeper/v1/staff?offset={offset}&limit=2").json
+        assert len(page["Staff"]) <= 2
+        names += [each["Name"] for each in page["Staff"]]
+        offset = page["Next"]
+    assert names == [each["Name"] for each in whole["Staff"]]
+
+
+def test_ended_sessions_leave_tokens_of_programs(world: World) -> None:
+    token = staff.add_account(world, "Guard", "moderator")
+    pair = world.run(tokens.log_in(world.keeper, "Guard", SENT, "127.0.0.1", session=True))
+    assert world.get("/api/v1/players/Ann", token=pair.access).status == 200
+    assert world.call("DELETE", "/api/keeper/v1/users/Guard/sessions").json["Name"] == "Guard"
+    assert world.get("/api/v1/players/Ann", token=pair.access).status == 401
+    assert world.get("/api/v1/players/Ann", token=token).status == 200
+    chief = staff.add_account(world, "Chief", staff.save_role(world, "chief", ["users.query", "staff.manage"]))
+    refused(world.call("DELETE", "/api/keeper/v1/users/Root/sessions", token=chief), 403, "outranked")
+    assert world.call("DELETE", "/api/keeper/v1/users/Chief/sessions", token=chief).status == 200

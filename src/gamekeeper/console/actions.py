@@ -31,7 +31,7 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, Histor
 from gamekeeper.store.ledger import LedgerEntry
 
 BODY = "body."  # prefix of the form fields that become the body of the call
-LIST = "[]"  # end of the name of a form field that is a list
+LIST = "["  # in the name of a form field: it is an entry of a list
 REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
 NEWEST_CHANGES = 2_000  # how many of the newest changes are searched for those of a request that has just run
 REQUEST_CHANGES = 50  # how many changes of one request are shown
@@ -110,11 +110,7 @@ def read_form(request: Request, raw: bytes) -> ActionForm:
     if confirmed:
         require_confirmation(fields)
     asks = tuple(each for each in fields.get("ask", "").split(",") if each)
-    given = {name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value}
-    # a field whose name ends with [] is a list with one value
-    body: dict[str, object] = {
-        name.removesuffix(LIST): [value] if name.endswith(LIST) else value for name, value in given.items()
-    }
+    body = _read_body(fields)
     body |= {name: hash_for_wire(new_guid()) for name in asks}  # a dry run accepts any password
     call = ApiCall(
         method=fields["method"],
@@ -127,6 +123,19 @@ def read_form(request: Request, raw: bytes) -> ActionForm:
         expected=fields.get("seen") if confirmed else None,
     )
     return ActionForm(call, pages.keep_console_path(fields.get("back", "")), asks, confirmed, fields)
+
+
+def _read_body(fields: Mapping[str, str]) -> dict[str, object]:
+    """Read the body of the call. `give[]=x` and `give[x]=yes` add x to the list `give`; an empty value adds nothing."""
+    body: dict[str, object] = {}
+    lists: dict[str, list[str]] = {}
+    for field, value in fields.items():
+        name, bracket, entry = field.removeprefix(BODY).partition(LIST)
+        if bracket and field.startswith(BODY):
+            lists.setdefault(name, []).extend([entry.removesuffix("]") or value] if value else [])
+        elif value and field.startswith(BODY):
+            body[name] = value
+    return body | lists
 
 
 async def _add_passwords(request: Request, form: ActionForm) -> ApiCall:

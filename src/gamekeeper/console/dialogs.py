@@ -19,6 +19,7 @@ UNDO = "undo_change"
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
+ROLES = "/api/keeper/v1/roles"
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
@@ -62,6 +63,10 @@ DIALOGS: Mapping[str, Dialog] = {
     "request_password_reset": _same(_("Send a password reset mail to %(name)s")),
     "change_powers": _same(_("Change the permissions of %(name)s")),
     "change_user_roles": _same(_("Change the roles of %(name)s")),
+    "create_role": _same(_("Create the role %(new_name)s")),
+    "save_role": _same(_("Edit the role %(role)s")),
+    "delete_role": _same(_("Delete the role %(role)s")),
+    "end_sessions": _same(_("End all console sessions of %(name)s")),
     "suspend_user": _same(_("Suspend %(name)s")),
     "resume_user": _same(_("End the suspension of %(name)s")),
     "delete_user": _same(_("Erase %(name)s")),
@@ -90,6 +95,7 @@ async def load_facts(
     sent = {name.lower(): str(value) for name, value in body.items()}
     facts = {
         "name": await _find_name(tx, route, params),
+        "role": params[0] if route.path.startswith(ROLES) and params else "",
         "new_name": sent.get("name", ""),
         "username": sent.get("username", ""),
         "email": sent.get("new", ""),
@@ -112,7 +118,7 @@ async def load_facts(
 
 
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
-    if not params:
+    if not params or route.path.startswith(ROLES):
         return ""
     if route.path.startswith("/api/v1/players/"):
         player_id = await lookup.find_player_id(tx, params[0])

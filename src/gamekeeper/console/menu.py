@@ -10,6 +10,7 @@ CHANGES = frozenset({"audit.read"})
 SECURITY = frozenset({"audit.read", "users.query"})
 BULK = frozenset({"bulk.run", "players.read"})
 QUERY = frozenset({"users.query"})
+STAFF = frozenset({"users.query", "staff.manage"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
 
@@ -25,6 +26,8 @@ MENU = (
     MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS),
     MenuEntry("/console/online", gettext("Online"), PLAYERS),
     MenuEntry("/console/accounts", gettext("Accounts"), QUERY),
+    MenuEntry("/console/staff", gettext("Staff"), STAFF),
+    MenuEntry("/console/roles", gettext("Roles"), STAFF),
     MenuEntry("/console/changes", gettext("Changes"), CHANGES),
     MenuEntry("/console/security", gettext("Security log"), SECURITY),
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS),

@@ -22,14 +22,16 @@ from gamekeeper.console import (
     player,
     players,
     ranking,
+    roles,
     search,
     security,
     sessions,
     sign_in,
+    staff,
     suggestions,
     tokens,
 )
-from gamekeeper.console.menu import BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY, SECURITY
+from gamekeeper.console.menu import BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY, SECURITY, STAFF
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
@@ -133,6 +135,9 @@ PAGES: tuple[Route, ...] = (
     page_route("/me/password", password.show),
     form_route("/me/password", password.change),
     page_route("/accounts/[lookupKey]", account.show, QUERY),
+    page_route("/staff", staff.show, STAFF),
+    page_route("/roles", roles.show, STAFF),
+    page_route("/roles/[role]", roles.show_role, STAFF),
     page_route("/tokens", tokens.show, MANAGE),
     page_route("/mail", mail.show, MANAGE),
     page_route("/explorer", explorer.show),

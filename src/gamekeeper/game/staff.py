@@ -5,14 +5,28 @@ if two of them would together leave no account to manage staff, the second sees 
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from gamekeeper.game import permissions
 from gamekeeper.game.permissions import API
 from gamekeeper.game.role_refusals import LastManager, UnknownRole
-from gamekeeper.store import roles, users
+from gamekeeper.store import roles, search, users
+from gamekeeper.store import staff as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import Role
 from gamekeeper.store.users import Grants, Powers, User
+
+MOST_STAFF = 4000  # accounts with permissions that a list of staff reads at most
+
+
+class StaffMember(NamedTuple):
+    user: User
+    activity: rows.Activity
+
+
+class StaffPage(NamedTuple):
+    members: list[StaffMember]
+    next: int | None  # offset of the next page; None: this is the last page
 
 
 def compute_grants(user: User, held: Iterable[str], direct: Iterable[str], table: Mapping[str, Role]) -> User:
@@ -61,3 +75,13 @@ async def lock_if_staff(tx: Reading, user: User) -> User:
         return user
     await roles.lock_staff(tx)
     return await users.find_by_id(tx, user.id) or user
+
+
+async def load_page(tx: Reading, offset: int, limit: int) -> StaffPage:
+    """Load accounts that have a role or a directly granted permission, in order of name."""
+    found = await search.find_with_powers(tx, MOST_STAFF)
+    ids = [each.id for each in found[offset : offset + limit]]
+    accounts = {each.id: each for each in await users.read_by_ids(tx, ids)} if ids else {}
+    activity = await rows.read_activity(tx, ids) if ids else {}
+    members = [StaffMember(accounts[each], activity[each]) for each in ids if each in accounts]
+    return StaffPage(members, offset + limit if len(found) > offset + limit else None)

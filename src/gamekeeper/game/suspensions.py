@@ -1,9 +1,10 @@
-"""Suspension of accounts: a suspended account cannot log in, and has no tokens. In the game it plays on.
+"""Suspension of accounts, and the end of their sessions.
 
-Callers cannot suspend or resume themselves, nor an account that outranks them. The command line may do both.
+A suspended account cannot log in, and has no tokens; in the game it plays on. Callers cannot suspend or resume
+themselves, nor an account that outranks them. The command line may do both.
 """
 
-from gamekeeper.game import lookup, moderation, staff
+from gamekeeper.game import lookup, moderation, staff, tokens
 from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserResumed, UserSuspended
@@ -11,6 +12,14 @@ from gamekeeper.game.refusals import Outranked, OwnAccount
 from gamekeeper.store import roles, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
+
+
+async def end_sessions(tx: Reading, key: str, actor: Actor) -> Decision[User]:
+    """End the console sessions of an account: the caller's own, or one that does not outrank the caller."""
+    user = await lookup.lock_user(tx, key)
+    if user.id != actor.id and not moderation.can_act_on(await read_permissions(tx, actor), user):
+        raise Outranked
+    return await tokens.revoke_sessions(tx, user.id)
 
 
 async def suspend(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:

@@ -103,6 +103,9 @@ KEY_RECORD = wire.api_keys.KeyRecord(
 )
 ISSUED_KEY = wire.api_keys.IssuedKey(**msgspec.structs.asdict(KEY_RECORD), Key=KEY_TEXT, Note=None)
 FOUND_KEY = wire.api_keys.FoundKey(**msgspec.structs.asdict(KEY_RECORD), TextActive=True)
+STAFF_MEMBER = wire.staff.StaffMember(
+    USER_ID, USER, "marlow@example.test", [ROLE], ["users.query"], Suspended=False, LastSignIn=TIME, Sessions=1
+)
 PERMISSIONS = (False, False, False, True, False, False, False, False)
 ACCOUNT_STATE = (None, False, None, False, TIME, 2_057_761)
 USER_RECORD = wire.users.UserRecord(

@@ -1,17 +1,54 @@
-"""Staff: suspend and resume accounts."""
+"""Staff: list the accounts with permissions, suspend and resume accounts, end their sessions."""
 
 from functools import partial
 
+from gamekeeper.game import permissions, suspensions
 from gamekeeper.game import refusals as no
-from gamekeeper.game import suspensions
+from gamekeeper.game import staff as rules
 from gamekeeper.game.role_refusals import LastManager
+from gamekeeper.game.staff import StaffMember
 from gamekeeper.http import samples, wire
-from gamekeeper.http.operation import QUERY, STAFF, WRITE, Group
+from gamekeeper.http.instants import format_instant
+from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.users import User
 
 GROUP = Group("Staff", "Accounts of staff.")
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/staff",
+    name="list_staff",
+    permissions=QUERY | STAFF,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.staff.StaffQuery,
+    answer=wire.staff.StaffList,
+    refusals=(),
+    example_answer=wire.staff.StaffList([samples.STAFF_MEMBER], None),
+)
+async def list_staff(request: Request, query: wire.staff.StaffQuery) -> bytes:
+    """List accounts with roles or directly granted permissions, by name; the first 4,000."""
+    page = await request.services.keeper.store.read(lambda tx: rules.load_page(tx, query.offset, query.limit))
+    return wire.encode(wire.staff.StaffList([_make_member(each) for each in page.members], page.next))
+
+
+@GROUP.operation(
+    "DELETE /api/keeper/v1/users/[lookupKey]/sessions",
+    name="end_sessions",
+    permissions=QUERY | STAFF,
+    access=WRITE,
+    answer=wire.staff.EndedSessions,
+    refusals=(no.Outranked,),
+    example_answer=wire.staff.EndedSessions(samples.USER_ID, samples.USER),
+)
+async def end_sessions(request: Request) -> Response:
+    """End all sessions of an account in the console. Tokens of programs stay valid."""
+    decide = partial(suspensions.end_sessions, key=request.params[0], actor=request.caller.actor)
+    answer = await request.change(decide, lambda user: wire.encode(wire.staff.EndedSessions(user.id, user.name)))
+    request.services.callers.clear_cache()
+    return answer
 
 
 @GROUP.operation(
@@ -48,3 +85,17 @@ async def resume_user(request: Request) -> Response:
 
 def _encode_suspension(user: User) -> bytes:
     return wire.encode(wire.staff.Suspension(user.id, user.name, Suspended=user.suspended))
+
+
+def _make_member(member: StaffMember) -> wire.staff.StaffMember:
+    user, (last, sessions) = member
+    return wire.staff.StaffMember(
+        user.id,
+        user.name,
+        user.email,
+        list(permissions.list_roles(user)),
+        sorted(permissions.list_granted(user.powers, user.grants)),
+        Suspended=user.suspended,
+        LastSignIn=None if last is None else format_instant(last),
+        Sessions=sessions,
+    )

@@ -1,4 +1,4 @@
-"""Staff: suspend and resume accounts."""
+"""Staff: list the accounts with permissions, suspend and resume accounts, end their sessions."""
 
 from typing import Unpack
 
@@ -16,7 +16,53 @@ class Suspension(Struct, rename="pascal"):
     suspended: bool
 
 
+class StaffMember(Struct, rename="pascal"):
+    """An account with a role or a directly granted permission.
+
+    `last_sign_in` is its newest log-in whose token is still stored; `sessions` are its open sessions in the console.
+    """
+
+    id: str
+    name: str
+    email: str
+    roles: list[str]
+    granted: list[str]
+    suspended: bool
+    last_sign_in: str | None
+    sessions: int
+
+
+class StaffList(Struct, rename="pascal"):
+    staff: list[StaffMember]
+    next: int | None
+
+
+class EndedSessions(Struct, rename="pascal"):
+    id: str
+    name: str
+
+
 class Staff:
+    @operation("GET", "/api/keeper/v1/staff")
+    def list_staff(self, offset: int | None = None, *, limit: int | None = None) -> Payload[StaffList]:
+        """List accounts with roles or directly granted permissions once, by name. Needs staff.manage.
+
+        offset: number of accounts to skip; `next` of the page before.
+        limit: return at most this many accounts; default 50.
+        Returns the accounts, and the offset of the next page; None at the end.
+        Raises BadField, RoleMissing, PermissionMissing.
+        """
+        return Payload(StaffList, query={"offset": offset, "limit": limit})
+
+    @operation("DELETE", "/api/keeper/v1/users/{user}/sessions")
+    def end_sessions(self, user: str, **options: Unpack[WriteOptions]) -> Payload[EndedSessions]:
+        """End all sessions of an account in the console; tokens of programs stay valid. Needs staff.manage.
+
+        Returns the account.
+        Raises NoSuchUser, Outranked, RoleMissing, PermissionMissing.
+        """
+        return Payload(EndedSessions)
+
     @operation("POST", "/api/keeper/v1/users/{user}/suspend")
     def suspend_user(self, user: str, **options: Unpack[WriteOptions]) -> Payload[Suspension]:
         """Suspend an account: it cannot log in, and its tokens are revoked. It can still play. Needs staff.manage.

@@ -1,8 +1,39 @@
 """JSON shapes of staff accounts."""
 
-from msgspec import Struct
+from typing import Annotated
 
-from gamekeeper.http.wire.scalars import Guid
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.lists import Limit
+from gamekeeper.http.wire.scalars import Guid, Instant, Natural, PlainInt32
+
+Offset = Annotated[Natural, Meta(description="Number of accounts to skip: `Next` of the previous page.")]
+
+
+class StaffQuery(Struct, frozen=True):
+    offset: Offset = 0
+    limit: Annotated[Limit, Meta(extra={"cut": 200})] = 50
+
+
+class StaffMember(Struct):
+    """An account with a role or a directly granted permission.
+
+    `LastSignIn`: its newest log-in whose token is still stored. `Sessions`: its open sessions in the console.
+    """
+
+    Id: Guid
+    Name: str
+    Email: str
+    Roles: list[str]
+    Granted: list[str]
+    Suspended: bool
+    LastSignIn: Instant | None
+    Sessions: PlainInt32
+
+
+class StaffList(Struct):
+    Staff: list[StaffMember]
+    Next: PlainInt32 | None
 
 
 class Suspension(Struct):
@@ -11,3 +42,10 @@ class Suspension(Struct):
     Id: Guid
     Name: str
     Suspended: bool
+
+
+class EndedSessions(Struct):
+    """An account whose sessions in the console have ended."""
+
+    Id: Guid
+    Name: str

@@ -1,0 +1,20 @@
+"""Recent activity of staff accounts: when they last logged in, and how many sessions they have."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("staff")
+
+
+class Activity(NamedTuple):
+    last_sign_in: int | None  # newest log-in whose token is still stored; None: none
+    sessions: int  # live sessions of the console
+
+
+async def read_activity(tx: Reading, ids: Iterable[str]) -> dict[str, Activity]:
+    found = await tx.all(SQL.activity, as_table({"id": each} for each in ids))
+    return {row[0]: Activity(row[1], row[2]) for row in found}

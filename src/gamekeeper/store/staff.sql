@@ -1,0 +1,14 @@
+-- The last log-in of each account that a token still shows, and its live sessions, among its 200 newest tokens.
+-- name: activity
+SELECT wanted.value->>'id',
+       (SELECT MAX(t.issued_at)
+        FROM (SELECT * FROM tokens WHERE user_id = CAST(wanted.value->>'id' AS {guid})
+              ORDER BY issued_at DESC, id DESC LIMIT 200) AS t
+        WHERE t.idle_ms IS NOT NULL OR t.refresh_hash IS NOT NULL),
+       (SELECT COUNT(*)
+        FROM (SELECT * FROM tokens WHERE user_id = CAST(wanted.value->>'id' AS {guid})
+              ORDER BY issued_at DESC, id DESC LIMIT 200) AS t
+        WHERE t.idle_ms IS NOT NULL AND t.revoked_at IS NULL AND t.access_expires > {now}
+          AND COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms
+          AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0))
+FROM json_each($1) AS wanted;

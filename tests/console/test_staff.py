@@ -1,0 +1,60 @@
+"""The pages of staff and of roles: what they show, and the forms that a viewer may send."""
+
+from collections.abc import Callable
+
+from keepers import Keeper, open_session
+
+import people
+import staff
+from world import World
+
+
+def test_pages_need_staff_manage(keeper: Callable[[str], Keeper]) -> None:
+    for page in ("/console/staff", "/console/roles", "/console/roles/shop"):
+        assert keeper("Clerk").get(page).status == 403
+    assert "Staff" not in keeper("Clerk").page("/console").links
+
+
+def test_staff_are_listed_suspended_and_resumed(world: World, root: Keeper) -> None:
+    staff.add_account(world, "Guard", "moderator")
+    open_session(world, "Shop")
+    page = root.page("/console/staff")
+    assert {"Guard", "Shop", "Root", "moderator"} <= set(page.links)
+    shop = f"/api/keeper/v1/users/{people.USER_IDS['Shop']}"
+    assert f"{shop}/sessions" in {form.fields.get("path", "") for form in page.forms}
+    for method, act in (("DELETE", "sessions"), ("POST", "suspend"), ("POST", "resume")):
+        preview = root.preview(method, f"{shop}/{act}", back="/console/staff")
+        assert root.confirm(preview, "left the team").status == 303
+        shown = root.page("/console/staff").text.partition("A suspended account")[0]
+        assert ("suspended" in shown) == (act == "suspend")
+
+
+def test_viewer_gets_no_forms_for_accounts_that_outrank_them(world: World) -> None:
+    staff.add_account(world, "Guard", "moderator")
+    staff.add_account(world, "Chief", staff.save_role(world, "chief", ["users.query", "staff.manage"]))
+    chief = world.get("/api/v1/users/Chief").json["Id"]
+    page = open_session(world, "Chief", chief).page("/console/staff")
+    guard = world.get("/api/v1/users/Guard").json["Id"]
+    assert "Guard" in page.links
+    assert not [form for form in page.forms if guard in form.fields.get("path", "")]
+
+
+def test_role_is_made_edited_and_deleted(world: World, root: Keeper) -> None:
+    body = {"name": "night watch", "about": "At night.", "permissions[]": "", "permissions[players.read]": "yes"}
+    made = root.preview("POST", "/api/keeper/v1/roles", body)
+    assert "Create the role night watch" in made.raw.decode()
+    assert root.confirm(made, "new shift").status == 303
+    assert "players.read" in root.page("/console/roles/night%20watch").text
+    edited = root.preview("PUT", "/api/keeper/v1/roles/night watch", {"about": "x", "permissions[]": ""})
+    assert root.confirm(edited, "nothing to do").status == 303
+    roles = {each["Name"]: each for each in world.get("/api/keeper/v1/roles").json["Roles"]}
+    assert (roles["night watch"]["About"], roles["night watch"]["Permissions"]) == ("x", [])
+    assert root.confirm(root.preview("DELETE", "/api/keeper/v1/roles/night watch"), "no shift").status == 303
+    assert root.get("/console/roles/night%20watch").status == 404
+
+
+def test_roles_are_shown_in_plain_words(root: Keeper) -> None:
+    assert "Give items to players." in root.page("/console/roles").text
+    admin = root.page("/console/roles/admin")
+    assert "This role always has every permission." in admin.text
+    assert not [form for form in admin.forms if "roles" in form.fields.get("path", "")]
