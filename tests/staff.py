@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
+import people
 from gamekeeper.game import lookup, roles, tokens
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserRegistered
@@ -36,15 +37,14 @@ def add_account(world: World, name: str, *held: str, powers: Powers | None = Non
 
 
 def fill_roles(world: World) -> None:
-    """Fill every table of roles and API keys: a new role, an edited one, and an account with both and with a key."""
+    """Fill every table of roles, API keys and gifts: a new role, an edited one, and an account with both."""
     save_role(world, "helper", ["players.read", "moderation.mute"])
     save_role(world, "shop", ["items.give"])
     wanted = {"give": ["helper", "shop"], "grant": ["audit.read"]}
     assert world.post("/api/keeper/v1/users/Ann/roles", wanted).status == 200
-    limits = {
-        "Addresses": ["192.0.2.0/24"],
-        "PerMinute": 5,
-        "Servers": ["realm-1"],
-        "ExpiresAt": "2999-01-01T00:00:00Z",
-    }
-    assert world.post("/api/keeper/v1/keys", {"Name": "shop", "Role": "shop", "Owner": "Ann", **limits}).status == 200
+    limits = {"Addresses": ["192.0.2.0/24", "127.0.0.1"], "PerMinute": 5, "Servers": ["realm-1"], "MostPerDay": 9}
+    key = {"Name": "shop", "Role": "shop", "Owner": "Root", "ExpiresAt": "2999-01-01T00:00:00Z", **limits}
+    text = world.post("/api/keeper/v1/keys", key).json["Key"]
+    gift = {"itemid": people.COIN.id, "quantity": 2}
+    assert world.post("/api/v1/players/Bob/items/give", gift, token=text).status == 200
+    world.sql(f"INSERT INTO role_quotas (role, item_id, most) VALUES ('helper', '{people.COIN.id}', 5)")  # noqa: S608 - ours

@@ -14,9 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gamekeeper import crash
-from gamekeeper.game import security
+from gamekeeper.game import gifts, security
 from gamekeeper.game.codec import Codec, SubjectIds
 from gamekeeper.game.effects import Change, Unlogged, UserRegistered
+from gamekeeper.game.gifts import GiftLimits
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.security import FindOrigin, SecurityEvent
 from gamekeeper.store import keys, ledger
@@ -41,6 +42,7 @@ class Intent(Struct, frozen=True):
     key: str | None = None
     fingerprint: str = ""
     dry_run: bool = False
+    gift_limits: GiftLimits | None = None  # limits of the caller's gifts; None: no limit
     expected: str | None = None  # fingerprint of the state that the caller saw in a dry run; another state is refused
     find_origin: FindOrigin | None = None  # finds the client's address and browser, for the security log
     queue: str | None = None  # requests with the same queue name wait for each other before they take a connection
@@ -139,6 +141,8 @@ class Changes:
         return ApplyResult(kept.answer, replayed=True)
 
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.LedgerEntry]:
+        if intent.gift_limits is not None or decision.undoes is not None:
+            await gifts.count_gifts(tx, intent.gift_limits, decision.changes, decision.undoes)
         entries: list[ledger.LedgerEntry] = []
         if decision.erased_names:
             intent = replace(intent, reason=_erase_names(intent.reason, decision.erased_names))

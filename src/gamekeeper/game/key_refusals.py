@@ -1,9 +1,9 @@
-"""Refusals of requests about API keys, and of requests that an API key may not send. `refusals.py` has all others.
+"""Refusals of requests about API keys, of requests that a key may not send, and of gifts beyond a limit.
 
 Malformed        BadAddressRange
 Forbidden        KeyOutOfReach  KeyManagesNoKeys  AddressNotAllowed  ServerNotAllowed
 NotFound         NoSuchKey
-Conflict         KeyRevoked
+Conflict         KeyRevoked  ItemNotAllowed  GiftTooLarge  QuotaReached
 TooManyRequests  TooManyKeyRequests
 """
 
@@ -36,6 +36,22 @@ class NoSuchKey(NotFound):
 
 class KeyRevoked(Conflict):
     """The API key '{name}' was revoked. Create a new one."""
+
+
+class ItemNotAllowed(Conflict):
+    """The API key may not give the item '{item}'. Nothing was given."""
+
+
+class GiftTooLarge(Conflict):
+    """The API key may give at most {most} of an item in one request. Nothing was given."""
+
+
+class QuotaReached(Conflict):
+    """At most {most} of item '{item}' may be given per UTC day, and {given} were given today. Nothing was given."""
+
+    def __init__(self, *, most: int, item: str, given: int, ends_at: int) -> None:
+        super().__init__(most=most, item=item, given=given)
+        self.ends_at = ends_at  # end of the day, in milliseconds since 1970
 
 
 class TooManyKeyRequests(TooManyRequests):

@@ -1,4 +1,4 @@
-"""Deletes old rows: stored answers, tokens, mails, guesses, security events, and changes if the operator wants it.
+"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, security events, and changes if wanted.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
 So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
@@ -17,7 +17,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock, keys, known_callers, ledger, mails, security, tokens
+from gamekeeper.store import clock, gifts, keys, known_callers, ledger, mails, security, tokens
 from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
@@ -27,6 +27,7 @@ BATCH_CHANGES = 1_000
 MOST_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
 HOUR_MS = 60 * 60 * 1000
 DAY_MS = 24 * HOUR_MS
+GIFT_DAYS = 7  # days for which the totals of gifts are kept; limits need only those of today
 # time in ms before a clock is trusted for deletions: an operator or NTP can correct a wrong clock meanwhile
 PROBATION_MS = 6 * HOUR_MS
 # a clock jump in ms that counts as wrong: more than NTP slews in six hours, less than any retention time
@@ -107,6 +108,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         known_callers.delete_old(tx, now_ms - guesses.KNOWN_CALLER_MS, BATCH_ROWS)
         tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
+        gifts.delete_old(tx, now_ms - GIFT_DAYS * DAY_MS)
 
     async def delete_events(tx: Writing) -> int:
         return await security.delete_old(tx, now_ms - settings.security_days * DAY_MS, BATCH_ROWS)

@@ -7,14 +7,17 @@ from typing import Protocol
 
 from gamekeeper.game import api_keys, permissions
 from gamekeeper.game.actors import Actor
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.security import CredentialUse
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
 from gamekeeper.store import api_keys as key_rows
-from gamekeeper.store import tokens
+from gamekeeper.store import gifts, tokens
+from gamekeeper.store.api_keys import KeyCallerRow
 from gamekeeper.store.engine import Store
+from gamekeeper.store.users import Grants
 
 # seconds for which an active token is cached: a revocation by another process takes effect within 5 s
 CACHE_SECONDS = 4.0
@@ -24,6 +27,7 @@ MAX_TOKEN_LENGTH = 255
 BEARER, BEARER_LENGTH = b"Bearer ", 7
 # permissions whose refusals have codes of their own, since versions without other permissions: clients know them
 POWERS = frozenset({"moderation.ban", "moderation.kick", "moderation.mute"})
+GIVE = "items.give"
 ROLES = frozenset({"users.query", "users.manage", "game.link"})
 
 
@@ -35,6 +39,7 @@ class Caller:
     read_only: bool
     permissions: frozenset[str]  # all permissions of the caller, see game/permissions.py
     is_session: bool = False  # the token is of a console session, which expires when idle
+    gift_limits: GiftLimits | None = None  # limits of its gifts; None: no limit
     key: CallingKey | None = None  # the API key and its limits; None: the caller has a token
 
     @property
@@ -119,7 +124,9 @@ class Callers:
             raise Denied
         held = permissions.find_effective(row.powers, row.grants)
         read_only = row.read_only or (row.has_read_only_roles and held <= permissions.READING)
-        caller = Caller(row.user_id, row.name, row.token_id, read_only, held, row.session)
+        daily = await self._load_quotas(row.user_id, row.grants) if row.has_quotas else ()
+        limits = GiftLimits(daily=daily) if daily else None
+        caller = Caller(row.user_id, row.name, row.token_id, read_only, held, row.session, limits)
         if used_by is None:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use
         address = used_by.address
@@ -135,10 +142,32 @@ class Callers:
         owners = permissions.find_effective(row.powers, row.grants)
         held = api_keys.include(row.permissions, row.role) & owners
         read_only = row.has_read_only_role or (row.has_read_only_owner and owners <= permissions.READING)
-        caller = Caller(row.user_id, row.user, row.id, read_only, held, key=make_calling_key(row))
+        limits = await self._make_gift_limits(row)
+        caller = Caller(row.user_id, row.user, row.id, read_only, held, gift_limits=limits, key=make_calling_key(row))
         seconds = CACHE_SECONDS if row.life_ms is None else min(CACHE_SECONDS, row.life_ms / 1000)
         _remember(believed, text_hash, caller, asked + seconds)
         return caller
+
+    async def _load_quotas(self, user_id: str, grants: Grants) -> tuple[DailyLimit, ...]:
+        """Return the daily limit of an account by its roles; none if it may give items by a role without a quota."""
+        if GIVE in grants.direct:
+            return ()
+        quotas = await gifts.read_quotas_of_user(self._store, user_id)
+        return (DailyLimit(user_id, tuple(quotas)),) if quotas and all(quotas) else ()
+
+    async def _make_gift_limits(self, row: KeyCallerRow) -> GiftLimits | None:
+        """Return the limits of an API key's gifts: its own, those of its role, and those of its owner."""
+        own = row.limits
+        daily = list(await self._load_quotas(row.user_id, row.grants)) if row.has_quotas else []
+        quotas = await gifts.read_quotas_of_role(self._store, row.role) if row.has_quotas and row.role else {}
+        if own.most_per_day is not None:
+            daily.append(DailyLimit(row.id, ({EVERY_OTHER_ITEM: own.most_per_day},)))
+        if quotas:
+            daily.append(DailyLimit(row.id, (quotas,)))
+        if own.items is None and own.most_per_request is None and not daily:
+            return None
+        items = None if own.items is None else frozenset(own.items)
+        return GiftLimits(items, own.most_per_request, tuple(daily))
 
 
 def _remember(cache: dict[str, tuple[Caller, float]], text_hash: str, caller: Caller, until: float) -> None:

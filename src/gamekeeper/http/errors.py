@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from gamekeeper import log
 from gamekeeper.game import refusals
-from gamekeeper.game.key_refusals import AddressNotAllowed
+from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import codec, wire
+from gamekeeper.http.instants import format_instant
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
 
 LOG_IN = "/api/oauth/token"  # path of the log-in, whose errors also have OAuth's fields
@@ -125,6 +126,8 @@ def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
         return wire.errors.encode_log_in_error("invalid_request", error)
     if isinstance(refusal, refusals.UnappliedChanges):
         return wire.feed.encode_unapplied_error(codec.make_feed_changes(refusal.changes), error)
+    if isinstance(refusal, QuotaReached):
+        return wire.errors.encode_quota_error(format_instant(refusal.ends_at), error)
     if isinstance(refusal, refusals.LogInRefusal):
         return wire.errors.encode_log_in_error(refusal.error or refusal.code, error)
     return wire.encode(error)

@@ -17,7 +17,7 @@ from gamekeeper.game.role_refusals import HeldByRole, LastManager, OwnRole, Perm
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
-from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.operation import GIFT_REFUSALS, NO_STORE, READ, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import Reading
@@ -172,7 +172,7 @@ async def get_variables(request: Request, query: wire.history.ThenQuery) -> byte
         *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
-        *(RoleOutOfReach, OwnRole, HeldByRole, LastManager),
+        *(RoleOutOfReach, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDO_CHANGE]),
 )

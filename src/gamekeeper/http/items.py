@@ -5,7 +5,7 @@ from gamekeeper.game import inventory, items, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.http import codec, samples, wire
-from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
+from gamekeeper.http.operation import GIFT_REFUSALS, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import items as item_rows
@@ -95,7 +95,7 @@ async def get_bag(request: Request, bag_id: str) -> bytes:
     access=WRITE,
     body=wire.items.GiveItem,
     answer=wire.items.Given,
-    refusals=(no.NoSuchItem, no.InventoryFull),
+    refusals=(no.NoSuchItem, no.InventoryFull, *GIFT_REFUSALS),
     example_body=wire.items.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
     example_answer=wire.items.Given(samples.DRAUGHT, wire.items.Quantity(total=2, bank=0, inventory=2)),
 )

@@ -14,6 +14,7 @@ from typing import Any, NotRequired, Required, TypedDict, TypeVar, Unpack, get_a
 import msgspec
 from msgspec import Struct
 
+from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.path_parameters import PathValue, list_names, list_values
@@ -63,6 +64,7 @@ MANAGE = needs("users.query", "users.manage")
 STAFF = needs("staff.manage")
 KEYS = needs("keys.manage")
 LINK = needs("game.link")
+GIFT_REFUSALS = (ItemNotAllowed, GiftTooLarge, QuotaReached)  # refusals of all operations that can give items
 BAN, KICK, MUTE = needs("moderation.ban"), needs("moderation.kick"), needs("moderation.mute")
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
-from gamekeeper.game.key_refusals import AddressNotAllowed, TooManyKeyRequests
+from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached, TooManyKeyRequests
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import errors, samples, wire
@@ -50,6 +50,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "act": "delete",
     "known": "admin, api, moderator",
     "parameter": "playr",
+    "given": 18,
     "range": "192.0.2.0/33",
     "address": "192.0.2.7",
     "server": samples.REALM,
@@ -98,6 +99,8 @@ def describe_response(kinds: Sequence[RefusalType], schema: Schema, examples: Sc
 def find_shape(kind: RefusalType, operation: Operation) -> type[wire.errors.Error]:
     if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
         return wire.errors.LogInError
+    if kind is QuotaReached:
+        return wire.errors.QuotaError
     return wire.feed.UnappliedError if kind is no.UnappliedChanges else wire.errors.Error
 
 
@@ -177,6 +180,8 @@ def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN4
     shape = find_shape(kind, operation)
     if shape is wire.feed.UnappliedError:
         return msgspec.json.decode(wire.feed.encode_unapplied_error([samples.CHANGE], plain))
+    if shape is wire.errors.QuotaError:
+        return msgspec.json.decode(wire.errors.encode_quota_error(samples.END_OF_DAY, plain))
     if shape is wire.errors.LogInError:
         known = (kind.error or get_code(kind)) if issubclass(kind, no.LogInRefusal) else get_code(no.InvalidRequest)
         return msgspec.json.decode(wire.errors.encode_log_in_error(known, plain))

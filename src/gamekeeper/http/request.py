@@ -97,6 +97,7 @@ class Request(msgspec.Struct):
             key=key,
             fingerprint=make_fingerprint(self.method, self.route, self.params, self.body, self.raw_body) if key else "",
             dry_run=self.dry_run,
+            gift_limits=self.caller.gift_limits,
             expected=self.expected,
             find_origin=self.find_origin,
             queue=self._name_queue(),

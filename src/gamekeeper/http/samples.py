@@ -22,6 +22,8 @@ TOKEN_ID, EPOCH = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "6fa459ea-ee8a-4ca4-89
 MAIL_ID, MAIL_CURSOR = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "1769860800000-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
 TIME, LATER_TIME, MAIL_EXPIRY = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z", "2026-01-31T12:30:00.000Z"
 
+END_OF_DAY = "2026-02-01T00:00:00.000Z"
+
 RECORD = wire.players.PlayerRecord(
     Name=PLAYER,
     InBank=False,

@@ -60,6 +60,7 @@ class KeyCallerRow(NamedTuple):
     user: str
     powers: Powers
     grants: Grants
+    has_quotas: bool  # a role has a quota, perhaps that of the key or one of the owner
 
 
 async def find_caller(tx: Reading, text_hash: str) -> KeyCallerRow | None:
@@ -82,6 +83,7 @@ async def find_caller(tx: Reading, text_hash: str) -> KeyCallerRow | None:
         user=user,
         powers=Powers._make(map(bool, row[18:26])),
         grants=parse_grants(row[26]),
+        has_quotas=bool(row[27]),
     )
 
 

@@ -7,7 +7,8 @@ SELECT k.id, k.name, k.scope_id, k.role, k.permissions, k.addresses, k.per_minut
        COALESCE((SELECT o.read_only FROM roles o WHERE o.name = k.role), {false}),
        NOT EXISTS (SELECT 1 FROM roles o WHERE NOT o.read_only
                    AND (o.name IN (SELECT h.role FROM user_roles h WHERE h.user_id = u.id) OR (u.api AND o.name = 'api'))),
-       u.id, u.name, u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants
+       u.id, u.name, u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants,
+       EXISTS (SELECT 1 FROM role_quotas)
 FROM api_key_texts x JOIN api_keys k ON k.id = x.key_id JOIN user_records u ON u.id = k.user_id
 WHERE x.hash = $1 AND (x.ends_at IS NULL OR x.ends_at > {now})
   AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})

@@ -20,6 +20,7 @@ class CallerRow(NamedTuple):
     has_read_only_roles: bool  # all roles of the account are read-only
     powers: Powers
     grants: Grants
+    has_quotas: bool  # a role has a quota, perhaps one of the account
 
 
 class RefreshRow(NamedTuple):
@@ -77,9 +78,8 @@ async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
     if row is None:
         return None
     powers = Powers._make(map(bool, row[7:15]))
-    return CallerRow(
-        row[0], bool(row[1]), row[2], row[3], row[4], bool(row[5]), bool(row[6]), powers, parse_grants(row[15])
-    )
+    token = (row[0], bool(row[1]), row[2], row[3], row[4], bool(row[5]), bool(row[6]))
+    return CallerRow(*token, powers, parse_grants(row[15]), bool(row[16]))
 
 
 async def find_refresh_owner(tx: Reading, refresh_hash: str) -> str | None:

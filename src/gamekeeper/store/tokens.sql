@@ -3,7 +3,7 @@
 SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, t.idle_ms IS NOT NULL,
        NOT EXISTS (SELECT 1 FROM roles o WHERE NOT o.read_only
                    AND (o.name IN (SELECT h.role FROM user_roles h WHERE h.user_id = u.id) OR (u.api AND o.name = 'api'))),
-       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants
+       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants, EXISTS (SELECT 1 FROM role_quotas)
 FROM tokens t JOIN user_records u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
   AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)

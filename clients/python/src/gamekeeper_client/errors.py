@@ -32,7 +32,8 @@ GamekeeperError              `idempotency_key` of a write: repeat the call with 
     │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
     │   ├── PlayerOnline  OwnAccount  OwnPowers
     │   ├── OwnRole  HeldByRole  RoleExists  RoleInUse  BuiltinRole  LastManager
-    │   ├── KeyRevoked
+    │   ├── KeyRevoked  ItemNotAllowed  GiftTooLarge
+    │   ├── QuotaReached     has `ends_at`
     │   ├── AlreadyBanned  AlreadyMuted
     │   ├── UnappliedChanges    has `changes`
     │   ├── EpochChanged  ChangesTrimmed  CursorAhead
@@ -67,6 +68,7 @@ class Error(Struct, rename="pascal"):
     code: str = ""
     request_id: str = ""
     changes: list[Change] = []  # changes that the game server has not applied; only with the code unapplied_changes
+    ends_at: str = ""  # end of the UTC day; only with the code quota_reached
 
 
 class GamekeeperError(Exception):
@@ -191,6 +193,8 @@ class RoleInUse(Conflict): ...
 class BuiltinRole(Conflict): ...
 class LastManager(Conflict): ...
 class KeyRevoked(Conflict): ...
+class ItemNotAllowed(Conflict): ...
+class GiftTooLarge(Conflict): ...
 class EpochChanged(Conflict): ...
 class ChangesTrimmed(Conflict): ...
 class CursorAhead(Conflict): ...
@@ -229,6 +233,14 @@ class UnappliedChanges(Conflict):
     def __init__(self, status: int, error: Error, retry_after: float | None = None) -> None:
         super().__init__(status, error, retry_after)
         self.changes: list[Change] = error.changes
+
+
+class QuotaReached(Conflict):
+    """The quota of the day for the item is reached; the day ends at `ends_at`."""
+
+    def __init__(self, status: int, error: Error, retry_after: float | None = None) -> None:
+        super().__init__(status, error, retry_after)
+        self.ends_at: str = error.ends_at
 
 
 BRANCHES: Mapping[int, type[Refused]] = {

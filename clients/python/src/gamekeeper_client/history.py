@@ -131,7 +131,7 @@ class History:
         Raises UndoConflict, ItemMovedOn, NotUndoable, AlreadyUndone, NoSuchChange, HistoryTrimmed, NoSuchUser,
         RoleMissing, PowerMissing, Outranked, OwnPowers, NameTaken, UsernameTaken, EmailTaken, PlayerOnline,
         AlreadyBanned, AlreadyMuted, OwnAccount, PermissionMissing, RoleOutOfReach, OwnRole, HeldByRole, LastManager,
-        BadField.
+        ItemNotAllowed, GiftTooLarge, QuotaReached, BadField.
         """
         return Payload(Undone, query={"force": True} if force else None)
 

@@ -112,7 +112,8 @@ class ItemOperations:
         quantity: how many to give.
         bank_overflow: put into the bank what does not fit into the inventory.
         Returns how many of the item the player has after the change.
-        Raises NoSuchPlayer, NoSuchItem, InventoryFull, BadField, PermissionMissing.
+        Raises NoSuchPlayer, NoSuchItem, InventoryFull, ItemNotAllowed, GiftTooLarge, QuotaReached, BadField,
+        PermissionMissing.
         """
         return Payload(Given, body={"itemid": item_id, "quantity": quantity, "bankoverflow": bank_overflow})
 

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http.wire.scalars import encode
+from gamekeeper.http.wire.scalars import Instant, encode
 
 
 class Error(Struct):
@@ -21,6 +21,12 @@ class LogInError(Error):
     error: Literal["invalid_request", "invalid_grant", "unsupported_grant_type", "unauthorized_client"]
 
 
+class QuotaError(Error):
+    """The refusal of a gift beyond a quota, with the end of the day. `encode_quota_error` encodes it."""
+
+    EndsAt: Instant
+
+
 def describe_code(codes: Sequence[str]) -> dict[str, object]:
     """Return the schema of `Code`, with the codes that an operation can answer with."""
     return {"Code": {"type": "string", "enum": codes}}
@@ -28,3 +34,7 @@ def describe_code(codes: Sequence[str]) -> dict[str, object]:
 
 def encode_log_in_error(code: str, error: Error) -> bytes:
     return encode({"error": code, **msgspec.structs.asdict(error)})
+
+
+def encode_quota_error(ends_at: str, error: Error) -> bytes:
+    return encode({**msgspec.structs.asdict(error), "EndsAt": ends_at})

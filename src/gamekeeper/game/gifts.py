@@ -1,0 +1,89 @@
+"""Limits of gifts: what an API key may give, and how much of an item a giver may give on one UTC day.
+
+`changes.py` counts the gifts of every decision of a limited caller, in the transaction of the change. So a dry run and
+a refused change count nothing, and parallel gifts wait for each other at the row of their total.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gamekeeper.game.effects import Change, ItemsChanged, Unlogged
+from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store import gifts
+from gamekeeper.store.engine import Writing
+
+GIVEN, SET = "items_given", "items_set"
+EVERY_OTHER_ITEM = ZERO_GUID  # id in a quota that stands for all items without a quota of their own
+
+
+class DailyLimit(NamedTuple):
+    """The most of each item that a giver may give on one UTC day; the largest of its quotas counts."""
+
+    giver_id: str  # an account or an API key
+    quotas: tuple[Mapping[str, int], ...]  # for each role: id of an item → the most of it
+
+    def find_most(self, item_id: str) -> int | None:
+        """Return the most of an item; None: no limit, because one of the roles has none for it."""
+        found = [each.get(item_id, each.get(EVERY_OTHER_ITEM)) for each in self.quotas]
+        limits = [each for each in found if each is not None]
+        return max(limits) if limits and len(limits) == len(found) else None
+
+
+class GiftLimits(NamedTuple):
+    items: frozenset[str] | None = None  # ids of the items that may be given; None: all
+    most_per_request: int | None = None
+    daily: tuple[DailyLimit, ...] = ()
+
+
+def list_gifts(changes: Iterable[Change | Unlogged], undoes: int | None) -> Counter[str]:
+    """Return the quantity of each item that changes give: id of the item → quantity, negative if it is taken back.
+
+    An undo counts like the change that it makes.
+    """
+    found: Counter[str] = Counter()
+    for change in changes:
+        if isinstance(change, ItemsChanged) and (change.kind == GIVEN or (change.kind == SET and undoes is not None)):
+            for spot, after in change.outcome.changed_slots.items():
+                before = change.slots.get(spot)
+                if before is not None:
+                    found[before.item_id] -= before.quantity
+                if after is not None:
+                    found[after.item_id] += after.quantity
+    return found
+
+
+async def count_gifts(
+    tx: Writing, limits: GiftLimits | None, changes: Iterable[Change | Unlogged], undoes: int | None
+) -> None:
+    """Count the gifts of a decision, and refuse those beyond a limit. An undone gift is given back on its own day."""
+    found = list_gifts(changes, undoes)
+    if undoes is not None:
+        for item_id, quantity in found.items():
+            if quantity < 0:
+                gifts.give_back(tx, undoes, item_id, -quantity)
+    if limits is not None:
+        await _require_within(tx, limits, {item_id: quantity for item_id, quantity in found.items() if quantity > 0})
+
+
+async def _require_within(tx: Writing, limits: GiftLimits, given: Mapping[str, int]) -> None:
+    for item_id, quantity in given.items():
+        if limits.items is not None and item_id not in limits.items:
+            raise ItemNotAllowed(item=item_id)
+        if limits.most_per_request is not None and quantity > limits.most_per_request:
+            raise GiftTooLarge(most=limits.most_per_request)
+    most: dict[tuple[str, str], int] = {}
+    for limit in limits.daily:
+        for item_id in given:
+            found = limit.find_most(item_id)
+            if found is not None:
+                most[limit.giver_id, item_id] = min(found, most.get((limit.giver_id, item_id), found))
+    if not most:
+        return
+    totals = await gifts.add(tx, (gifts.Gift(giver_id, item_id, given[item_id]) for giver_id, item_id in most))
+    for total in totals:
+        limit = most[total.giver_id, total.item_id]
+        if total.quantity > limit:
+            before = total.quantity - given[total.item_id]
+            raise QuotaReached(most=limit, item=total.item_id, given=before, ends_at=total.ends_at)
