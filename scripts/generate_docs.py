@@ -14,6 +14,9 @@ from gamekeeper.settings import Settings, show_value, variable
 
 DOCS = Path(__file__).parent.parent / "docs"
 WIDTH = 100
+GUARDED_RULE = """ It includes `keys.manage` and `staff.manage` only in console
+sessions, for tokens got with a [second factor](second-factors.md), and on accounts without one; the setting
+`GAMEKEEPER_STAFF_WITHOUT_SECOND_FACTOR` can forbid the latter."""
 SETTINGS_HEAD = """# Settings
 
 For operators. This page lists every setting with its default and its meaning.
@@ -125,7 +128,9 @@ def permissions_page() -> str:
     rows = [
         f"| `{name}` | {_cell(about)} | {', '.join(_list_roles_with(name))} |\n" for name, about in PERMISSIONS.items()
     ]
-    included = [f"\n`{name}` includes {_describe_permissions(held)}.\n" for name, held in INCLUDED.items()]
+    included = [
+        f"\n`{name}` includes {_describe_permissions(held)}.{GUARDED_RULE}\n" for name, held in INCLUDED.items()
+    ]
     roles = [
         f"| `{name}` | {_cell(role.about)} | {_describe_permissions(role.permissions)} |\n"
         for name, role in BUILTIN_ROLES.items()

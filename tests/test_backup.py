@@ -15,6 +15,7 @@ import pytest
 import state
 
 import api_keys
+import factors
 import game_server
 import outbox
 import people
@@ -92,6 +93,7 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
 
 def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
     staff.fill_roles(world)
+    factors.add_totp(world, people.USER_IDS["Ann"])
     give(world)
     world.sql("UPDATE epoch SET trimmed = 3")
     before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import factors
 import people
 import staff
 from command_line import CommandLine
@@ -344,6 +345,26 @@ def test_role_given_by_another_program_is_found(world: World) -> None:
     ((check, message),) = errors(world)
     assert check == "powers"
     assert "roles differ from the audit log" in message
+
+
+def test_secret_that_the_key_file_cannot_decrypt_is_found(world: World, tmp_path: Path) -> None:
+    factors.add_totp(world, people.USER_IDS["Ann"])
+    assert errors(world) == []
+    (tmp_path / "other.key").write_text("B" * 43 + "=")
+    other = World(world.url, world.tokens, world.loop, secret_key_file=str(tmp_path / "other.key"))
+    ((check, message),) = errors(other)
+    other.close()
+    assert check == "second factors"
+    assert "cannot decrypt a second factor of Ann." in message
+    missing = World(world.url, world.tokens, world.loop, secret_key_file=str(tmp_path / "none"))
+    assert "cannot be read" in errors(missing)[0][1]
+    missing.close()
+
+
+def test_unknown_role_that_requires_a_factor_is_found(make_world: Callable[..., World]) -> None:
+    ((check, message),) = errors(make_world(second_factor_roles="admin,bosses"))
+    assert check == "second factors"
+    assert "names the role bosses, which does not exist" in message
 
 
 def test_unknown_permission_of_a_role_is_noted(world: World) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import factors
 import staff
 from copied import contents, is_untouched
 from findings import errors, unseen
@@ -75,6 +76,7 @@ def folder(tmp_path: Path) -> Path:
 def test_export_restores_every_table(world: World, folder: Path, target: str, opened: Callable[[str], World]) -> None:
     """Restore to each engine from each: all tables are equal, except for sessions and presence."""
     staff.fill_roles(world)
+    factors.add_totp(world, USER_IDS["Ann"])
     give(world, headers={"Idempotency-Key": "once"})
     ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"
     world.sql(ban, USER_IDS["Bob"], 2**60)  # the ban ends at a time beyond the calendar

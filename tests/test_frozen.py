@@ -16,7 +16,12 @@ from world import World, open_world
 
 MOST_BYTES = 300_000  # size limit in bytes for the dumps of one version, both engines together
 # by version: kinds of changes that it did not have yet
-NEWER_KINDS = {"0.1.0": {"roles_changed", "role_saved", "role_deleted", "user_suspended", "user_resumed"}}
+NEWER_KINDS = {
+    "0.1.0": {
+        *("roles_changed", "role_saved", "role_deleted", "user_suspended", "user_resumed"),
+        *("second_factors_changed", "second_factors_reset"),
+    }
+}
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
 
 

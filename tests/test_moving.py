@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+import factors
 import outbox
 import staff
 from copied import contents, is_untouched
@@ -20,7 +21,7 @@ from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, TableChecksum
 from gamekeeper.store import closing
 from gamekeeper.store.migrate import ClosedDatabase, SchemaMismatch, migrate
-from people import ANN, BOB, COIN
+from people import ANN, BOB, COIN, USER_IDS
 from server import Server
 from world import World
 
@@ -88,6 +89,7 @@ def listening() -> Iterator[None]:
 def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
     """A move from each engine to each copies all tables, with reset codes and waiting mails."""
     staff.fill_roles(world)
+    factors.add_totp(world, USER_IDS["Ann"])
     first = give(world, headers=KEY)
     outbox.ask(world)
     world.call("PUT", "/api/link/v1/servers/realm1", body={"Lease": 60}, by="Server")

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -27,6 +28,7 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 CLI = Intent(request_id="test")
 OK = 200
+KEY_FILE = str(Path(__file__).parent / "secret_key_of_tests.txt")
 SENT = hash_for_wire(people.PASSWORD)
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost, to make tests fast
 
@@ -61,7 +63,7 @@ class World:
         self.url = url
         self.tokens = known_tokens
         self.loop = loop
-        given: dict[str, Any] = {"access_log": False, **changed}
+        given: dict[str, Any] = {"access_log": False, "secret_key_file": KEY_FILE, **changed}
         self.keeper: Keeper = app.build_keeper(settings.load({}, database=url, **given))
         self.asgi = app.build(self.keeper)
         self.run(self.keeper.store.open())

@@ -25,6 +25,8 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
+from gamekeeper.game.sealing import KeyFile
+from gamekeeper.game.second_factors import read_policy
 from gamekeeper.game.security import FailedGuesses
 from gamekeeper.http import codec, health, openapi, workers
 from gamekeeper.http.admission import Admission
@@ -94,6 +96,7 @@ def build_keeper(settings: Settings) -> Keeper:
         Feed(store),
         Lists(store),
         FailedGuesses(store),
+        KeyFile(settings.secret_key_file, store.path),
     )
 
 
@@ -127,7 +130,7 @@ async def _close_keeper(keeper: Keeper) -> None:
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     """Build the ASGI application; `jobs` run in addition to the usual background jobs."""
-    callers = Callers(keeper.store)
+    callers = Callers(keeper.store, read_policy(keeper.settings))
     upkeep = BackgroundJobs(keeper, callers, jobs)
     pages = None
     if keeper.settings.console:

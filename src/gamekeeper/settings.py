@@ -92,6 +92,10 @@ class Settings:
         "Bearer token that Prometheus needs to read /metrics; empty: /metrics is off.",
         secret=mask_all,
     )
+    public_url: str = setting(
+        "",
+        "Address at which people open the console, such as https://keeper.example; needed for passkeys.",
+    )
     access_log: bool = setting(True, "Whether to log each request as a JSON line on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, shown in mails and in the console.")
     max_page_size: int = setting(100, "Largest page size of a list; larger requests get this size.", least=1)
@@ -116,6 +120,20 @@ class Settings:
     refresh_days: int = setting(7, "Lifetime of a refresh token in days.", least=1)
     refresh_grace_seconds: int = setting(
         30, "Seconds for which a refresh token still works after it was exchanged.", least=0
+    )
+    second_factor_roles: str = setting(
+        "",
+        "Roles, separated by commas, whose accounts need a second factor; empty: none. See docs/second-factors.md.",
+    )
+    staff_without_second_factor: bool = setting(
+        True,
+        "Whether a token of an account without a second factor can manage staff and keys by the permission "
+        "users.manage; console sessions always can.",
+    )
+    secret_key_file: str = setting(
+        "",
+        "File with the key that encrypts TOTP secrets: 32 bytes in base64. Needed for second factors on PostgreSQL; "
+        "empty on SQLite: made beside the database. Backups do not contain it.",
     )
     guesses_per_caller: int = setting(
         10, "Wrong passwords allowed in five minutes for one account from one caller and client address.", least=1

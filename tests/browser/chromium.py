@@ -8,8 +8,8 @@ import pytest
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Chromium's sandbox does not work for the root user, and the tests run as root in a container.
 ARGUMENTS = [
-    # Chromium resolves no host name: no request may leave this machine
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # Chromium resolves no host name but localhost, which passkeys need: no request may leave this machine
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     *(["--no-sandbox"] if os.geteuid() == 0 else []),
 ]
 MISSING = (

@@ -45,7 +45,7 @@ class DemoServer(Server):
     """Runs `gamekeeper demo`, which keeps some players online, with additional players if requested."""
 
     def __init__(self, database: str, players: int = 0) -> None:
-        super().__init__(database)
+        super().__init__(database, secret_key_file=worlds.KEY_FILE)
         self.players = players
 
     def cookie(self, name: str) -> str:
@@ -62,6 +62,10 @@ class DemoServer(Server):
         """Send a request to the API outside the browser."""
         headers = {"Authorization": f"Bearer {self._token}", "X-Reason": reason}
         httpx.request(method, f"{self.url}/api/v1/{path}", json=body, headers=headers).raise_for_status()
+
+    def give_role(self, name: str, role: str) -> None:
+        headers, path = {"Authorization": f"Bearer {self._token}"}, f"/api/keeper/v1/users/{name}/roles"
+        httpx.post(f"{self.url}{path}", json={"give": [role]}, headers=headers).raise_for_status()
 
     @cached_property
     def _token(self) -> str:

@@ -25,6 +25,8 @@ PAGES = [
     "/console/changes?before=20",  # a short page of the audit log, which axe checks faster than the first page
     "/console/me",
     "/console/me/password",
+    "/console/me/second-factor",
+    "/console/me/second-factor/totp",
     "/console/sign-out",
     "/console/bulk",
     "/console/search?q=silver",

@@ -20,15 +20,24 @@ class Visitor:
     """A browser window, signed in as `name` if given."""
 
     def __init__(
-        self, browser: Browser, server: DemoServer, name: str, *, width: int = 1440, dark: bool = False, **more: Any
+        self,
+        browser: Browser,
+        server: DemoServer,
+        name: str,
+        *,
+        width: int = 1440,
+        dark: bool = False,
+        host: str = "127.0.0.1",
+        **more: Any,
     ) -> None:
         self.server = server
+        self._url = server.url.replace("127.0.0.1", host)
         self.expected: set[int] = set()  # HTTP statuses of refusals that the test expects
         self._cut = False
         self._wrong: list[str] = []
         looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", **more}
         self._context = browser.new_context(
-            base_url=server.url,
+            base_url=self._url,
             viewport={"width": width, "height": 844 if width < WIDE[0] else WIDE[1]},
             color_scheme="dark" if dark else "light",
             locale="en-GB",
@@ -86,13 +95,16 @@ class Visitor:
         yield
         over = True
 
+    def forget_cookies(self) -> None:
+        self._context.clear_cookies()
+
     def close(self) -> None:
         self._context.close()
         assert not self._wrong, "\n".join(self._wrong)
 
     def _watch(self, request: Request) -> None:
         """Record requests to other hosts; Chromium cannot reach them, but they must not even be tried."""
-        if not request.url.startswith((f"{self.server.url}/", "data:")):
+        if not request.url.startswith((f"{self._url}/", "data:")):
             self._wrong.append(f"asked another host for {request.url}")
 
     def _hear(self, message: ConsoleMessage) -> None:

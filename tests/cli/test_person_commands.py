@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import factors
 import people
 import staff
 from command_line import CommandLine
@@ -141,6 +142,20 @@ def test_export_has_roles(command: CommandLine, world: World, tmp_path: Path) ->
         ("role", "helper"),
         ("role", "shop"),
     ]
+
+
+def test_export_has_second_factors_without_secrets(command: CommandLine, world: World, tmp_path: Path) -> None:
+    secret, codes = factors.add_totp(world, people.USER_IDS["Ann"])
+    file = tmp_path / "ann.json"
+    command.says("users", "export", "Ann", str(file))
+    found = json.loads(file.read_text())
+    assert [(each["kind"], each["name"], each["last_used"]) for each in found["second_factors"]] == [
+        ("totp", "Phone", None)
+    ]
+    assert [each["used_at"] for each in found["recovery_codes"]] == [None] * 10
+    stored = [str(each) for row in world.sql("SELECT secret FROM second_factors") for each in row]
+    stored += [str(each) for row in world.sql("SELECT code_hash FROM recovery_codes") for each in row]
+    assert not [each for each in (secret, *codes, *stored) if each in file.read_text()]
 
 
 def test_export_omits_player_that_moved_to_another_account(command: CommandLine, world: World, tmp_path: Path) -> None:

@@ -140,7 +140,8 @@ def find_subclasses(kind: type[Any]) -> list[type[Any]]:
     return [found for each in kind.__subclasses__() for found in (each, *find_subclasses(each))]
 
 
-CONSOLE = "gamekeeper.console."  # module prefix of refusals that the console shows on pages and the API never sends
+# modules of refusals that the console shows on pages and the API never sends
+CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals")
 SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
 REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 

@@ -166,6 +166,9 @@ MAY_WRITE = frozenset(
         "game/account_effects.py",
         "game/api_keys.py",
         "game/gifts.py",  # may write: the write path calls it to count gifts
+        "game/second_factor_effects.py",
+        "game/passkeys.py",
+        "game/second_factors.py",  # may write: uses up a code, which is not a change of the account
         "game/tokens.py",
         "game/guesses.py",
         "game/registrations.py",  # may write: counts registrations for the rate limit

@@ -29,6 +29,7 @@ from gamekeeper.http.routes import ROUTES
 
 VERBS = {"get", "post", "put", "delete"}
 # Error codes that no operation documents: the router's, and the one that only the console's forms can cause
+OF_THE_CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals")  # modules of refusals on its pages
 OF_NO_OPERATION = {"method_not_allowed", "changed_meanwhile"}
 
 
@@ -136,7 +137,7 @@ def test_document_contains_no_secret() -> None:
 def kinds(kind: type[Refusal]) -> Iterator[type[Refusal]]:
     """Yield the refusals of the API, without those that only the console shows."""
     found = [each for each in kind.__subclasses__() if each.__module__.startswith("gamekeeper.")]
-    below = [each for each in found if not each.__module__.startswith("gamekeeper.console.")]
+    below = [each for each in found if not each.__module__.startswith(OF_THE_CONSOLE)]
     for each in below:
         yield from kinds(each)
     if not below:

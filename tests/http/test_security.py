@@ -58,7 +58,7 @@ def test_sign_in_has_the_exact_body(world: World) -> None:
         "Address": "192.0.2.7",
         "Browser": BROWSER["User-Agent"][:200],
         "CredentialId": token,
-        "Details": {"Session": False, "ReadOnly": False},
+        "Details": {"Session": False, "ReadOnly": False, "SecondFactor": False},
     }
 
 

@@ -50,6 +50,8 @@ NESTED_TABLES: Mapping[str, tuple[NestedTable, ...]] = {
         NestedTable("banned", "bans", "user_id", many=False),
         NestedTable("roles", "user_roles", "user_id", many=True),
         NestedTable("permissions", "user_permissions", "user_id", many=True),
+        NestedTable("second_factors", "second_factors", "user_id", many=True),
+        NestedTable("recovery_codes", "recovery_codes", "user_id", many=True),
     ),
     "players": (
         NestedTable("bags", "bags", "player_id", many=True),

@@ -53,6 +53,8 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
         ("penalties", await person.read_penalties(tx, user.id)),
         ("roles", await person.read_roles(tx, user.id)),
         ("api_keys", await person.read_api_keys(tx, user.id)),
+        ("second_factors", await person.read_second_factors(tx, user.id)),
+        ("recovery_codes", await person.read_recovery_codes(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),

@@ -82,6 +82,7 @@ OTHER_COMMANDS = LazyCommands(
         "resume": "suspensions:resume",
         "give": "roles:give",
         "take": "roles:take",
+        "reset-second-factor": "second_factors:reset_second_factor",
     }
 )
 

@@ -15,12 +15,13 @@ from gamekeeper.http.operation import STAFF
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import moderation as penalties
-from gamekeeper.store import players, roles, users
+from gamekeeper.store import players, roles, second_factors, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import OF_USER, HistoryFilter
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.roles import Role
+from gamekeeper.store.second_factors import SecondFactor
 from gamekeeper.store.users import Powers, User
 
 CHANGES_PER_PAGE = 20  # audit log changes per page of the account's history
@@ -71,6 +72,7 @@ class AccountView(NamedTuple):
     tokens: tokens.TokenPage
     history: HistoryPage
     roles: Mapping[str, Role]
+    factors: list[SecondFactor]
 
 
 async def show(request: Request) -> Response:
@@ -95,6 +97,9 @@ async def show(request: Request) -> Response:
         offered=[each for each in offered if each.can_change and each.name not in held],
         can_suspend=below and rights >= STAFF and not request.caller.read_only,
         can_log_in=permissions.can_log_in(user),
+        sees_factors=user.id == request.caller.account_id or rights >= STAFF,
+        factors=sight.factors,
+        below=below,
         manages="users.manage" in rights,
         mail_set_up=bool(request.services.keeper.settings.smtp_url),
         sees_tokens=_can_see_tokens(request, user),
@@ -149,6 +154,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         tokens=page,
         history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
         roles=await roles.read_all(tx),
+        factors=await second_factors.read_of_user(tx, user.id),
     )
 
 

@@ -69,6 +69,7 @@ DIALOGS: Mapping[str, Dialog] = {
     "end_sessions": _same(_("End all console sessions of %(name)s")),
     "suspend_user": _same(_("Suspend %(name)s")),
     "resume_user": _same(_("End the suspension of %(name)s")),
+    "reset_second_factors": _same(_("Reset the second factor of %(name)s")),
     "delete_user": _same(_("Erase %(name)s")),
     "revoke_token": _same(_("Revoke token of %(name)s")),
     "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),

@@ -60,6 +60,8 @@ LABELS = {
     "roles": gettext("Roles"),
     "permissions": gettext("Permissions"),
     "role": gettext("Role"),
+    "second_factors": gettext("Second factors"),
+    "recovery_codes": gettext("Recovery codes"),
     "about": gettext("Description"),
     "read_only": gettext("Read only"),
     "suspended": gettext("Suspended"),

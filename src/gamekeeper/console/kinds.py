@@ -22,6 +22,8 @@ KIND_TITLES = {
     "mail_retried": gettext("Mail queued again"),
     "powers_changed": gettext("Permissions changed"),
     "roles_changed": gettext("Roles changed"),
+    "second_factors_changed": gettext("Second factor changed"),
+    "second_factors_reset": gettext("Second factor reset"),
     "role_saved": gettext("Role edited"),
     "role_deleted": gettext("Role deleted"),
     "user_banned": gettext("Account banned"),

@@ -37,6 +37,10 @@ class OwnPassword(Conflict):
     """This would set your own password without the current one. Use "Change my password" in the menu of your name."""
 
 
+class FactorFirst(Forbidden):
+    """Your role '{role}' requires a second factor. Set it up on the page "Second factor" first."""
+
+
 class NoSuchPage(NotFound):
     """There is no such page."""
 

@@ -24,6 +24,8 @@ from gamekeeper.console import (
     ranking,
     roles,
     search,
+    second_factor,
+    second_step,
     security,
     sessions,
     sign_in,
@@ -78,10 +80,25 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
             if pages.wants_stream(request):  # status 204 ends an event stream; the browser does not reconnect
                 return Response(status=pages.NO_CONTENT)
             return sign_in.redirect_to_sign_in(request)
+        if request.caller.unmet_role and request.route.path not in BEFORE_SET_UP:
+            return second_factor.redirect_to_set_up(request)
         request.caller.require(needs)
         return await handler(request, *body)
 
     return handle_with_session
+
+
+# what a session can do before its account has set up the second factor that a role requires
+BEFORE_SET_UP = frozenset(
+    ROOT + each
+    for each in (
+        second_factor.PATH,
+        f"{second_factor.PATH}/totp",
+        f"{second_factor.PATH}/passkey",
+        "/sign-out",
+        "/me/password",
+    )
+)
 
 
 async def serve_file(request: Request) -> Response:
@@ -106,6 +123,7 @@ PAGES: tuple[Route, ...] = (
     _route("GET", "/", READ, redirect_to_console),
     _route("GET", f"{ROOT}/sign-in", READ, sign_in.show),
     _route("POST", f"{ROOT}/sign-in", WRITE, sign_in.sign_in, body=bytes),
+    _route("POST", f"{ROOT}/sign-in/second", WRITE, second_step.sign_in, body=bytes),
     _route("GET", f"{ROOT}/static/[file]", READ, serve_file, cache=REVALIDATED),
     _route("GET", f"{ROOT}/events", READ, FOLLOW_EVENTS),
     page_route("", overview.show),
@@ -134,6 +152,12 @@ PAGES: tuple[Route, ...] = (
     page_route("/me", account.show_own),
     page_route("/me/password", password.show),
     form_route("/me/password", password.change),
+    page_route(second_factor.PATH, second_factor.show),
+    page_route(f"{second_factor.PATH}/totp", second_factor.show_totp),
+    form_route(f"{second_factor.PATH}/totp", second_factor.add_totp),
+    form_route(f"{second_factor.PATH}/passkey", second_factor.add_passkey),
+    form_route(f"{second_factor.PATH}/codes", second_factor.renew_codes),
+    form_route(f"{second_factor.PATH}/[factorId]/remove", second_factor.remove),
     page_route("/accounts/[lookupKey]", account.show, QUERY),
     page_route("/staff", staff.show, STAFF),
     page_route("/roles", roles.show, STAFF),

@@ -29,6 +29,9 @@ KIND_NAMES = {
     "tokens_revoked": gettext("Tokens revoked"),
     "new_address": gettext("New address"),
     "password_changed": gettext("Password changed"),
+    "second_factors_changed": gettext("Second factor changed"),
+    "second_factors_reset": gettext("Second factor reset"),
+    "recovery_code_used": gettext("Recovery code used"),
     "roles_changed": gettext("Roles changed"),
     "role_edited": gettext("Role edited"),
 }

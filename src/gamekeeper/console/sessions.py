@@ -8,19 +8,34 @@ from urllib.parse import parse_qsl
 from gamekeeper.console.refusals import ForgedForm, SignInFirst
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Denied
-from gamekeeper.game.tokens import log_in
+from gamekeeper.game.second_factors import UseFactor
+from gamekeeper.game.tokens import FirstStep, Grant, TokenPair, begin_log_in, finish_log_in
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Header
 
 PLAIN_COOKIE, TLS_COOKIE = "gamekeeper", "__Host-gamekeeper"  # __Host-: other subdomains cannot set this cookie
 PATH = "/console"
+SESSION = Grant(session=True)
 CSRF_FIELD = "csrf"
 CSRF_HEADER = b"x-csrf"
 
 
-async def sign_in(request: Request, name: str, password: str) -> Header:
-    """Log in with a name and a plain-text password, and return the cookie. The API's rate limits for log-ins apply."""
-    pair = await log_in(request.services.keeper, name, hash_for_wire(password), request.find_origin(), session=True)
+async def sign_in(request: Request, name: str, password: str) -> Header | FirstStep:
+    """Log in with a name and a plain-text password. The API's rate limits for log-ins apply.
+
+    Return the cookie, or what is needed to finish the log-in if the account has a second factor.
+    """
+    begun = await begin_log_in(request.services.keeper, name, hash_for_wire(password), request.find_origin(), SESSION)
+    return begun if isinstance(begun, FirstStep) else _make_session_cookie(request, begun)
+
+
+async def finish_sign_in(request: Request, step: FirstStep, use_factor: UseFactor) -> Header:
+    """Check the second factor, and return the cookie."""
+    pair = await finish_log_in(request.services.keeper, step, use_factor, request.find_origin(), SESSION)
+    return _make_session_cookie(request, pair)
+
+
+def _make_session_cookie(request: Request, pair: TokenPair) -> Header:
     return _make_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
 
 

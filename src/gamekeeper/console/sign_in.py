@@ -3,11 +3,12 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from gamekeeper.console import pages, sessions
+from gamekeeper.console import pages, second_step, sessions
 from gamekeeper.console.texts import CATALOGUE, gettext
 from gamekeeper.console.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
+from gamekeeper.game.tokens import FirstStep
 from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -73,6 +74,8 @@ async def sign_in(request: Request, raw: bytes) -> Response:
     name, to = fields.get("name", "").strip(), pages.keep_console_path(fields.get("next", ""))
     try:
         cookie = await sessions.sign_in(request, name, fields.get("password", ""))
+        if isinstance(cookie, FirstStep):
+            return await second_step.show(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
         notice = Notice(WRONG if isinstance(refusal, InvalidGrant) else refusal.message, "bad")
         page = pages.render(request, "sign_in.html", to=to, name=name, notices=[notice])

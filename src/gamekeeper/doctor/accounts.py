@@ -4,16 +4,19 @@ import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
-from gamekeeper.game import erasure_jobs, legacy, permissions
+from gamekeeper.game import erasure_jobs, legacy, permissions, second_factors
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
 from gamekeeper.game.retention import DAY_MS
+from gamekeeper.game.second_factor_refusals import KeyFileUnusable
 from gamekeeper.settings import Settings
 from gamekeeper.store import feed, ledger, mails, roles, users
 from gamekeeper.store import legacy as legacy_rows
+from gamekeeper.store import second_factors as factor_rows
 from gamekeeper.store.engine import Reading, Row
 
+KEY_FILE_ADVICE = "Put the right key file back, or run: gamekeeper users reset-second-factor NAME"
 COMPARED = frozenset({*users.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
 
 
@@ -23,6 +26,7 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
     if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
+    await _check_required_roles(tx, found, settings)
     for message in await erasure_jobs.describe_backlog(tx):
         found.add(NOTE, "erasing", message)
 
@@ -54,6 +58,28 @@ async def _check_roles(tx: Reading, found: Findings) -> None:
     for role in (await roles.read_all(tx)).values():
         for unknown in sorted(role.permissions - permissions.ALL):
             found.add(NOTE, "roles", f"The role {role.name} has the permission {unknown}, which does not exist.")
+
+
+async def _check_required_roles(tx: Reading, found: Findings, settings: Settings) -> None:
+    """Report roles that should require a second factor, but do not exist."""
+    for unknown in sorted(second_factors.read_policy(settings).required_roles - (await roles.read_all(tx)).keys()):
+        message = f"GAMEKEEPER_SECOND_FACTOR_ROLES names the role {unknown}, which does not exist."
+        found.add(ERROR, "second factors", f"{message} List the roles with: gamekeeper roles list")
+
+
+async def check_secrets(keeper: Keeper) -> list[Finding]:
+    """Report TOTP secrets that the key file cannot decrypt: their owners cannot sign in with a code."""
+    found, last = Findings(), ZERO_GUID
+    try:
+        while page := await factor_rows.read_totp_after(keeper.store, last, findings.PAGE_ROWS):
+            for each in page:
+                if second_factors.unseal_secret(keeper.key_file, each.user_id, each.secret) is None:
+                    message = f"The key file {keeper.key_file.path} cannot decrypt a second factor of {each.user}"
+                    found.add(ERROR, "second factors", f"{message}. {KEY_FILE_ADVICE}")
+            last = page[-1].id
+    except KeyFileUnusable as unusable:
+        found.add(ERROR, "second factors", unusable.message)
+    return found.all()
 
 
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:

@@ -23,6 +23,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await imports.find_unfinished_imports(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
+        found += await accounts.check_secrets(keeper)
         found += await settings.check_standbys(keeper)
     found += [Finding(NOTE, "durability", each) for each in await keeper.store.find_cautions()]
     return found + settings.check(keeper)

@@ -35,6 +35,7 @@ from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import FIELDS, Player
+from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.store import (
     catalogue,
     indexes,
@@ -302,6 +303,8 @@ Change = (
     | RolesChanged
     | RoleSaved
     | RoleDeleted
+    | SecondFactorsChanged
+    | SecondFactorsReset
     | UserBanned
     | UserMuted
     | UserUnbanned

@@ -76,11 +76,15 @@ async def reserve_guess(store: Store, settings: Settings, guess: Guess) -> Async
         raise
 
 
-def release_right_guess(tx: Writing, guess: Guess) -> None:
-    """Release a right password guess and mark the caller as known: guesses of others no longer lock this caller out."""
+def release_right_guess(tx: Writing, guess: Guess, *, second_factor: bool = False) -> None:
+    """Release a right guess and mark the caller as known: guesses of others no longer lock this caller out.
+
+    An account with a second factor knows only callers that sent a right code too. Otherwise a stolen password would
+    lift the limit over all callers for guesses at the code.
+    """
     guesses.delete(tx, guess.id)
     if guess.user_id:
-        known_callers.save(tx, guess.user_id, guess.caller)
+        known_callers.save(tx, guess.user_id, guess.caller, second_factor=second_factor)
 
 
 def forget_known_callers(user_id: str) -> Unlogged:

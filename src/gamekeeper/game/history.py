@@ -49,6 +49,8 @@ ACCOUNT_KINDS = (
     "mail_retried",
     "powers_changed",
     "roles_changed",
+    "second_factors_changed",
+    "second_factors_reset",
     "user_banned",
     "user_unbanned",
     "user_muted",

@@ -7,6 +7,7 @@ from gamekeeper.game.feed import Feed
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
+from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.security import FailedGuesses
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Store
@@ -22,3 +23,4 @@ class Keeper:
     feed: Feed
     lists: Lists
     failed_guesses: FailedGuesses
+    key_file: KeyFile

@@ -49,6 +49,9 @@ COLUMNS: Mapping[str, str] = {  # flag in Powers → permission that it grants
     "users_manage": "users.manage",
     "game_link": "game.link",
 }
+# permissions that users.manage includes only in console sessions, for tokens got with a second factor, and, by the
+# setting staff_without_second_factor, on accounts without one
+GUARDED = frozenset({"keys.manage", "staff.manage"})
 FLAGS: Mapping[str, str] = {permission: flag for flag, permission in COLUMNS.items()}
 STAFF = "staff.manage"
 ADMIN, API = "admin", "api"  # names of the role with every permission, and of the role that `users.api` stands for
@@ -88,11 +91,15 @@ BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; a mi
 
 
 @lru_cache(maxsize=1024)
-def find_effective(powers: Powers, grants: Grants) -> frozenset[str]:
-    """Return all permissions of an account: granted directly, by roles, and included in others."""
+def find_effective(powers: Powers, grants: Grants, *, guarded: bool = True) -> frozenset[str]:
+    """Return all permissions of an account: granted directly, by roles, and included in others.
+
+    `guarded`: also those in GUARDED that are only included in others.
+    """
     if ADMIN in grants.roles:
         return ALL
-    return include(list_granted(powers, grants) | grants.by_roles)
+    held = list_granted(powers, grants) | grants.by_roles
+    return include(held) if guarded else include(held) - (GUARDED - held)
 
 
 def list_granted(powers: Powers, grants: Grants) -> frozenset[str]:

@@ -17,6 +17,8 @@ from gamekeeper.game.effects import (
     RoleDeleted,
     RoleSaved,
     RolesChanged,
+    SecondFactorsChanged,
+    SecondFactorsReset,
     Unlogged,
     UserBanned,
     UserRegistered,
@@ -38,6 +40,9 @@ KINDS: Mapping[str, str] = {
     "tokens_revoked": "All tokens of an account were revoked, or all its sessions.",
     "new_address": "A credential was used from an address for the first time.",
     "password_changed": "An account got a new password; all its tokens were revoked.",
+    "second_factors_changed": "An account added or removed a second factor, or renewed its recovery codes.",
+    "second_factors_reset": "All second factors of an account were removed by somebody else; its sessions ended.",
+    "recovery_code_used": "A recovery code was used in place of a second factor.",
     "roles_changed": "An account got or lost roles or directly granted permissions.",
     "role_edited": "A role was created, edited or deleted.",
 }
@@ -50,7 +55,10 @@ USED_PAUSE_MS = 24 * 60 * 60 * 1000  # an address that is in use is updated once
 # changes of the audit log that are in the security log too
 CHANGES = frozenset(
     each.kind
-    for each in (PasswordChanged, PowersChanged, RolesChanged, RoleSaved, RoleDeleted, UserBanned, UserRegistered)
+    for each in (
+        *(PasswordChanged, PowersChanged, RolesChanged, RoleSaved, RoleDeleted, UserBanned, UserRegistered),
+        *(SecondFactorsChanged, SecondFactorsReset),
+    )
 )
 
 
@@ -193,6 +201,10 @@ def _describe(change: Change) -> list[SecurityEvent]:
             found = _describe_grants(user._replace(powers=Powers(), grants=NO_GRANTS), user)
         case PasswordChanged(user=user):
             found = [SecurityEvent("password_changed", user.id)]
+        case SecondFactorsChanged(user=user) | SecondFactorsReset(user=user):
+            before, after = change.sides()
+            details = {"Before": before.user["second_factors"], "After": after.user["second_factors"]}
+            found = [SecurityEvent(change.kind, user.id, details=details)]
         case UserBanned(user=user):
             found = [SecurityEvent("tokens_revoked", user.id, details={"By": "ban"})]
         case RoleSaved(before=before, after=after):

@@ -1,12 +1,14 @@
 """Issues, refreshes and revokes tokens. Only their hashes are stored."""
 
 import hashlib
+import hmac
 import secrets
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from gamekeeper.game import credentials, guesses, lookup, permissions, security
+from gamekeeper.game import credentials, guesses, lookup, permissions, second_factors, security
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.keeper import Keeper
@@ -19,14 +21,20 @@ from gamekeeper.game.refusals import (
     UnauthorizedClient,
 )
 from gamekeeper.game.role_refusals import AccountSuspended
+from gamekeeper.game.second_factor_refusals import MfaRequired, WrongOtp
+from gamekeeper.game.second_factors import UseFactor
 from gamekeeper.game.security import UNKNOWN_ORIGIN, CredentialUse, Origin, SecurityEvent
 from gamekeeper.store import clock, tokens, users
+from gamekeeper.store import second_factors as factor_rows
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
 
 ACCESS_PREFIX = "gka_"
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
+CODE_MISSING = "This account has a second factor: send its code, or a recovery code, in the field 'otp'."
+LOG_IN_AGAIN = "This account has a second factor by now: log in again, with its code in the field 'otp'."
+SET_UP = "The role '{role}' requires a second factor: sign in at /console and set it up there first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,40 +52,88 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-async def log_in(
-    keeper: Keeper, name: str, sent: str, origin: Origin, *, read_only: bool = False, session: bool = False
-) -> TokenPair:
-    """Log in by name and password. An unknown account and a wrong password get the same answer in the same time.
+class FirstStep(NamedTuple):
+    """A log-in whose password was right, and which still needs the second factor."""
 
-    The name may be an id: accounts with a taken name can log in only by id. A session is for a browser: it has no
-    refresh token, and expires when idle.
+    user_id: str
+    password_digest: str  # a new password in between ends the log-in
+
+
+class Grant(NamedTuple):
+    """What a log-in asks for: a session is for a browser, has no refresh token and expires when idle."""
+
+    read_only: bool = False
+    session: bool = False
+
+
+async def log_in(
+    keeper: Keeper,
+    name: str,
+    sent: str,
+    origin: Origin,
+    *,
+    otp: str = "",
+    read_only: bool = False,
+    session: bool = False,
+) -> TokenPair:
+    """Log in by name and password, and by a code if the account has a second factor."""
+    grant = Grant(read_only, session)
+    begun = await begin_log_in(keeper, name, sent, origin, grant)
+    if isinstance(begun, TokenPair):
+        return begun
+    if not otp:
+        raise MfaRequired(problem=CODE_MISSING)
+    use_code = partial(second_factors.use_code, keeper=keeper, user_id=begun.user_id, sent=otp, origin=origin)
+    return await finish_log_in(keeper, begun, use_code, origin, grant)
+
+
+async def begin_log_in(keeper: Keeper, name: str, sent: str, origin: Origin, grant: Grant) -> TokenPair | FirstStep:
+    """Check name and password. An unknown account and a wrong password get the same answer in the same time.
+
+    The name may be an id: accounts with a taken name can log in only by id. An account with a second factor gets no
+    token yet. One that needs a factor and has none gets only a session, in which it sets one up.
     """
     user = await _find_or_none(lookup.find_user(keeper.store, name))
     guess = guesses.make_address_guess(
         user.id if user else None, lookup.fold(lookup.parse_key(name).text), origin.address or ""
     )
 
-    async def issue(tx: Writing, proven: User) -> TokenPair | LogInRefusal:
+    async def issue(tx: Writing, proven: User) -> TokenPair | FirstStep | LogInRefusal:
         current = await _find_or_none(lookup.lock_user(tx, proven.id))
         if current is None or current.password != proven.password:
             raise InvalidGrant  # the password changed after it was checked, which revoked all tokens
         if barred := _find_refusal(current):
             return barred  # a ban is returned, not raised: the password was right, so the transaction must commit
-        opening = (
-            _open_session(tx, keeper, current)
-            if session
-            else _issue_pair(tx, keeper, current, lookup.new_guid(), read_only=read_only)
-        )
-        pair = await opening
-        details = {"Session": session, "ReadOnly": read_only}
-        security.record(tx, SecurityEvent("sign_in", current.id, current.id, origin, pair.id, details))
-        return pair
+        if await factor_rows.has_any(tx, current.id):
+            return FirstStep(current.id, _digest_password(current))
+        if not grant.session and (unmet := await second_factors.find_missing_role(tx, keeper.settings, current)):
+            return MfaRequired(problem=SET_UP.format(role=unmet))
+        return await _issue(tx, keeper, current, grant, origin, second_factor=False)
 
     issued = await credentials.run_if_password_right(keeper, guess, user, sent, issue)
     if issued is None:
         raise InvalidGrant
     if isinstance(issued, LogInRefusal):
         raise issued
+    return issued
+
+
+async def finish_log_in(
+    keeper: Keeper, step: FirstStep, use_factor: UseFactor, origin: Origin, grant: Grant
+) -> TokenPair:
+    """Check the second factor, which counts as a guess like a password, and issue the token."""
+
+    async def check_and_issue(tx: Writing) -> TokenPair | None:
+        user = await _find_or_none(lookup.lock_user(tx, step.user_id))
+        if user is None or not hmac.compare_digest(_digest_password(user), step.password_digest):
+            raise InvalidGrant
+        if barred := _find_refusal(user):
+            raise barred
+        return await _issue(tx, keeper, user, grant, origin, second_factor=True) if await use_factor(tx) else None
+
+    issued = await second_factors.run_as_guess(keeper, step.user_id, origin, check_and_issue)
+    if issued is None:
+        raise WrongOtp
     return issued
 
 
@@ -102,8 +158,11 @@ async def refresh(
         user = await lookup.find_user(tx, row.user_id)
         if barred := _find_refusal(user):
             raise barred
+        if not row.second_factor:
+            await _require_no_factor(tx, keeper, user)
         tokens.mark_exchanged(tx, row.id)
-        pair = await _issue_pair(tx, keeper, user, row.family_id, read_only=row.read_only)
+        grant = Grant(row.read_only)
+        pair = await _issue_pair(tx, keeper, user, row.family_id, grant, second_factor=row.second_factor)
         security.record(tx, SecurityEvent("token_issued", user.id, user.id, origin, pair.id, {"By": "refresh token"}))
         return pair
 
@@ -122,7 +181,7 @@ async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only
             raise barred
         now = await clock.now(tx)
         pair = TokenPair(lookup.new_guid(), _make_access_token(), None, now, now + hours * 60 * MINUTE_MS)
-        _insert_token(tx, pair, user, pair.id, read_only=read_only, refresh_ms=0)
+        tokens.insert(tx, _make_row(pair, user, pair.id)._replace(read_only=read_only))
         details = {"By": "command line", "ReadOnly": read_only}
         security.record(tx, SecurityEvent("token_issued", user.id, credential_id=pair.id, details=details))
         return pair
@@ -192,47 +251,66 @@ def _find_refusal(user: User) -> LogInRefusal | None:
     return None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name)
 
 
-async def _issue_pair(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> TokenPair:
-    now = await clock.now(tx)
-    life = keeper.settings.access_minutes * MINUTE_MS
-    pair = TokenPair(lookup.new_guid(), _make_access_token(), lookup.new_guid(), now, now + life)
-    refresh_ms = keeper.settings.refresh_days * DAY_MS
-    _insert_token(tx, pair, user, family_id, read_only=read_only, refresh_ms=refresh_ms)
+async def _require_no_factor(tx: Reading, keeper: Keeper, user: User) -> None:
+    """Refuse to renew a token that was got without a second factor if the account has or needs one by now."""
+    if await factor_rows.has_any(tx, user.id):
+        raise MfaRequired(problem=LOG_IN_AGAIN)
+    if unmet := await second_factors.find_missing_role(tx, keeper.settings, user):
+        raise MfaRequired(problem=SET_UP.format(role=unmet))
+
+
+def _digest_password(user: User) -> str:
+    """Return a digest of the stored password hash, which changes with the password."""
+    return hashlib.sha256(user.password.encode()).hexdigest()
+
+
+async def _issue(
+    tx: Writing, keeper: Keeper, user: User, grant: Grant, origin: Origin, *, second_factor: bool
+) -> TokenPair:
+    """Issue what a log-in asks for, and record the sign-in."""
+    opening = (
+        _open_session(tx, keeper, user, second_factor=second_factor)
+        if grant.session
+        else _issue_pair(tx, keeper, user, lookup.new_guid(), grant, second_factor=second_factor)
+    )
+    pair = await opening
+    details = {"Session": grant.session, "ReadOnly": grant.read_only, "SecondFactor": second_factor}
+    security.record(tx, SecurityEvent("sign_in", user.id, user.id, origin, pair.id, details))
     return pair
 
 
-async def _open_session(tx: Writing, keeper: Keeper, user: User) -> TokenPair:
+async def _issue_pair(
+    tx: Writing, keeper: Keeper, user: User, family_id: str, grant: Grant, *, second_factor: bool
+) -> TokenPair:
+    now = await clock.now(tx)
+    life = keeper.settings.access_minutes * MINUTE_MS
+    pair = TokenPair(lookup.new_guid(), _make_access_token(), lookup.new_guid(), now, now + life)
+    row = _make_row(pair, user, family_id, refresh_ms=keeper.settings.refresh_days * DAY_MS)
+    tokens.insert(tx, row._replace(read_only=grant.read_only, second_factor=second_factor))
+    return pair
+
+
+async def _open_session(tx: Writing, keeper: Keeper, user: User, *, second_factor: bool) -> TokenPair:
     now = await clock.now(tx)
     pair = TokenPair(
         lookup.new_guid(), _make_access_token(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS
     )
     idle_ms = keeper.settings.console_idle_minutes * MINUTE_MS
-    _insert_token(tx, pair, user, pair.id, read_only=False, refresh_ms=0, idle_ms=idle_ms)
+    tokens.insert(tx, _make_row(pair, user, pair.id)._replace(idle_ms=idle_ms, second_factor=second_factor))
     return pair
 
 
-def _insert_token(
-    tx: Writing,
-    pair: TokenPair,
-    user: User,
-    family_id: str,
-    *,
-    read_only: bool,
-    refresh_ms: int,
-    idle_ms: int | None = None,
-) -> None:
-    row = tokens.NewToken(
+def _make_row(pair: TokenPair, user: User, family_id: str, *, refresh_ms: int = 0) -> tokens.NewToken:
+    return tokens.NewToken(
         id=pair.id,
         family_id=family_id,
         user_id=user.id,
         access_hash=hash_token(pair.access),
         refresh_hash=hash_token(pair.refresh) if pair.refresh else None,
-        read_only=read_only,
+        read_only=False,
         access_ms=pair.expires_at - pair.issued_at,
         refresh_ms=refresh_ms,
-        idle_ms=idle_ms,
     )
-    tokens.insert(tx, row)
 
 
 def _make_access_token() -> str:

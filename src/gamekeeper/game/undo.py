@@ -191,6 +191,8 @@ WHY_NOT = {
     "reset_requested": "the mail may have been read; the code expires by itself",
     "mail_retried": "the mail may have been sent; its code expires by itself",
     "catalogue_put": "let the game send the catalogue again",
+    "second_factors_changed": "the secret is not stored in the audit log",
+    "second_factors_reset": "the account sets up a new second factor instead",
     "role_saved": "edit the role again",
     "role_deleted": "create the role again",
 }

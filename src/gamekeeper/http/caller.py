@@ -8,8 +8,10 @@ from typing import Protocol
 from gamekeeper.game import api_keys, permissions
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits
+from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.game.second_factors import DEFAULT_POLICY, Policy
 from gamekeeper.game.security import CredentialUse
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
@@ -17,6 +19,7 @@ from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import gifts, tokens
 from gamekeeper.store.api_keys import KeyCallerRow
 from gamekeeper.store.engine import Store
+from gamekeeper.store.tokens import CallerRow
 from gamekeeper.store.users import Grants
 
 # seconds for which an active token is cached: a revocation by another process takes effect within 5 s
@@ -28,6 +31,7 @@ BEARER, BEARER_LENGTH = b"Bearer ", 7
 # permissions whose refusals have codes of their own, since versions without other permissions: clients know them
 POWERS = frozenset({"moderation.ban", "moderation.kick", "moderation.mute"})
 GIVE = "items.give"
+NO_PERMISSIONS = frozenset[str]()
 ROLES = frozenset({"users.query", "users.manage", "game.link"})
 
 
@@ -41,6 +45,8 @@ class Caller:
     is_session: bool = False  # the token is of a console session, which expires when idle
     gift_limits: GiftLimits | None = None  # limits of its gifts; None: no limit
     key: CallingKey | None = None  # the API key and its limits; None: the caller has a token
+    # role that requires a second factor which the account does not have; such a session can only set one up
+    unmet_role: str = ""
 
     @property
     def actor(self) -> Actor:
@@ -66,8 +72,9 @@ class Client(Protocol):
 
 
 class Callers:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, policy: Policy = DEFAULT_POLICY) -> None:
         self._store = store
+        self._policy = policy
         # cache of callers by the token's hash, so that no token is in memory
         self._cache: dict[str, tuple[Caller, float]] = {}
         self._uses: dict[tuple[str, str], CredentialUse] = {}  # by token and address
@@ -122,11 +129,14 @@ class Callers:
         row = await tokens.find_caller(self._store, access_hash)
         if row is None:
             raise Denied
-        held = permissions.find_effective(row.powers, row.grants)
+        unmet_role = self._find_unmet_role(row)
+        held = NO_PERMISSIONS if unmet_role else self._find_permissions(row)
         read_only = row.read_only or (row.has_read_only_roles and held <= permissions.READING)
         daily = await self._load_quotas(row.user_id, row.grants) if row.has_quotas else ()
         limits = GiftLimits(daily=daily) if daily else None
-        caller = Caller(row.user_id, row.name, row.token_id, read_only, held, row.session, limits)
+        caller = Caller(
+            row.user_id, row.name, row.token_id, read_only, held, row.session, limits, unmet_role=unmet_role
+        )
         if used_by is None:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use
         address = used_by.address
@@ -168,6 +178,20 @@ class Callers:
             return None
         items = None if own.items is None else frozenset(own.items)
         return GiftLimits(items, own.most_per_request, tuple(daily))
+
+    def _find_unmet_role(self, row: CallerRow) -> str:
+        """Return a role that requires a second factor before the session can be used; empty: none.
+
+        Tokens of programs stay valid until they expire: log_in and refresh give no new ones.
+        """
+        if not row.session or row.has_factor:
+            return ""
+        return self._policy.find_required_role((*((API,) if row.powers.api else ()), *row.grants.roles))
+
+    def _find_permissions(self, row: CallerRow) -> frozenset[str]:
+        without_factor = not row.has_factor and self._policy.staff_without_factor
+        guarded = row.session or row.second_factor or without_factor
+        return permissions.find_effective(row.powers, row.grants, guarded=guarded)
 
 
 def _remember(cache: dict[str, tuple[Caller, float]], text_hash: str, caller: Caller, until: float) -> None:

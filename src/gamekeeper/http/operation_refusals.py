@@ -8,9 +8,11 @@ from msgspec import Meta, Struct
 
 from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
+from gamekeeper.game import tokens
 from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached, TooManyKeyRequests
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.game.second_factor_refusals import MfaRequired
 from gamekeeper.http import errors, samples, wire
 from gamekeeper.http.caller import POWERS, ROLES, name_power
 from gamekeeper.http.operation import WRITE, Operation
@@ -58,6 +60,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
 }
 EXAMPLE_PROBLEMS: Mapping[RefusalType, str] = {
     errors.MalformedBody: "The body is not valid JSON.",
+    MfaRequired: tokens.CODE_MISSING,
     no.InvalidRequest: "The field 'grant_type' is missing.",
 }
 

@@ -18,6 +18,7 @@ from gamekeeper.http import (
     players,
     powers,
     roles,
+    second_factors,
     security,
     spells,
     staff,
@@ -30,8 +31,8 @@ from gamekeeper.http.operation import NO_TOKEN, READ, Operation, Route
 GROUPS = tuple(
     module.GROUP
     for module in (
-        *(players, variables, items, spells, users, moderation, powers, roles, staff, api_keys, credentials),
-        *(tokens, info, gameobjects, link, feed, history, security, mails, finder, pages, health),
+        *(players, variables, items, spells, users, moderation, powers, roles, staff, second_factors, api_keys),
+        *(credentials, tokens, info, gameobjects, link, feed, history, security, mails, finder, pages, health),
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]

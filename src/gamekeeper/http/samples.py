@@ -108,6 +108,9 @@ FOUND_KEY = wire.api_keys.FoundKey(**msgspec.structs.asdict(KEY_RECORD), TextAct
 STAFF_MEMBER = wire.staff.StaffMember(
     USER_ID, USER, "marlow@example.test", [ROLE], ["users.query"], Suspended=False, LastSignIn=TIME, Sessions=1
 )
+SECOND_FACTORS = wire.second_factors.SecondFactorList(
+    USER_ID, USER, [wire.second_factors.SecondFactor("totp", "Phone", TIME, TIME)], 9
+)
 PERMISSIONS = (False, False, False, True, False, False, False, False)
 ACCOUNT_STATE = (None, False, None, False, TIME, 2_057_761)
 USER_RECORD = wire.users.UserRecord(
@@ -163,7 +166,7 @@ SECURITY_EVENT = wire.security.SecurityEvent(
     "192.0.2.7",
     "Mozilla/5.0",
     TOKEN_ID,
-    msgspec.Raw(b'{"Session":true,"ReadOnly":false}'),
+    msgspec.Raw(b'{"Session":true,"ReadOnly":false,"SecondFactor":true}'),
 )
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.catalogue.ItemEntry(

@@ -6,6 +6,7 @@ from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game import refusals as no
 from gamekeeper.game.passwords import require_wire_hash
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
+from gamekeeper.game.second_factor_refusals import KeyFileUnusable
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
 from gamekeeper.http.request import Request
@@ -22,12 +23,12 @@ GROUP = Group("Tokens", "Log in, renew tokens, log out.")
     access=WRITE,
     body=wire.tokens.LogIn,
     answer=wire.tokens.Token,
-    refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses),
+    refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses, KeyFileUnusable),
     example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
     example_answer=wire.tokens.Token(samples.ACCESS, "bearer", 3600, samples.REFRESH, *samples.RFC_1123),
 )
 async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
-    """Log in, or renew a token with its refresh token."""
+    """Log in, or renew a token with its refresh token. `otp`: code of the second factor."""
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
@@ -44,8 +45,9 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     if body.scope not in {"", "read"}:
         raise InvalidRequest(problem="The field 'scope' must be read, or left out.")
     sent = require_wire_hash(body.password)
+    read_only = body.scope == "read"
     pair = await tokens.log_in(
-        request.services.keeper, body.username, sent, request.find_origin(), read_only=body.scope == "read"
+        request.services.keeper, body.username, sent, request.find_origin(), otp=body.otp, read_only=read_only
     )
     return codec.encode_token(pair)
 

@@ -18,6 +18,8 @@ _PARTS = {
     "bans": SQL.bans,
     "user_roles": SQL.user_roles,
     "user_permissions": SQL.user_permissions,
+    "second_factors": SQL.second_factors,
+    "recovery_codes": SQL.recovery_codes,
     "bags": SQL.bags,
     "slots": SQL.slots,
     "known_spells": SQL.known_spells,

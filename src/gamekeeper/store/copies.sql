@@ -66,6 +66,12 @@ SELECT * FROM bans WHERE user_id BETWEEN $1 AND $2;
 -- name: user_roles
 SELECT * FROM user_roles WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, role;
 
+-- name: second_factors
+SELECT * FROM second_factors WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, added_at, id;
+
+-- name: recovery_codes
+SELECT * FROM recovery_codes WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, code_hash;
+
 -- name: user_permissions
 SELECT * FROM user_permissions WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, permission;
 

@@ -11,9 +11,12 @@ async def is_known(tx: Reading, user_id: str | None, caller: str, within_ms: int
     return await tx.one(SQL.has, user_id, caller, within_ms) is not None
 
 
-def save(tx: Writing, user_id: str, caller: str) -> None:
-    """Record that a caller sent the right password, at most once an hour: some clients log in before every call."""
-    tx.defer(SQL.save, user_id, caller)
+def save(tx: Writing, user_id: str, caller: str, *, second_factor: bool) -> None:
+    """Record that a caller sent the right password, at most once an hour: some clients log in before every call.
+
+    If the account has a second factor, the password alone does not make the caller known.
+    """
+    tx.defer(SQL.save, user_id, caller, second_factor)
 
 
 def delete(tx: Writing, user_id: str) -> None:

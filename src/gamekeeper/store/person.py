@@ -58,6 +58,22 @@ class PersonApiKey(NamedTuple):
     last_address: str | None
 
 
+class PersonFactor(NamedTuple):
+    """A second factor, without its secret."""
+
+    kind: str  # totp or passkey
+    name: str
+    added_at: int
+    last_used: int | None
+
+
+class PersonRecoveryCode(NamedTuple):
+    """A recovery code, without the code."""
+
+    made_at: int
+    used_at: int | None
+
+
 class PersonCaller(NamedTuple):
     """A caller that recently sent the right password: an account's id, or a client address."""
 
@@ -85,6 +101,14 @@ async def read_roles(tx: Reading, user_id: str) -> list[PersonRole]:
 
 async def read_api_keys(tx: Reading, user_id: str) -> list[PersonApiKey]:
     return [PersonApiKey(*row) for row in await tx.all(SQL.api_keys, user_id)]
+
+
+async def read_second_factors(tx: Reading, user_id: str) -> list[PersonFactor]:
+    return [PersonFactor(*row) for row in await tx.all(SQL.second_factors, user_id)]
+
+
+async def read_recovery_codes(tx: Reading, user_id: str) -> list[PersonRecoveryCode]:
+    return [PersonRecoveryCode(*row) for row in await tx.all(SQL.recovery_codes, user_id)]
 
 
 async def read_callers(tx: Reading, user_id: str) -> list[PersonCaller]:

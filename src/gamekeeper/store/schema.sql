@@ -161,7 +161,8 @@ CREATE TABLE tokens (
     revoked_at       {long},
     last_used        {long},                   -- updated at most once a minute; null: never used
     round            INTEGER NOT NULL DEFAULT 0, -- the account's round (see token_rounds) at the time of issue
-    idle_ms          {long}                    -- idle timeout; null: none
+    idle_ms          {long},                   -- idle timeout; null: none
+    second_factor    {boolean} NOT NULL DEFAULT {false} -- the log-in had a second factor
 ) {strict};
 CREATE INDEX tokens_by_user ON tokens (user_id, issued_at);
 CREATE INDEX tokens_by_family ON tokens (family_id);
@@ -231,6 +232,29 @@ CREATE TABLE gift_totals (
     PRIMARY KEY (giver_id, item_id, day)
 ) {clustered};
 CREATE INDEX gift_totals_by_day ON gift_totals (day);
+
+-- Second factors of accounts: TOTP secrets, encrypted with the key file, and public keys of passkeys.
+CREATE TABLE second_factors (
+    id             {guid} PRIMARY KEY,
+    user_id        {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    kind           TEXT NOT NULL CHECK (kind IN ('totp', 'passkey')),
+    name           TEXT NOT NULL,              -- chosen by its owner, such as Phone
+    secret         TEXT NOT NULL,              -- totp: the encrypted secret; passkey: its public key
+    credential_id  TEXT UNIQUE,                -- passkey only
+    sign_count     {long} NOT NULL,            -- passkey: its signature counter; 0 if it has none
+    used_step      {long} NOT NULL,            -- totp: time step of the last code; passkey: time of the last challenge
+    added_at       {long} NOT NULL,
+    last_used      {long}
+) {strict};
+CREATE INDEX second_factors_by_user ON second_factors (user_id, added_at);
+-- Recovery codes of accounts with a second factor, as hashes.
+CREATE TABLE recovery_codes (
+    user_id    {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    code_hash  TEXT NOT NULL,
+    made_at    {long} NOT NULL,
+    used_at    {long},
+    PRIMARY KEY (user_id, code_hash)
+) {clustered};
 
 -- Password attempts that failed or are not checked yet, for rate limits.
 CREATE TABLE guesses (

@@ -21,6 +21,8 @@ class CallerRow(NamedTuple):
     powers: Powers
     grants: Grants
     has_quotas: bool  # a role has a quota, perhaps one of the account
+    second_factor: bool  # the log-in had a second factor
+    has_factor: bool  # the account has a second factor now
 
 
 class RefreshRow(NamedTuple):
@@ -32,6 +34,7 @@ class RefreshRow(NamedTuple):
     expired: bool
     exchanged: bool
     exchanged_ms_ago: int
+    second_factor: bool
 
 
 class NewToken(NamedTuple):
@@ -44,6 +47,7 @@ class NewToken(NamedTuple):
     access_ms: int
     refresh_ms: int
     idle_ms: int | None = None  # idle timeout of the token in ms; None: no idle timeout
+    second_factor: bool = False  # the log-in had a second factor
 
 
 class ListedToken(NamedTuple):
@@ -78,8 +82,26 @@ async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
     if row is None:
         return None
     powers = Powers._make(map(bool, row[7:15]))
-    token = (row[0], bool(row[1]), row[2], row[3], row[4], bool(row[5]), bool(row[6]))
-    return CallerRow(*token, powers, parse_grants(row[15]), bool(row[16]))
+    return CallerRow(
+        token_id=row[0],
+        read_only=bool(row[1]),
+        life_ms=row[2],
+        user_id=row[3],
+        name=row[4],
+        session=bool(row[5]),
+        has_read_only_roles=bool(row[6]),
+        powers=powers,
+        grants=parse_grants(row[15]),
+        has_quotas=bool(row[16]),
+        second_factor=bool(row[17]),
+        has_factor=bool(row[18]),
+    )
+
+
+async def read_age(tx: Reading, token_id: str) -> int | None:
+    """Return the milliseconds since a token was issued."""
+    row = await tx.one(SQL.age, token_id)
+    return row[0] if row else None
 
 
 async def find_refresh_owner(tx: Reading, refresh_hash: str) -> str | None:
@@ -92,7 +114,7 @@ async def lock_refresh(tx: Reading, refresh_hash: str) -> RefreshRow | None:
     if row is None:
         return None
     read_only, revoked, expired, exchanged = (bool(flag) for flag in row[3:7])
-    return RefreshRow(row[0], row[1], row[2], read_only, revoked, expired, exchanged, row[7])
+    return RefreshRow(row[0], row[1], row[2], read_only, revoked, expired, exchanged, row[7], bool(row[8]))
 
 
 def insert(tx: Writing, token: NewToken) -> None:

@@ -3,11 +3,15 @@
 SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, t.idle_ms IS NOT NULL,
        NOT EXISTS (SELECT 1 FROM roles o WHERE NOT o.read_only
                    AND (o.name IN (SELECT h.role FROM user_roles h WHERE h.user_id = u.id) OR (u.api AND o.name = 'api'))),
-       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants, EXISTS (SELECT 1 FROM role_quotas)
+       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, u.grants, EXISTS (SELECT 1 FROM role_quotas),
+       t.second_factor, EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = u.id)
 FROM tokens t JOIN user_records u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
   AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
   AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
+
+-- name: age
+SELECT {now} - issued_at FROM tokens WHERE id = $1;
 
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
@@ -15,13 +19,13 @@ SELECT user_id FROM tokens WHERE refresh_hash = $1;
 -- name: lock_refresh
 SELECT id, family_id, user_id, read_only,
        revoked_at IS NOT NULL OR EXISTS (SELECT 1 FROM token_rounds r WHERE r.user_id = t.user_id AND r.number > t.round),
-       refresh_expires <= {now}, exchanged_at IS NOT NULL, COALESCE({now} - exchanged_at, 0)
+       refresh_expires <= {now}, exchanged_at IS NOT NULL, COALESCE({now} - exchanged_at, 0), second_factor
 FROM tokens t WHERE refresh_hash = $1 {for_update};
 
 -- name: insert
 INSERT INTO tokens (id, family_id, user_id, access_hash, refresh_hash, read_only,
-                    issued_at, access_expires, refresh_expires, idle_ms, round)
-VALUES ($1, $2, $3, $4, $5, $6, {now}, {now} + $7, {now} + $8, $9,
+                    issued_at, access_expires, refresh_expires, idle_ms, second_factor, round)
+VALUES ($1, $2, $3, $4, $5, $6, {now}, {now} + $7, {now} + $8, $9, $10,
         COALESCE((SELECT number FROM token_rounds WHERE user_id = $3), 0));
 
 -- name: mark_exchanged

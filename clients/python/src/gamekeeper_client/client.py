@@ -38,6 +38,7 @@ from gamekeeper_client.moderation import Moderation
 from gamekeeper_client.operation import Operation, add_methods, find_declarations, make_async, make_blocking
 from gamekeeper_client.players import Players
 from gamekeeper_client.roles import Roles
+from gamekeeper_client.second_factors import SecondFactors
 from gamekeeper_client.security import Security
 from gamekeeper_client.spells import Spells
 from gamekeeper_client.staff import Staff
@@ -64,6 +65,7 @@ class _Client(
     Roles,
     Staff,
     ApiKeys,
+    SecondFactors,
     Tokens,
     Link,
     Feed,

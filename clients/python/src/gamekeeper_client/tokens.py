@@ -30,9 +30,9 @@ def hash_password(password: str) -> str:
     return hashlib.sha256(password.encode()).hexdigest()
 
 
-def _log_in(_: object, username: str, password_hash: str, *, read_only: bool) -> Payload[Token]:
-    scope = {"scope": "read"} if read_only else {}
-    return Payload(Token, body={"grant_type": "password", "username": username, "password": password_hash, **scope})
+def _log_in(_: object, username: str, password_hash: str, *, read_only: bool, otp: str = "") -> Payload[Token]:
+    more = ({"scope": "read"} if read_only else {}) | ({"otp": otp} if otp else {})
+    return Payload(Token, body={"grant_type": "password", "username": username, "password": password_hash, **more})
 
 
 # Log-in of the client itself, which stores the hash of the password instead of the password.
@@ -41,15 +41,16 @@ LOG_IN = operation("POST", TOKEN, needs_token=False)(_log_in)
 
 class Tokens:
     @operation("POST", TOKEN, needs_token=False)
-    def issue_token(self, username: str, password: str, *, read_only: bool = False) -> Payload[Token]:
+    def issue_token(self, username: str, password: str, *, read_only: bool = False, otp: str = "") -> Payload[Token]:
         """Log in to any account. The client's own token does not change.
 
         password: the account's password as the person types it; the client sends the SHA-256.
         read_only: whether the token can only read (`scope=read` in the API).
+        otp: code of the account's second factor, or a recovery code.
         Returns an access token and a refresh token.
-        Raises InvalidGrant, AccountBanned, AccountSuspended, UnauthorizedClient, TooManyGuesses.
+        Raises InvalidGrant, MfaRequired, WrongOtp, AccountBanned, AccountSuspended, UnauthorizedClient, TooManyGuesses.
         """
-        return _log_in(self, username, hash_password(password), read_only=read_only)
+        return _log_in(self, username, hash_password(password), read_only=read_only, otp=otp)
 
     @operation("POST", TOKEN, needs_token=False)
     def refresh_token(self, refresh_token: str) -> Payload[Token]:

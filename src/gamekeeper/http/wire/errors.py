@@ -18,7 +18,7 @@ class Error(Struct):
 class LogInError(Error):
     """The error of a log-in, with the field that OAuth asks for. `encode_log_in_error` encodes it."""
 
-    error: Literal["invalid_request", "invalid_grant", "unsupported_grant_type", "unauthorized_client"]
+    error: Literal["invalid_request", "invalid_grant", "unsupported_grant_type", "unauthorized_client", "mfa_required"]
 
 
 class QuotaError(Error):

@@ -100,6 +100,13 @@ class RolesSide(Struct):
     Permissions: list[str]
 
 
+class SecondFactorsSide(Struct):
+    """Kinds of the account's second factors: totp or passkey."""
+
+    SecondFactors: list[str]
+    RecoveryCodes: Literal["changed"] | UnsetType = UNSET
+
+
 class RoleSide(Struct):
     Role: str
     About: str
@@ -198,6 +205,8 @@ SIDES: Mapping[str, Sides] = {
     "mail_retried": Sides(MailSide, MailSide),
     "powers_changed": Sides(PowersSide, PowersSide),
     "roles_changed": Sides(RolesSide, RolesSide),
+    "second_factors_changed": Sides(SecondFactorsSide, SecondFactorsSide),
+    "second_factors_reset": Sides(SecondFactorsSide, SecondFactorsSide),
     "user_banned": Sides(BanSide | None, BanSide),
     "user_unbanned": Sides(BanSide, BanSide),
     "user_muted": Sides(MuteSide | None, MuteSide),

@@ -15,6 +15,7 @@ class LogIn(Struct):
     password: Secret = ""
     refresh_token: Secret = ""
     scope: str = ""
+    otp: Secret = ""
 
 
 class PasswordGrant(Struct):
@@ -24,6 +25,7 @@ class PasswordGrant(Struct):
     username: Annotated[str, Meta(min_length=1, extra_json_schema=PRINTABLE)]
     password: PasswordHash
     scope: Literal["", "read"] = ""
+    otp: Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)] = ""
 
 
 class RefreshGrant(Struct):

@@ -123,4 +123,6 @@ USER_FIELDS = {
     "about": "About",
     "read_only": "ReadOnly",
     "suspended": "Suspended",
+    "second_factors": "SecondFactors",
+    "recovery_codes": "RecoveryCodes",
 }

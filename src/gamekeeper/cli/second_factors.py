@@ -1,0 +1,22 @@
+"""The command `users reset-second-factor`: help an account that lost its second factor."""
+
+from functools import partial
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.cli.users import apply_change
+from gamekeeper.game import second_factors
+
+
+@click.command(epilog="Example: gamekeeper users reset-second-factor ann")
+@click.argument("name")
+@terminal.database_option
+def reset_second_factor(name: str, database: str | None) -> None:
+    """Remove all second factors and recovery codes of an account, and end its console sessions.
+
+    NAME is the account's name or its id. The password alone signs in then; a role may require a new second factor.
+    """
+    decide = partial(second_factors.reset, key=name, actor=None)
+    user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    click.echo(f"{user.name} has no second factor now; console sessions that used one have ended.")

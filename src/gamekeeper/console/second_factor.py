@@ -1,0 +1,161 @@
+"""The page of the caller's own second factors: set up an authenticator app, remove factors, renew recovery codes."""
+
+from collections.abc import Callable
+from functools import partial
+
+import segno
+
+from gamekeeper.console import pages, sessions
+from gamekeeper.console import passkeys as passkey_forms
+from gamekeeper.console.refusals import FactorFirst
+from gamekeeper.console.texts import gettext
+from gamekeeper.game import passkeys, second_factors, tickets
+from gamekeeper.game.own_factor_refusals import FactorRequired, WrongSecondFactor
+from gamekeeper.game.refusals import BadField, TooManyGuesses
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store import second_factors as rows
+from gamekeeper.store import tokens
+from gamekeeper.store.second_factors import SecondFactor
+
+PATH = "/me/second-factor"
+HOME = sessions.PATH + PATH
+FRESH_MS = 15 * 60_000  # a factor is added only in a session that began at most so many milliseconds ago
+STALE = gettext("You signed in too long ago. Sign in again, then change your second factor.")
+BAD_PASSKEY = gettext("The passkey could not be added. Try again.")
+QR_SCALE = 5  # pixels of a QR code's module
+
+
+async def show(request: Request) -> Response:
+    return await _render(request)
+
+
+def redirect_to_set_up(request: Request) -> Response:
+    """Lead an account that must set up a second factor to the page for it; scripts get a refusal."""
+    if pages.wants_stream(request):  # status 204 ends an event stream; the browser does not reconnect
+        return Response(status=pages.NO_CONTENT)
+    if pages.wants_json(request):
+        raise FactorFirst(role=request.caller.unmet_role)
+    return pages.redirect(HOME)
+
+
+async def show_totp(request: Request) -> Response:
+    """Show a new secret as QR code and text, and ask for a code of it."""
+    keeper, me = request.services.keeper, request.caller
+    if not await _is_fresh(request):
+        return await _render(request, STALE)
+    ticket, sealed = await tickets.make(keeper, tickets.TOTP_SET_UP, me.account_id, second_factors.make_secret())
+    return _render_totp(request, ticket, sealed)
+
+
+async def add_totp(request: Request, raw: bytes) -> Response:
+    fields, keeper = sessions.verify_form(request, raw), request.services.keeper
+    sealed = fields.get("ticket", "")
+    ticket = await tickets.read(keeper, tickets.TOTP_SET_UP, sealed)
+    _require_own(request, ticket)
+    try:
+        name = fields.get("name", "").strip() or gettext("Authenticator app")
+        factor = second_factors.make_totp(keeper, ticket, name, fields.get("code", ""))
+        return await _add(request, factor)
+    except (WrongSecondFactor, BadField) as refusal:
+        return pages.with_refusal(_render_totp(request, ticket, sealed, refusal.message), refusal)
+
+
+async def add_passkey(request: Request, raw: bytes) -> Response:
+    fields, site = sessions.verify_form(request, raw), passkey_forms.find_site(request)
+    ticket = await tickets.read(request.services.keeper, tickets.PASSKEY_SET_UP, fields.get("ticket", ""))
+    _require_own(request, ticket)
+    if site is None:
+        raise WrongSecondFactor
+    try:
+        name = fields.get("name", "").strip() or gettext("Passkey")
+        return await _add(request, passkeys.make_passkey(site, ticket, name, fields.get("passkey", "")))
+    except (WrongSecondFactor, BadField) as refusal:
+        problem = BAD_PASSKEY if isinstance(refusal, WrongSecondFactor) else refusal.message
+        return pages.with_refusal(await _render(request, problem), refusal)
+
+
+async def remove(request: Request, raw: bytes) -> Response:
+    """Remove a factor; this needs a right code or a passkey."""
+    fields, keeper, me = sessions.verify_form(request, raw), request.services.keeper, request.caller.account_id
+    ticket = await tickets.read(keeper, tickets.PASSKEY_CHECK, fields.get("ticket", ""))
+    _require_own(request, ticket)
+    use = passkey_forms.read_factor(request, ticket, fields.get("code", ""), fields.get("passkey", ""))
+    decide = partial(second_factors.remove, settings=keeper.settings, user_id=me, factor_id=request.params[0])
+    try:
+        await second_factors.require_factor(keeper, me, request.find_origin(), use)
+        await request.change(decide, lambda _: b"")
+    except (WrongSecondFactor, TooManyGuesses, FactorRequired) as refusal:
+        return pages.with_refusal(await _render(request, refusal.message), refusal)
+    request.services.callers.clear_cache()
+    return pages.redirect(HOME)
+
+
+async def renew_codes(request: Request, raw: bytes) -> Response:
+    sessions.verify_form(request, raw)
+    if not await _is_fresh(request):
+        return await _render(request, STALE)
+    shown: list[str] = []
+    await request.change(partial(second_factors.renew_recovery_codes, user_id=request.caller.account_id), _keep(shown))
+    return pages.render(request, "recovery_codes.html", codes=shown)
+
+
+async def _add(request: Request, factor: SecondFactor) -> Response:
+    """Add a factor, and show the recovery codes if it is the first one."""
+    shown: list[str] = []
+    await request.change(partial(second_factors.add, factor=factor), _keep(shown))
+    request.services.callers.clear_cache()  # the cached callers still count as without a second factor
+    return pages.render(request, "recovery_codes.html", codes=shown) if shown else pages.redirect(HOME)
+
+
+def _keep(shown: list[str]) -> Callable[[list[str]], bytes]:
+    def keep(codes: list[str]) -> bytes:
+        shown[:] = codes
+        return b""
+
+    return keep
+
+
+def _require_own(request: Request, ticket: tickets.Ticket) -> None:
+    if ticket.user_id != request.caller.account_id:
+        raise WrongSecondFactor
+
+
+async def _is_fresh(request: Request) -> bool:
+    """Tell whether the session began recently. A browser that was left open is not enough to add a factor."""
+    age = await tokens.read_age(request.services.keeper.store, request.caller.token_id)
+    return age is not None and age <= FRESH_MS
+
+
+def _render_totp(request: Request, ticket: tickets.Ticket, sealed: str, problem: str = "") -> Response:
+    secret = ticket.value
+    address = second_factors.describe_secret(request.services.keeper.settings, request.caller.name, secret)
+    drawn = segno.make(address, micro=False).svg_data_uri(scale=QR_SCALE, dark="#000", light="#fff")
+    spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+    return pages.render(request, "totp.html", ticket=sealed, drawn=drawn, secret=spaced, problem=problem)
+
+
+async def _render(request: Request, problem: str = "") -> Response:
+    me, keeper, site = request.caller.account_id, request.services.keeper, passkey_forms.find_site(request)
+    factors = await rows.read_of_user(keeper.store, me)
+    fresh, check, sealed_check, sealed_set_up, set_up_options = await _is_fresh(request), "", "", "", ""
+    if factors:
+        ticket, sealed_check = await tickets.make(keeper, tickets.PASSKEY_CHECK, me)
+        check = await passkey_forms.make_check_options(request, ticket)
+    if site and fresh:
+        ticket, sealed_set_up = await tickets.make(keeper, tickets.PASSKEY_SET_UP, me)
+        set_up_options = passkeys.make_set_up_options(site, ticket, request.caller.name, factors)
+    return pages.render(
+        request,
+        "second_factor.html",
+        factors=factors,
+        codes_left=await rows.count_recovery_codes(keeper.store, me),
+        fresh=fresh,
+        has_site=site is not None,
+        check_options=check,
+        check_ticket=sealed_check,
+        set_up_options=set_up_options,
+        set_up_ticket=sealed_set_up,
+        unmet_role=request.caller.unmet_role,
+        problem=problem,
+    )

@@ -1,0 +1,71 @@
+"""Changes of an account's second factors. The audit log has their kinds, never their names or secrets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
+from gamekeeper.store import known_callers, second_factors, tokens, users
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.second_factors import SecondFactor
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorsChanged:
+    """A second factor was added or removed by its owner, or the recovery codes were renewed.
+
+    The first factor makes the account's known callers unknown: they proved only the password.
+    """
+
+    user: users.User
+    held: Sequence[SecondFactor]  # the factors before the change
+    added: SecondFactor | None = None
+    removed: SecondFactor | None = None
+    code_hashes: Sequence[str] = ()  # hashes of new recovery codes, which replace all others
+    kind: ClassVar[str] = "second_factors_changed"
+
+    def whose(self) -> SubjectIds:
+        return None, self.user.id
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        renewed: dict[str, object] = {"recovery_codes": "changed"} if self.code_hashes else {}
+        return _make_side(self.held), _make_side(self._list_left(), renewed)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        if not self._list_left():
+            second_factors.delete_of_user(tx, self.user.id)
+            return
+        if self.removed:
+            second_factors.delete(tx, self.removed.id)
+        if self.added:
+            second_factors.insert(tx, self.added)
+        if not self.held:
+            known_callers.delete(tx, self.user.id)
+        if self.code_hashes:
+            second_factors.replace_recovery_codes(tx, self.user.id, self.code_hashes)
+
+    def _list_left(self) -> list[SecondFactor]:
+        return [each for each in (*self.held, *((self.added,) if self.added else ())) if each is not self.removed]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorsReset:
+    """All second factors of an account were removed by somebody else. It ends the account's sessions."""
+
+    user: users.User
+    held: Sequence[SecondFactor]
+    kind: ClassVar[str] = "second_factors_reset"
+
+    def whose(self) -> SubjectIds:
+        return None, self.user.id
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return _make_side(self.held), _make_side(())
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        second_factors.delete_of_user(tx, self.user.id)
+        tokens.revoke_sessions(tx, self.user.id)
+
+
+def _make_side(factors: Sequence[SecondFactor], more: dict[str, object] | None = None) -> ChangeSide:
+    return ChangeSide(user={"second_factors": sorted(each.kind for each in factors), **(more or {})})

@@ -1,0 +1,216 @@
+"""Second factors at the token endpoint and over the API: codes, recovery codes, requirements and resets."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import people
+import staff
+from factors import add_totp, make_code
+from gamekeeper import app, settings
+from gamekeeper.game import permissions
+from gamekeeper.game.sealing import KeyFile
+from gamekeeper.game.second_factor_refusals import KeyFileUnusable
+from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
+from world import Answer, World
+
+SHOP = people.USER_IDS["Shop"]
+ROLES = "/api/keeper/v1/roles"
+
+
+def try_code(world: World, otp: str = "", user: str = "Shop", **more: str) -> Answer:
+    return world.post(TOKEN, BY_PASSWORD | {"username": user, "otp": otp} | more, by=None)
+
+
+def factors_path(user: str) -> str:
+    return f"/api/keeper/v1/users/{user}/second-factors"
+
+
+def test_account_with_a_factor_needs_a_code(world: World) -> None:
+    secret, _ = add_totp(world, SHOP)
+    missing = try_code(world)
+    require_oauth_error(missing, "mfa_required")
+    assert "'otp'" in missing.message
+    wrong = try_code(world, "000000")
+    require_oauth_error(wrong, "invalid_grant")
+    assert wrong.code == "wrong_otp"
+    require_oauth_error(try_code(world, make_code(secret, -3)), "invalid_grant")
+    require_oauth_error(try_code(world, make_code(secret), password="0" * 64), "invalid_grant")
+    code = make_code(secret)
+    spaced = world.call("POST", TOKEN, by=None, form=BY_PASSWORD | {"otp": f" {code[:3]} {code[3:]} "})
+    assert spaced.status == 200
+    assert works(world, spaced)
+    require_oauth_error(try_code(world, code), "invalid_grant")  # a code works once
+    require_oauth_error(try_code(world, make_code(secret, -1)), "invalid_grant")  # and those before it no longer
+    assert try_code(world, make_code(secret, 1)).status == 200
+    assert try_code(world, "²²²²²²").status == 400
+
+
+def test_recovery_code_works_once(world: World) -> None:
+    _, codes = add_totp(world, SHOP)
+    assert len({*codes}) == 10
+    assert try_code(world, codes[0]).status == 200
+    require_oauth_error(try_code(world, codes[0]), "invalid_grant")
+    assert try_code(world, codes[1].upper().replace("-", " ")).status == 200
+    stored = [each for (each,) in world.sql("SELECT code_hash FROM recovery_codes")]
+    assert not {each for each in codes if each in stored or each.replace("-", "") in stored}
+    shown = world.get(factors_path("Shop")).json
+    assert shown["RecoveryCodesLeft"] == 8
+    assert [(each["Kind"], each["Name"], each["LastUsed"]) for each in shown["SecondFactors"]] == [
+        ("totp", "Phone", None)
+    ]
+
+
+def test_code_sent_to_two_instances_at_once_works_once(world: World) -> None:
+    secret, codes = add_totp(world, SHOP)
+    other = World(world.url, world.tokens, world.loop)
+
+    async def send_all(otp: str) -> list[Answer]:
+        body = BY_PASSWORD | {"otp": otp}
+        sent = [each.send("POST", TOKEN, by=None, body=body) for each in (world, other) * 3]
+        return list(await asyncio.gather(*sent))
+
+    try:
+        for otp in (make_code(secret), codes[0]):
+            assert sorted(each.status for each in world.run(send_all(otp))) == [200, *[400] * 5]
+    finally:
+        other.close()
+
+
+def test_wrong_codes_are_limited_like_wrong_passwords(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_caller=3)
+    secret, codes = add_totp(world, SHOP)
+    # the right password does not make the caller known, and does not reset the count
+    assert [try_code(world, "111111").status for _ in range(4)] == [400, 400, 400, 429]
+    assert try_code(world, make_code(secret)).status == 429
+    assert try_code(world, codes[0]).status == 429
+    assert world.sql("SELECT COUNT(*) FROM known_callers WHERE user_id = $1", SHOP) == [(0,)]
+    world.sql("DELETE FROM guesses")
+    assert try_code(world, make_code(secret)).status == 200
+    assert world.sql("SELECT COUNT(*) FROM known_callers WHERE user_id = $1", SHOP) == [(1,)]
+
+
+def test_parallel_codes_are_all_counted(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_caller=3)
+    add_totp(world, SHOP)
+
+    async def send_all() -> list[int]:
+        sent = [world.send("POST", TOKEN, by=None, body=BY_PASSWORD | {"otp": f"{number:06}"}) for number in range(12)]
+        return sorted(each.status for each in await asyncio.gather(*sent))
+
+    statuses = world.run(send_all())
+    assert statuses.count(400) <= 3
+    assert {*statuses} == {400, 429}
+
+
+def test_tokens_from_before_the_factor_lose_the_guarded_permissions(world: World) -> None:
+    staff.add_account(world, "Mia", "api", powers=people.ACCOUNTS["Root"])
+    before = log_in(world, "Mia")
+    role = {"name": "quiet", "permissions": ["players.read"]}
+    assert world.post(ROLES, role, token=before.json["access_token"]).status == 200
+    ((mia,),) = world.sql("SELECT id FROM users WHERE fold = 'mia'")
+    secret, _ = add_totp(world, str(mia))
+    world.asgi.services.callers.clear_cache()
+    refused = world.post(ROLES, role | {"name": "loud"}, token=before.json["access_token"])
+    assert (refused.status, refused.code) == (403, "permission_missing")
+    assert world.get(PLAYERS, token=before.json["access_token"]).status == 200
+    require_oauth_error(exchange(world, before.json["refresh_token"]), "mfa_required")
+    pair = try_code(world, make_code(secret), "Mia")
+    assert world.post(ROLES, role | {"name": "loud"}, token=pair.json["access_token"]).status == 200
+    renewed = exchange(world, pair.json["refresh_token"])
+    assert world.post(ROLES, role | {"name": "louder"}, token=renewed.json["access_token"]).status == 200
+
+
+def test_setting_forbids_managing_staff_without_a_factor(make_world: Callable[..., World]) -> None:
+    world = make_world(staff_without_second_factor=False)
+    refused = world.get(factors_path("Shop"))
+    assert (refused.status, refused.code) == (403, "permission_missing")
+    holder = staff.add_account(world, "Holder", staff.save_role(world, "stewards", ["staff.manage", "users.query"]))
+    assert world.get(factors_path("Shop"), token=holder).status == 200  # a role that has the permission itself
+
+
+def test_guarded_permissions_are_included_ones_only() -> None:
+    assert permissions.INCLUDED["users.manage"] >= permissions.GUARDED
+
+
+def test_role_can_require_a_factor(make_world: Callable[..., World]) -> None:
+    world = make_world(second_factor_roles="shop, Moderator")
+    staff.add_account(world, "Mia", "moderator")
+    refused = try_code(world, user="Mia")
+    require_oauth_error(refused, "mfa_required")
+    assert "/console" in refused.message
+    ((mia,),) = world.sql("SELECT id FROM users WHERE fold = 'mia'")
+    secret, _ = add_totp(world, str(mia))
+    assert try_code(world, make_code(secret), "Mia").status == 200
+    pair = log_in(world)
+    assert works(world, pair)
+    assert world.post("/api/keeper/v1/users/Shop/roles", {"give": ["shop"]}).status == 200
+    require_oauth_error(exchange(world, pair.json["refresh_token"]), "mfa_required")
+
+
+def test_lost_factor_is_reset_by_staff(world: World) -> None:
+    add_totp(world, SHOP)
+    world.sql("UPDATE tokens SET idle_ms = 60000 WHERE user_id = $1", SHOP)
+    answer = world.call("DELETE", factors_path("Shop"))
+    assert answer.json == {"Id": SHOP, "Name": "Shop", "SecondFactors": [], "RecoveryCodesLeft": 0}
+    assert world.get(PLAYERS, by="Shop").status == 401  # its sessions have ended
+    assert world.sql("SELECT COUNT(*) FROM recovery_codes") == [(0,)]
+    row = world.ledger()[-1]
+    assert (row.kind, row.user_id, row.actor_id) == ("second_factors_reset", SHOP, people.USER_IDS["Root"])
+    assert log_in(world).status == 200
+    kinds = [row.kind for row in world.ledger()]
+    assert world.call("DELETE", factors_path("Shop")).status == 200  # nothing is left to reset
+    assert [row.kind for row in world.ledger()] == kinds
+
+
+def test_second_factors_are_in_the_security_log(world: World) -> None:
+    secret, codes = add_totp(world, SHOP)
+    assert try_code(world, codes[0]).status == 200
+    assert try_code(world, make_code(secret)).status == 200
+    assert try_code(world, "000000").status == 400
+    world.run(world.keeper.failed_guesses.flush())
+    assert world.call("DELETE", factors_path("Shop")).status == 200
+    events = world.get(f"/api/keeper/v1/security?user={SHOP}", by="Root").json["Events"]
+    since_then = [each["Kind"] for each in events if each["Kind"] not in {"roles_changed", "token_issued"}]
+    assert sorted(since_then) == sorted(
+        ["second_factors_changed", "recovery_code_used", "sign_in", "sign_in", "guess_failed", "second_factors_reset"]
+    )
+    assert {each["Details"]["SecondFactor"] for each in events if each["Kind"] == "sign_in"} == {True}
+
+
+def test_reset_respects_rank_and_is_not_for_oneself(world: World) -> None:
+    add_totp(world, people.USER_IDS["Root"])
+    helper = staff.add_account(world, "Helper", staff.save_role(world, "stewards", ["staff.manage", "users.query"]))
+    refused = world.call("DELETE", factors_path("Root"), token=helper)
+    assert (refused.status, refused.code) == (403, "outranked")
+    own = world.call("DELETE", factors_path("Helper"), token=helper)
+    assert (own.status, own.code) == (409, "own_factors")
+
+
+def test_stored_secret_is_encrypted_for_its_account(world: World) -> None:
+    secret, _ = add_totp(world, SHOP)
+    ((stored,),) = world.sql("SELECT secret FROM second_factors")
+    assert secret not in stored
+    world.sql("UPDATE second_factors SET user_id = $1", people.USER_IDS["Root"])
+    require_oauth_error(try_code(world, make_code(secret), "Root"), "invalid_grant")
+
+
+def test_key_file_is_made_beside_sqlite_and_required_on_postgresql(tmp_path: Path) -> None:
+    made = KeyFile("", tmp_path / "game.db")
+    sealed = made.seal(b"text", "test")
+    assert KeyFile("", tmp_path / "game.db").unseal(sealed, "test") == b"text"
+    assert made.unseal(sealed, "another purpose") is None
+    assert made.unseal("!", "test") is None
+    assert (tmp_path / "game.db.key").stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["game.db.key"]
+    (tmp_path / "short").write_text("AAAA")
+    for wrong, said in (
+        (KeyFile("", None), "openssl rand -base64 32"),
+        (KeyFile(str(tmp_path / "none"), None), "cannot be read"),
+        (KeyFile(str(tmp_path / "short"), None), "32 bytes"),
+    ):
+        with pytest.raises(KeyFileUnusable, match=said):
+            wrong.seal(b"", "")
+    assert app.build_keeper(settings.load({}, database="postgresql://x/y")).key_file.path is None
