@@ -9,6 +9,7 @@ from typing import Any
 import pyotp
 from demo_server import PASSWORD, DemoServer
 from playwright.sync_api import expect
+from test_looks import check_page
 from visitor import Visitor
 
 from gamekeeper.game.passwords import hash_for_wire
@@ -70,13 +71,17 @@ def test_passkey_signs_in_and_is_removed(visit: Visit, demo: DemoServer) -> None
     me.page.get_by_role("button", name="Add a passkey").click()
     expect(me.page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     assert len(read_codes(me)) == 10
+    check_page(me)
 
     me.forget_cookies()
     sign_in(me, "Petra", HOME)
+    me.page.get_by_role("button", name="Use a passkey").wait_for()
+    check_page(me)
     me.page.get_by_role("button", name="Use a passkey").click()
     me.sees("Laptop")
     expect(me.page.locator(".factors time")).to_have_count(2)  # when it was added, and when it was last used
     me.page.get_by_text("Remove", exact=True).click()
+    check_page(me)
     me.page.get_by_role("button", name="Use a passkey and remove").click()
     me.sees("You have no second factor")
 
