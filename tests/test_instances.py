@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from databases import Postgres
 from server import Server
 from world import SENT
 
+PROMISED_SECONDS = 5.0  # after which a revocation holds everywhere
 LOG_IN = {"grant_type": "password", "username": "Root", "password": SENT}
 
 
@@ -89,3 +91,34 @@ def test_guesses_are_counted_over_both_instances(instances: tuple[Instance, Inst
     answers = [each.client.post("/api/oauth/token", json=wrong).status_code for _ in range(8) for each in instances]
     assert answers.count(400) == 10
     assert answers.count(429) == 6
+
+
+def test_revoked_api_key_stops_on_both_instances(instances: tuple[Instance, Instance]) -> None:
+    one, two = instances
+    token = one.log_in()
+    key = one.call("POST", "/api/keeper/v1/keys", token, {"Name": "bot", "Role": "api"}).json()
+    assert [each.call("GET", "/api/v1/players/Ann", key["Key"]).status_code for each in instances] == [200, 200]
+    assert one.call("DELETE", f"/api/keeper/v1/keys/{key['Id']}", token).status_code == 200
+    revoked = time.monotonic()
+    assert one.call("GET", "/api/v1/players/Ann", key["Key"]).status_code == 401
+    until(lambda: two.call("GET", "/api/v1/players/Ann", key["Key"]).status_code == 401)
+    assert time.monotonic() - revoked < PROMISED_SECONDS
+
+
+def test_200_parallel_gifts_on_both_instances_never_pass_a_daily_limit(
+    instances: tuple[Instance, Instance],
+) -> None:
+    one, two = instances
+    token = one.log_in()
+    key = one.call("POST", "/api/keeper/v1/keys", token, {"Name": "shop", "Role": "shop", "MostPerDay": 60}).json()
+    body = {"itemid": people.ARROW.id, "quantity": 1, "bankoverflow": True}
+
+    def give(number: int) -> int:
+        player = ("Ann", "Bob", "Zoe")[number % 3]
+        answer = (one, two)[number % 2].call("POST", f"/api/v1/players/{player}/items/give", key["Key"], body)
+        return answer.status_code
+
+    with ThreadPoolExecutor(20) as pool:
+        statuses = list(pool.map(give, range(200)))
+    assert statuses.count(200) == 60
+    assert statuses.count(409) == 140

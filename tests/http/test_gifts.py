@@ -4,8 +4,10 @@ import asyncio
 from typing import Any
 
 import people
+import staff
 from api_keys import create
 from gamekeeper.game import retention
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM
 from undos import undone
 from world import Answer, World
 
@@ -99,3 +101,56 @@ def test_old_totals_are_deleted(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(1,)]
     world.run(retention.delete_old(world.keeper, (today + 8) * 86_400_000))
     assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(0,)]
+
+
+# --- quotas of roles -----------------------------------------------------------------------------------------------
+
+
+def limit(world: World, role: str, quotas: dict[str, int]) -> None:
+    listed = [{"ItemId": item, "PerDay": most} for item, most in quotas.items()]
+    answer = world.call("PUT", f"/api/keeper/v1/roles/{role}", body={"quotas": listed})
+    assert (answer.status, answer.json["Quotas"]) == (200, listed), answer.raw
+
+
+def test_quota_of_a_role_holds_for_each_account_over_all_its_credentials(world: World) -> None:
+    first, other = staff.add_account(world, "Seller", "shop"), staff.add_account(world, "Other", "shop")
+    key = create(world, Role="shop", Owner="Seller")["Key"]
+    limit(world, "shop", {EVERY_OTHER_ITEM: 3, COIN: 10})
+    assert give(world, first, 6).status == 200
+    expect(give(world, key, 5), 409, "quota_reached")
+    assert give(world, key, 4).status == 200
+    expect(give(world, first, 1), 409, "quota_reached")
+    expect(give(world, first, 4, people.ARROW.id), 409, "quota_reached")
+    assert give(world, first, 3, people.ARROW.id).status == 200
+    assert give(world, other, 10).status == 200
+    limit(world, "shop", {})
+    assert give(world, first, 100).status == 200
+
+
+def test_largest_quota_of_several_roles_counts(world: World) -> None:
+    text = staff.add_account(world, "Seller", "shop", "game master")
+    limit(world, "shop", {COIN: 10})
+    assert give(world, text, 30).status == 200
+    limit(world, "game master", {COIN: 20})
+    assert give(world, text, 15).status == 200
+    expect(give(world, text, 6), 409, "quota_reached")
+    assert world.post("/api/keeper/v1/users/Seller/roles", {"grant": ["items.give"]}).status == 200
+    assert give(world, text, 50).status == 200
+
+
+def test_key_has_the_quota_of_its_role(world: World) -> None:
+    text = create(world, Role="shop", Owner="Root", MostPerDay=8)["Key"]
+    limit(world, "shop", {COIN: 5})
+    expect(give(world, text, 6), 409, "quota_reached")
+    limit(world, "shop", {COIN: 20})
+    expect(give(world, text, 9), 409, "quota_reached")
+    assert give(world, text, 8).status == 200
+
+
+def test_change_of_a_quota_is_in_the_audit_log(world: World) -> None:
+    limit(world, "shop", {COIN: 5})
+    newest = world.get("/api/keeper/v1/changes?limit=1").json["Changes"][0]
+    assert newest["Kind"] == "role_saved"
+    assert newest["After"]["Quotas"] == [{"ItemId": COIN, "PerDay": 5}]
+    twice = {"quotas": [{"ItemId": COIN, "PerDay": 1}, {"ItemId": COIN, "PerDay": 2}]}
+    expect(world.call("PUT", "/api/keeper/v1/roles/shop", body=twice), 400, "bad_field")

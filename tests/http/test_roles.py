@@ -195,7 +195,7 @@ def test_role_is_created_edited_listed_and_deleted(world: World) -> None:
     made = world.post(ROLES, {"name": "night watch", "about": "At night.", "permissions": ["players.read"]})
     assert made.json == {
         "Name": "night watch", "About": "At night.", "Permissions": ["players.read"], "ReadOnly": False,
-        "BuiltIn": False,
+        "BuiltIn": False, "Quotas": [],
     }  # fmt: skip
     expect(world.post(ROLES, {"name": "night watch"}), 409, "role_exists")
     edited = world.call("PUT", f"{ROLES}/night%20watch", body=made.json | {"ReadOnly": True})

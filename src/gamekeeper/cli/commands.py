@@ -12,6 +12,7 @@ COMMANDS = LazyCommands(
         "users": "users:users",
         "roles": "roles:roles",
         "tokens": "tokens:tokens",
+        "keys": "keys:keys",
         "mail": "mail:mail",
         "migrate": "database:migrate",
         "backup": "backup:backup",

@@ -6,13 +6,30 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.users import PermissionType, apply_change, change_roles
+from gamekeeper.game import lookup
 from gamekeeper.game import roles as rules
 from gamekeeper.game.changes import Decision
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.roles import RoleDraft, RoleRequest
 from gamekeeper.store import roles as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import Role
+
+MOST_QUOTA = 2**31 - 1
+
+
+class QuotaType(click.ParamType[tuple[str, int]]):
+    """A quota on the command line: `ITEM_ID=MOST`, or `*=MOST` for every other item."""
+
+    name = "quota"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        item, _, most = value.partition("=")
+        item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
+        if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MOST_QUOTA:
+            self.fail(f"'{value}' is not a quota, such as 9e2b8323-5231-5487-a8b0-017c3b453c23=1000.", param, ctx)
+        return item_id, int(most)
 
 
 @click.group()
@@ -40,12 +57,28 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 @roles.command(epilog="Example: gamekeeper roles save helper --permission players.read --permission moderation.mute")
 @click.argument("name")
 @click.option("--permission", "named", type=PermissionType(), multiple=True, help="Permission; repeatable.")
+@click.option(
+    "--quota",
+    "quotas",
+    type=QuotaType(),
+    multiple=True,
+    help="Most of an item that an account may give per UTC day: ITEM_ID=MOST, * for every other; repeatable.",
+)
+@click.option("--no-quotas", is_flag=True, help="Remove all quotas of the role.")
 @click.option("--about", help="What the role is for.")
 @click.option("--read-only/--no-read-only", default=None, help="Accounts with only such roles cannot write.")
 @terminal.database_option
-def save(name: str, named: Sequence[str], about: str | None, read_only: bool | None, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
-    """Create or edit a role. With --permission, it has exactly the given permissions afterwards."""
-    draft = RoleDraft(about, named or None, read_only)
+def save(
+    name: str,
+    named: Sequence[str],
+    quotas: Sequence[tuple[str, int]],
+    no_quotas: bool,  # noqa: FBT001 - click passes options by name
+    about: str | None,
+    read_only: bool | None,  # noqa: FBT001 - the same
+    database: str | None,
+) -> None:
+    """Create or edit a role. With --permission or --quota, it has exactly the given ones afterwards."""
+    draft = RoleDraft(about, named or None, read_only, dict(quotas) if quotas or no_quotas else None)
 
     async def decide(tx: Reading) -> Decision[Role]:
         return await rules.save(tx, name, draft, None)
@@ -86,4 +119,4 @@ def take(name: str, role: Sequence[str], database: str | None) -> None:
 
 
 def _to_json_object(role: Role) -> dict[str, object]:
-    return {**role._asdict(), "permissions": sorted(rules.list_permissions(role))}
+    return {**role._asdict(), "permissions": sorted(rules.list_permissions(role)), "quotas": dict(role.quotas)}

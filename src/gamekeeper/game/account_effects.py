@@ -198,6 +198,8 @@ class RoleSaved:
         before = self.before.permissions if self.before else frozenset[str]()
         roles.remove_permissions(tx, self.after.name, before - self.after.permissions)
         roles.add_permissions(tx, self.after.name, self.after.permissions - before)
+        if self.after.quotas != (self.before.quotas if self.before else ()):
+            roles.save_quotas(tx, self.after.name, self.after.quotas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +361,8 @@ class MailRetried:
 
 def _make_role_side(role: roles.Role) -> ChangeSide:
     named = {"role": role.name, "about": role.about, "read_only": role.read_only}
-    return ChangeSide(user=named | {"permissions": sorted(role.permissions)})
+    quotas: dict[str, object] = {"quotas": role.quotas} if role.quotas else {}
+    return ChangeSide(user=named | {"permissions": sorted(role.permissions)} | quotas)
 
 
 def _power_flags(powers: users.Powers) -> dict[str, object]:

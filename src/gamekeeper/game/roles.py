@@ -6,7 +6,7 @@ together leave no account to manage staff sees the other and is refused.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import accounts, lookup, moderation, permissions, staff, texts
@@ -52,6 +52,7 @@ class RoleDraft(NamedTuple):
     about: str | None = None
     permissions: Collection[str] | None = None
     read_only: bool | None = None
+    quotas: Mapping[str, int] | None = None  # id of an item, zeros for every other → the most of it per UTC day
 
 
 def list_permissions(role: Role) -> frozenset[str]:
@@ -167,6 +168,7 @@ async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) ->
         about=was.about if draft.about is None else draft.about,
         permissions=was.permissions if draft.permissions is None else frozenset(draft.permissions),
         read_only=was.read_only if draft.read_only is None else draft.read_only,
+        quotas=was.quotas if draft.quotas is None else tuple(sorted(draft.quotas.items())),
     )
     if after.read_only and (writing := after.permissions - permissions.READING):
         raise BadField(field="readonly", problem=f"cannot be true for a role with the permission {min(writing)}")

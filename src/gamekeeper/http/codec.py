@@ -305,6 +305,8 @@ def _encode_user(user: User, power: wire.users.Power | wire.users.ChangedPower, 
 
 
 def _write_value(name: str, value: object) -> object:
+    if name == wire.users.USER_FIELDS["quotas"]:
+        return [wire.roles.RoleQuota(*each) for each in cast("Sequence[tuple[str, int]]", value)]
     return format_instant(value) if name in wire.history.TIMES and isinstance(value, int) else value
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import lookup, permissions, roles
 from gamekeeper.game import refusals as no
@@ -51,7 +51,7 @@ async def list_roles(request: Request) -> bytes:
 )
 async def create_role(request: Request, body: wire.roles.CreateRole) -> Response:
     """Create a role, with permissions that the caller has."""
-    draft = RoleDraft(body.about, body.permissions or (), body.readonly)
+    draft = RoleDraft(body.about, body.permissions or (), body.readonly, _read_quotas(body.quotas))
     decide = partial(roles.create, name=body.name, draft=draft, actor=request.caller.actor)
     return await request.change(decide, _encode_record)
 
@@ -73,6 +73,7 @@ async def save_role(request: Request, body: wire.roles.SaveRole) -> Response:
         None if body.about is UNSET else body.about,
         None if body.permissions is UNSET else body.permissions,
         None if body.readonly is UNSET else body.readonly,
+        _read_quotas(body.quotas),
     )
     decide = partial(roles.edit, name=request.params[0], draft=draft, actor=request.caller.actor)
     answer = await request.change(decide, _encode_record)
@@ -133,9 +134,23 @@ async def change_user_roles(request: Request, body: wire.roles.ChangeRoles) -> R
     return answer
 
 
+def _read_quotas(sent: list[wire.roles.RoleQuota] | UnsetType) -> dict[str, int] | None:
+    if sent is UNSET:
+        return None
+    found = {each.ItemId: each.PerDay for each in sent}
+    if len(found) < len(sent):
+        raise no.BadField(field="quotas", problem="has the same item twice")
+    return found
+
+
 def _make_record(role: Role) -> wire.roles.RoleRecord:
     return wire.roles.RoleRecord(
-        role.name, role.about, sorted(roles.list_permissions(role)), ReadOnly=role.read_only, BuiltIn=role.builtin
+        role.name,
+        role.about,
+        sorted(roles.list_permissions(role)),
+        ReadOnly=role.read_only,
+        BuiltIn=role.builtin,
+        Quotas=[wire.roles.RoleQuota(*each) for each in role.quotas],
     )
 
 

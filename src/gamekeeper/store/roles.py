@@ -17,14 +17,15 @@ class Role(NamedTuple):
     permissions: frozenset[str]  # permissions in the table; the role `admin` has all, also those that are not there
     builtin: bool = False
     read_only: bool = False  # accounts with only such roles cannot write
+    quotas: tuple[tuple[str, int], ...] = ()  # id of an item, and the most of it that may be given per UTC day
 
 
 async def read_all(tx: Reading) -> dict[str, Role]:
     """Read all roles, by name."""
     rows = await tx.all(SQL.all)
     return {
-        name: Role(name, about, frozenset(filter(None, (held or "").split(","))), bool(builtin), bool(read_only))
-        for name, about, builtin, read_only, held in rows
+        name: Role(name, about, frozenset(_split(held)), bool(builtin), bool(read_only), _parse_quotas(quotas))
+        for name, about, builtin, read_only, held, quotas in rows
     }
 
 
@@ -55,6 +56,13 @@ def add_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
     tx.defer(SQL.add_permissions, role, as_table({"permission": each} for each in sorted(permissions)))
 
 
+def save_quotas(tx: Writing, role: str, quotas: Iterable[tuple[str, int]]) -> None:
+    """Replace the quotas of a role."""
+    table = as_table({"item": item_id, "most": most} for item_id, most in quotas)
+    tx.defer(SQL.remove_quotas, role, table)
+    tx.defer(SQL.save_quotas, role, table)
+
+
 def delete(tx: Writing, role: str) -> None:
     tx.defer(SQL.delete, role)
 
@@ -73,3 +81,12 @@ def grant(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
 
 def revoke(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
     tx.defer(SQL.revoke, user_id, as_table({"permission": each} for each in permissions))
+
+
+def _split(joined: str | None) -> list[str]:
+    return joined.split(",") if joined else []
+
+
+def _parse_quotas(joined: str | None) -> tuple[tuple[str, int], ...]:
+    pairs = (each.partition("=") for each in sorted(_split(joined)))
+    return tuple((item_id, int(most)) for item_id, _, most in pairs)

@@ -1,6 +1,7 @@
 -- name: all
 SELECT r.name, r.about, r.builtin, r.read_only,
-       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name)
+       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name),
+       (SELECT {join_texts}(CAST(q.item_id AS TEXT) || '=' || CAST(q.most AS TEXT), ',') FROM role_quotas q WHERE q.role = r.name)
 FROM roles r ORDER BY r.name;
 
 -- The lock of everything that decides who manages staff: giving, taking, editing, bans and deletions of staff.
@@ -36,6 +37,14 @@ DELETE FROM role_permissions WHERE role = $1 AND permission IN (SELECT value->>'
 
 -- name: add_permissions
 INSERT INTO role_permissions (role, permission) SELECT $1, value->>'permission' FROM json_each($2);
+
+-- name: remove_quotas
+DELETE FROM role_quotas WHERE role = $1 AND item_id NOT IN (SELECT CAST(value->>'item' AS {guid}) FROM json_each($2));
+
+-- name: save_quotas
+INSERT INTO role_quotas (role, item_id, most)
+SELECT $1, CAST(value->>'item' AS {guid}), CAST(value->>'most' AS INTEGER) FROM json_each($2) WHERE {true}
+ON CONFLICT (role, item_id) DO UPDATE SET most = excluded.most;
 
 -- name: delete
 DELETE FROM roles WHERE name = $1;

@@ -1,12 +1,19 @@
 """Roles: list, create, edit and delete them; give them to accounts and take them away."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from msgspec import Struct
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
+
+
+class RoleQuota(Struct, rename="pascal"):
+    """The most of an item that each account with the role may give on one UTC day; zeros: every other item."""
+
+    item_id: str
+    per_day: int
 
 
 class RoleRecord(Struct, rename="pascal"):
@@ -17,6 +24,7 @@ class RoleRecord(Struct, rename="pascal"):
     permissions: list[str]
     read_only: bool
     built_in: bool
+    quotas: list[RoleQuota] = []
 
 
 class RoleList(Struct, rename="pascal"):
@@ -51,6 +59,7 @@ class Roles:
         *,
         about: str = "",
         read_only: bool = False,
+        quotas: Mapping[str, int] | None = None,
         **options: Unpack[WriteOptions],
     ) -> Payload[RoleRecord]:
         """Create a role. Needs the permission staff.manage, and those that the role gets.
@@ -59,11 +68,12 @@ class Roles:
         permissions: names of its permissions.
         about: what the role is for.
         read_only: accounts with only such roles cannot write.
+        quotas: the most that an account may give per UTC day, by id of the item; zeros: every other item.
         Returns the role.
         Raises RoleExists, UnknownPermission, RoleOutOfReach, BadField, PermissionMissing.
         """
         body = {"name": name, "permissions": list(permissions), "about": about, "readonly": read_only}
-        return Payload(RoleRecord, body=body)
+        return Payload(RoleRecord, body=body | _make_quotas(quotas))
 
     @operation("PUT", "/api/keeper/v1/roles/{role}")
     def save_role(
@@ -73,6 +83,7 @@ class Roles:
         *,
         about: str | None = None,
         read_only: bool | None = None,
+        quotas: Mapping[str, int] | None = None,
         **options: Unpack[WriteOptions],
     ) -> Payload[RoleRecord]:
         """Edit a role. What is None does not change. Needs the permission staff.manage.
@@ -83,13 +94,15 @@ class Roles:
         permissions: names of its permissions.
         about: what the role is for.
         read_only: accounts with only such roles cannot write.
+        quotas: the most that an account may give per UTC day, by id of the item; zeros: every other item.
         Returns the role.
         Raises NoSuchRole, UnknownPermission, RoleOutOfReach, OwnRole, BuiltinRole, LastManager, BadField,
         PermissionMissing.
         """
         named = None if permissions is None else list(permissions)
         given = {"permissions": named, "about": about, "readonly": read_only}
-        return Payload(RoleRecord, body={name: value for name, value in given.items() if value is not None})
+        body = {name: value for name, value in given.items() if value is not None}
+        return Payload(RoleRecord, body=body | _make_quotas(quotas))
 
     @operation("DELETE", "/api/keeper/v1/roles/{role}")
     def delete_role(self, role: str, **options: Unpack[WriteOptions]) -> Payload[RoleRecord]:
@@ -135,3 +148,9 @@ class Roles:
         """
         given = {"give": give, "take": take, "grant": grant, "revoke": revoke}
         return Payload(HeldRoles, body={name: list(names) for name, names in given.items() if names})
+
+
+def _make_quotas(quotas: Mapping[str, int] | None) -> dict[str, object]:
+    if quotas is None:
+        return {}
+    return {"quotas": [{"ItemId": item_id, "PerDay": most} for item_id, most in quotas.items()]}

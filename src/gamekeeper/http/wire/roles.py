@@ -5,12 +5,22 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.permissions import PERMISSIONS
-from gamekeeper.http.wire.scalars import Guid, Text
+from gamekeeper.http.wire.scalars import Guid, Natural, Text
 
 RoleNames = Annotated[list[Text], Meta(max_length=100, description="Names of roles.")]
 PermissionNames = Annotated[
     list[Text], Meta(max_length=100, description=f"Names of permissions: {', '.join(PERMISSIONS)}.")
 ]
+
+
+class RoleQuota(Struct):
+    """The most of an item that each account with the role may give on one UTC day; zeros: every other item."""
+
+    ItemId: Guid
+    PerDay: Natural
+
+
+RoleQuotas = Annotated[list[RoleQuota], Meta(max_length=1000, description="Most of items to give per UTC day.")]
 
 
 class RoleRecord(Struct):
@@ -19,6 +29,7 @@ class RoleRecord(Struct):
     Permissions: list[str]
     ReadOnly: bool
     BuiltIn: bool
+    Quotas: list[RoleQuota] = []
 
 
 class RoleList(Struct):
@@ -32,6 +43,7 @@ class CreateRole(Struct):
     about: Text = ""
     permissions: PermissionNames | UnsetType = UNSET
     readonly: bool = False
+    quotas: RoleQuotas | UnsetType = UNSET
 
 
 class SaveRole(Struct):
@@ -40,6 +52,7 @@ class SaveRole(Struct):
     about: Text | UnsetType = UNSET
     permissions: PermissionNames | UnsetType = UNSET
     readonly: bool | UnsetType = UNSET
+    quotas: RoleQuotas | UnsetType = UNSET
 
 
 class ChangeRoles(Struct):

@@ -16,6 +16,7 @@ from gamekeeper.http.wire.feed import FeedChange
 from gamekeeper.http.wire.history import DoneChange, ToldChange
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
 from gamekeeper.http.wire.players import PlayerDocument, PlayerRecord
+from gamekeeper.http.wire.roles import RoleQuota
 from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, PlainInt64
 from gamekeeper.http.wire.spells import KnownSpell
 from gamekeeper.http.wire.variables import ChangedVariable
@@ -112,6 +113,7 @@ class RoleSide(Struct):
     About: str
     ReadOnly: bool
     Permissions: list[str]
+    Quotas: list[RoleQuota] | UnsetType = UNSET
 
 
 class AccountSide(PowersSide, kw_only=True):

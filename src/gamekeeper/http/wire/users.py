@@ -122,6 +122,7 @@ USER_FIELDS = {
     "role": "Role",
     "about": "About",
     "read_only": "ReadOnly",
+    "quotas": "Quotas",
     "suspended": "Suspended",
     "second_factors": "SecondFactors",
     "recovery_codes": "RecoveryCodes",

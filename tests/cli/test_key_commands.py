@@ -1,0 +1,47 @@
+"""The command `keys`."""
+
+import people
+from api_keys import use
+from command_line import CommandLine
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM
+from world import World
+
+CREATE = ("keys", "create", "web shop", "--owner", "Shop")
+
+
+def test_key_is_created_listed_rotated_suspended_given_and_revoked(command: CommandLine, world: World) -> None:
+    made = command.run(*CREATE, "--role", "shop", "--most-per-day", "5", "--item", people.COIN.id)
+    text = made.stdout.strip()
+    assert "It may do now: items.give, players.read." in made.stderr
+    assert use(world, text).status == 200
+    (listed,) = command.json("keys", "list", "shop")
+    assert (listed["name"], listed["role"], listed["state"], listed["items"]) == (
+        "web shop", "shop", "active", [people.COIN.id],
+    )  # fmt: skip
+    rotated = command.json("keys", "rotate", listed["id"], "--grace-minutes", "5")["key"]
+    assert [use(world, each).status for each in (text, rotated)] == [200, 200]
+    assert command.says("keys", "suspend", listed["id"]) == "API key web shop of Shop: suspended.\n"
+    world.asgi.services.callers.clear_cache()
+    assert use(world, rotated).status == 401
+    assert command.says("keys", "resume", listed["id"]) == "API key web shop of Shop: active.\n"
+    assert command.says("keys", "give", listed["id"], "clerk") == "API key web shop of Clerk: active.\n"
+    assert command.says("keys", "revoke", listed["id"]) == "Revoked the API key web shop.\n"
+    assert command.says("keys", "list").splitlines()[1].endswith("revoked")
+    assert "was revoked" in command.refuses("keys", "rotate", listed["id"])
+
+
+def test_wrong_key_is_refused_by_name(command: CommandLine) -> None:
+    assert "no role 'boss'" in command.refuses(*CREATE, "--role", "boss")
+    assert "'192.0.2.0/40' is not an address range" in command.refuses(
+        *CREATE, "--role", "shop", "--address", "192.0.2.0/40"
+    )
+    assert "There is no such API key" in command.refuses("keys", "revoke", "nothing")
+
+
+def test_quota_of_a_role_is_saved_and_removed(command: CommandLine) -> None:
+    command.says("roles", "save", "shop", "--quota", f"{people.COIN.id}=100", "--quota", "*=5")
+    quotas = {each["name"]: each["quotas"] for each in command.json("roles", "list")}
+    assert quotas["shop"] == {people.COIN.id: 100, EVERY_OTHER_ITEM: 5}
+    command.says("roles", "save", "shop", "--no-quotas")
+    assert not any(each["quotas"] for each in command.json("roles", "list"))
+    assert "is not a quota" in command.refuses("roles", "save", "shop", "--quota", "coin=5", code=2)
