@@ -368,6 +368,7 @@ class _Maker:
                 "server": lambda: f"realm-{self.dice.randrange(1, 4)}",
                 "seq": lambda: str(self.dice.randrange(1, 2000)),
                 "tokenId": lambda: self.dice.choice((REFRESH, NOBODY)),
+                "invitationId": lambda: NOBODY,
                 "mailId": lambda: self.dice.choice((MAIL, MAIL, NOBODY)),
             }
             if name in known:

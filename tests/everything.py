@@ -6,6 +6,7 @@ from typing import Any
 from good_requests import CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
 
 import api_keys
+import invitations
 import people
 from gamekeeper.game import undo
 from gamekeeper.http import samples
@@ -67,6 +68,7 @@ def _restore(world: World, password: str) -> None:
     world.sql("DELETE FROM roles WHERE name = 'quartermaster'")
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
+    invitations.insert(world, people.USER_IDS["Clerk"])
     server = f"/api/link/v1/servers/{SERVER}"
     world.call("PUT", server, body={"Lease": 3600})
     world.post(f"{server}/left", {"Players": [people.BOB.id]})

@@ -107,7 +107,17 @@ def test_secrets_are_masked(url: str, expected: str) -> None:
         assert settings.show_value(settings.load({}, **{name: url}), name) == expected
 
 
-@pytest.mark.parametrize("name", [each for each in NAMES if re.search("password$|secret|token$|url$|^database$", each)])
+def test_public_url_is_an_address_without_credentials_and_path() -> None:
+    assert settings.load({}, public_url="https://keeper.example.test:8443/").public_url
+    for wrong in ("keeper.example.test", "https://me:secret@keeper.example.test", "https://example.test/keeper"):
+        with pytest.raises(settings.BadSetting, match="GAMEKEEPER_PUBLIC_URL"):
+            settings.load({}, public_url=wrong)
+
+
+SECRET_NAMES = re.compile("password$|secret|token$|(?<!public_)url$|^database$")
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if SECRET_NAMES.search(each)])
 def test_every_secret_setting_is_masked(name: str) -> None:
     """Settings that may contain a secret are masked; WITHOUT_SECRETS are not."""
     value = f"a://{SECRET}" if name.endswith("token") else f"smtp://me:{SECRET}@host"

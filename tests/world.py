@@ -29,6 +29,7 @@ T = TypeVar("T")
 CLI = Intent(request_id="test")
 OK = 200
 KEY_FILE = str(Path(__file__).parent / "secret_key_of_tests.txt")
+PUBLIC_URL = "https://keeper.example.test"  # invitations need an address
 SENT = hash_for_wire(people.PASSWORD)
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost, to make tests fast
 
@@ -63,7 +64,7 @@ class World:
         self.url = url
         self.tokens = known_tokens
         self.loop = loop
-        given: dict[str, Any] = {"access_log": False, "secret_key_file": KEY_FILE, **changed}
+        given: dict[str, Any] = {"access_log": False, "secret_key_file": KEY_FILE, "public_url": PUBLIC_URL, **changed}
         self.keeper: Keeper = app.build_keeper(settings.load({}, database=url, **given))
         self.asgi = app.build(self.keeper)
         self.run(self.keeper.store.open())

@@ -94,7 +94,7 @@ class Settings:
     )
     public_url: str = setting(
         "",
-        "Address at which people open the console, such as https://keeper.example; needed for passkeys.",
+        "Address at which people open the console, such as https://keeper.example; for passkeys and invitations.",
     )
     access_log: bool = setting(True, "Whether to log each request as a JSON line on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, shown in mails and in the console.")
@@ -162,6 +162,7 @@ class Settings:
     mail_from: str = setting("", "Sender of the mails: address or Name <address>; required with smtp_url.")
     mail_templates: str = setting("", "Folder with your own mail templates; missing ones use the defaults.")
     reset_url: str = setting("", "Link in reset mails, containing {name} and {code}; empty: only the code.")
+    invitation_hours: int = setting(72, "Hours for which an invitation of staff can be accepted.", least=1, most=8760)
     resets_per_account: int = setting(3, "Reset mails per account and hour.", least=1)
     resets_per_caller: int = setting(1000, "Reset mails per caller and hour.", least=1)
 
@@ -181,6 +182,7 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
             values[each.name] = _parse(each.name, text, each.default)
         _check(each.name, values.get(each.name, each.default), each.metadata["least"], each.metadata["most"])
     _check_pattern(values.get("name_pattern", ""))
+    _check_public_url(str(values.get("public_url", "")))
     return Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
 
 
@@ -232,6 +234,13 @@ def _parse(name: str, text: str, default: object) -> object:
 def _check(name: str, value: object, least: int, most: int) -> None:
     if isinstance(value, int) and not least <= value <= most:
         raise BadSetting(f"{variable(name)} is {value}; it must be from {least} to {most}.")
+
+
+def _check_public_url(url: str) -> None:
+    if url and not re.fullmatch(r"https?://[^\s/?#@]+/?", url):
+        raise BadSetting(
+            f"{variable('public_url')} is '{url}'; it must be an address without a path, such as https://keeper.example.org."
+        )
 
 
 def _check_pattern(value: object) -> None:

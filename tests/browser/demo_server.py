@@ -44,8 +44,8 @@ async def fill(keeper: Keeper) -> None:
 class DemoServer(Server):
     """Runs `gamekeeper demo`, which keeps some players online, with additional players if requested."""
 
-    def __init__(self, database: str, players: int = 0) -> None:
-        super().__init__(database, secret_key_file=worlds.KEY_FILE)
+    def __init__(self, database: str, players: int = 0, port: int | None = None, **settings: object) -> None:
+        super().__init__(database, port, **{"secret_key_file": worlds.KEY_FILE, **settings})
         self.players = players
 
     def cookie(self, name: str) -> str:

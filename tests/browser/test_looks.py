@@ -23,6 +23,7 @@ Visit = Callable[..., Visitor]
 PAGES = [
     *(entry.path for entry in MENU if entry.path != "/console/changes"),
     "/console/changes?before=20",  # a short page of the audit log, which axe checks faster than the first page
+    "/console/roles/shop",
     "/console/me",
     "/console/me/password",
     "/console/me/second-factor",
@@ -37,7 +38,10 @@ PAGES = [
     "/console/changes?reason=of+which+there+is+none",
     "/console/done/none",
 ]
-ELSEWHERE = {"/console/sign-in"}  # pages that are not in PAGES, because a separate test checks them
+ELSEWHERE = {
+    "/console/sign-in",
+    "/console/invitation",
+}  # pages that are not in PAGES, because a separate test checks them
 NO_PAGES = {
     "events",
     "suggest",

@@ -194,7 +194,8 @@ def test_passkey_is_added_signs_in_once_and_is_removed(make_world: Callable[...,
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
 
 
-def test_passkeys_need_the_address_of_the_console(root: Keeper) -> None:
+def test_passkeys_need_the_address_of_the_console(make_world: Callable[..., World]) -> None:
+    root = open_session(make_world(public_url=""), "Root")
     page = read(root.get(HOME, headers={"host": "192.0.2.1"}))
     assert "GAMEKEEPER_PUBLIC_URL" in page.text
     assert f"{HOME}/passkey" not in [each.action for each in page.forms]

@@ -1,12 +1,16 @@
 """The pages of staff and of roles: what they show, and the forms that a viewer may send."""
 
 from collections.abc import Callable
+from functools import partial
 
 from keepers import Keeper, open_session
 
 import people
 import staff
+from gamekeeper.store import invitations
 from world import World
+
+SECRET = "ninety brown teapots"
 
 
 def test_pages_need_staff_manage(keeper: Callable[[str], Keeper]) -> None:
@@ -58,3 +62,31 @@ def test_roles_are_shown_in_plain_words(root: Keeper) -> None:
     admin = root.page("/console/roles/admin")
     assert "This role always has every permission." in admin.text
     assert not [form for form in admin.forms if "roles" in form.fields.get("path", "")]
+
+
+# --- invitations ---------------------------------------------------------------------------------------------------
+
+
+def test_invitation_is_sent_and_accepted(world: World, root: Keeper) -> None:
+    body = {"email": "sunniva@example.test", "roles[shop]": "yes"}
+    assert root.act("POST", "/api/keeper/v1/invitations", body).status == 303
+    assert "sunniva@example.test" in root.page("/console/staff").text
+    taken = world.run(world.keeper.store.write(partial(invitations.lease, lease_ms=1)))
+    assert taken
+    guest, link = Keeper(world), f"/console/invitation?code={taken.code}"
+    assert "Root invites sunniva@example.test. Your roles: shop." in guest.page(link).text
+    form = {"code": taken.code, "name": "Sunniva", "password.new": SECRET, "again.new": SECRET}
+    for wrong in ({"again.new": "x"}, {"password.new": "password", "again.new": "password"}, {"name": "Ann"}):
+        answer = guest.post("/console/invitation", form | wrong, csrf="")
+        assert answer.status in {400, 409}
+        assert "Create my account" in answer.raw.decode()
+    assert guest.post("/console/invitation", form, csrf="", headers={"sec-fetch-site": "cross-site"}).status == 403
+    assert guest.post("/console/invitation", form, csrf="").headers["location"] == "/console/sign-in?ended=invited"
+    assert guest.sign_in("Sunniva", SECRET).status == 303
+    assert guest.get(link).status == guest.post("/console/invitation", form, csrf="").status == 409
+    assert world.ledger()[-1].actor_id == people.USER_IDS["Root"]
+
+
+def test_page_says_which_setting_invitations_need(make_world: Callable[..., World]) -> None:
+    root = open_session(make_world(public_url=""), "Root")
+    assert "GAMEKEEPER_PUBLIC_URL" in root.page("/console/staff").text

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 import api_keys
+import invitations
 import people
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import WRITE, Operation, Route
@@ -18,7 +19,7 @@ from world import SENT, World
 SERVER = "realm1"
 CODE = "a-code-that-was-mailed"
 # operations whose answers have a new id or the present time, also in a dry run
-NEW_EACH_TIME = frozenset({"api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key"})
+NEW_EACH_TIME = frozenset({"api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"})
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
 MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
 KEY_ID = "00000000-0000-4000-8000-00000000cccc"
@@ -36,6 +37,7 @@ OTHER_KEYS = {
     "objectId": people.COIN.id,
     "seq": "16",  # number of the change that created Zoe, the last change of the test data
     "mailId": MAIL_ID,
+    "invitationId": samples.MAIL_ID,
     "keyId": KEY_ID,
     "role": samples.ROLE,
 }
@@ -58,6 +60,7 @@ UNKNOWN_KEYS = {
     "objectId": people.NOBODY_ID,
     "seq": "999999999",
     "mailId": people.NOBODY_ID,
+    "invitationId": people.NOBODY_ID,
     "keyId": people.NOBODY_ID,
     "role": "nothing",
 }
@@ -163,6 +166,7 @@ def furnish(world: World) -> None:
     mail = f"'{MAIL_ID}', '{ann}', 'password_reset', 'ann@example.test', {far}, {far}, 1, 1, 'refused'"
     named = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at, last_error"
     world.sql(f"INSERT INTO mails ({named}) VALUES ({mail})")  # noqa: S608 - the values are ours
+    invitations.insert(world, clerk)
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours

@@ -169,6 +169,8 @@ MAY_WRITE = frozenset(
         "game/second_factor_effects.py",
         "game/passkeys.py",
         "game/second_factors.py",  # may write: uses up a code, which is not a change of the account
+        "game/invitation_effects.py",
+        "game/invitations.py",  # may write: removes an invitation that was accepted or replaced
         "game/tokens.py",
         "game/guesses.py",
         "game/registrations.py",  # may write: counts registrations for the rate limit

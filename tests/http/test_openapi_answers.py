@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 import api_keys
+import invitations
 import staff
 from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import loader
@@ -37,6 +38,7 @@ async def fill_world(url: str) -> str:
 def furnish(world: World) -> None:
     staff.save_role(world, samples.ROLE, samples.ROLE_RECORD.Permissions)
     api_keys.insert(world, samples.KEY_ID, samples.USER_ID)
+    invitations.insert(world, samples.USER_ID)
     world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})
     online = world.get(f"/api/v1/players/{'Halvard'}").json["Id"]
     world.post(f"/api/link/v1/servers/{samples.REALM}/joined", {"Players": [online]})

@@ -2,6 +2,7 @@
 
 import staff
 from gamekeeper.game import tokens
+from gamekeeper.game.security import UNKNOWN_ORIGIN
 from proof import refused
 from world import SENT, Answer, World
 
@@ -41,6 +42,8 @@ def test_suspended_account_is_unaffected_in_the_game(world: World) -> None:
     assert world.get("/api/v1/users/Ann").json["IsBanned"] is False
     assert world.post("/api/v1/users/Ann/password/validate", {"password": SENT}).status == 200
     assert [row.kind for row in world.ledger()[-1:]] == ["user_suspended"]
+    event = world.get("/api/keeper/v1/security").json["Events"][0]
+    assert (event["Kind"], event["User"], event["Details"]) == ("tokens_revoked", "Ann", {"By": "suspension"})
 
 
 def test_repeated_suspension_changes_nothing(world: World) -> None:
@@ -71,7 +74,7 @@ def test_older_suspension_is_not_undone_after_another(world: World) -> None:
 
 def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
     staff.add_account(world, "Guard", "moderator")
-    world.run(tokens.log_in(world.keeper, "Guard", SENT, "127.0.0.1", session=True))
+    world.run(tokens.log_in(world.keeper, "Guard", SENT, UNKNOWN_ORIGIN, session=True))
     assert act(world, "suspend", "Shop").status == 200
     found = {each["Name"]: each for each in world.get("/api/keeper/v1/staff").json["Staff"]}
     guard = found["Guard"]
@@ -84,7 +87,8 @@ def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
 def test_pages_of_staff_have_every_account_once(world: World) -> None:
     whole = world.get("/api/keeper/v1/staff").json
     assert whole["Next"] is None
-    names, offset = [], 0
+    names: list[str] = []
+    offset = 0
     while offset is not None:
         page = world.get(f"/api/keeper/v1/staff?offset={offset}&limit=2").json
         assert len(page["Staff"]) <= 2
@@ -95,7 +99,7 @@ def test_pages_of_staff_have_every_account_once(world: World) -> None:
 
 def test_ended_sessions_leave_tokens_of_programs(world: World) -> None:
     token = staff.add_account(world, "Guard", "moderator")
-    pair = world.run(tokens.log_in(world.keeper, "Guard", SENT, "127.0.0.1", session=True))
+    pair = world.run(tokens.log_in(world.keeper, "Guard", SENT, UNKNOWN_ORIGIN, session=True))
     assert world.get("/api/v1/players/Ann", token=pair.access).status == 200
     assert world.call("DELETE", "/api/keeper/v1/users/Guard/sessions").json["Name"] == "Guard"
     assert world.get("/api/v1/players/Ann", token=pair.access).status == 401

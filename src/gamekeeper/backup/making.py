@@ -16,9 +16,12 @@ from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
-# Tables that a backup leaves out. Reset codes are plain-text secrets that expire within minutes. The counts of the
-# ordered lists are recounted after a restore. Migrations are in the manifest. Erased data is masked in the copy.
-LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrations", "erasures"})
+# Tables that a backup leaves out. Reset codes are plain-text secrets that expire within minutes. Invitations that were
+# accepted or withdrawn after the backup must not be valid again. The counts of the ordered lists are recounted after a
+# restore. Migrations are in the manifest. Erased data is masked in the copy.
+LEFT_OUT = frozenset(
+    {"resets", "invitations", "invitation_links", "lists", "list_blocks", "list_changes", "migrations", "erasures"}
+)
 
 
 async def create_backup(store: Store, path: Path, progress: CopyProgress, *, force: bool = False) -> BackupManifest:

@@ -19,7 +19,7 @@ UNDO = "undo_change"
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
-ROLES = "/api/keeper/v1/roles"
+ROLES, INVITATIONS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations"
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
@@ -67,6 +67,8 @@ DIALOGS: Mapping[str, Dialog] = {
     "save_role": _same(_("Edit the role %(role)s")),
     "delete_role": _same(_("Delete the role %(role)s")),
     "end_sessions": _same(_("End all console sessions of %(name)s")),
+    "invite": _same(_("Invite %(email)s")),
+    "withdraw_invitation": _same(_("Withdraw the invitation")),
     "suspend_user": _same(_("Suspend %(name)s")),
     "resume_user": _same(_("End the suspension of %(name)s")),
     "reset_second_factors": _same(_("Reset the second factor of %(name)s")),
@@ -99,7 +101,7 @@ async def load_facts(
         "role": params[0] if route.path.startswith(ROLES) and params else "",
         "new_name": sent.get("name", ""),
         "username": sent.get("username", ""),
-        "email": sent.get("new", ""),
+        "email": sent.get("new", sent.get("email", "")),
         "level": _group(sent.get("level", "")),
         "value": BOOLEANS.get(sent.get("value", ""), _group(sent.get("value", ""))),
         "duration": _describe_duration(sent.get("duration", "0")) if route.name in TIMED else "",
@@ -119,7 +121,7 @@ async def load_facts(
 
 
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
-    if not params or route.path.startswith(ROLES):
+    if not params or route.path.startswith((ROLES, INVITATIONS)):
         return ""
     if route.path.startswith("/api/v1/players/"):
         player_id = await lookup.find_player_id(tx, params[0])

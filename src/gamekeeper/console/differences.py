@@ -95,7 +95,7 @@ VALUES: Mapping[str, Mapping[int, str]] = {  # fields whose numbers stand for wo
 }
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at"})
-HIDDEN = frozenset({"id", "mail_id"})  # fields that are not shown: their ids say nothing to people
+HIDDEN = frozenset({"id", "mail_id", "invitation_id"})  # fields that are not shown: their ids say nothing to people
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
 NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion

@@ -26,6 +26,8 @@ KIND_TITLES = {
     "second_factors_reset": gettext("Second factor reset"),
     "role_saved": gettext("Role edited"),
     "role_deleted": gettext("Role deleted"),
+    "invitation_sent": gettext("Invitation sent"),
+    "invitation_withdrawn": gettext("Invitation withdrawn"),
     "user_banned": gettext("Account banned"),
     "user_unbanned": gettext("Ban ended"),
     "user_muted": gettext("Account muted"),

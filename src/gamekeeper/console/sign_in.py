@@ -32,6 +32,9 @@ PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
 )  # reasons why a session ended: the password was changed, or either that or the session expired
 
 
+INVITED = "invited"  # no session ended: the account was just made
+
+
 class Notice(NamedTuple):
     text: str
     kind: str = ""
@@ -46,6 +49,7 @@ END_NOTICES = {
         gettext("You are signed out everywhere. All tokens are revoked: programs must log in again."),
         "good",
     ),
+    INVITED: Notice(gettext("Your account is ready. Sign in with the name and the password that you chose."), "good"),
     EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
     PASSWORD_CHANGED: Notice(
         gettext("Your password is changed. All sessions and tokens ended. Sign in with the new password."),

@@ -1,17 +1,19 @@
-"""The page of staff: accounts with roles or permissions, their last sign-in and their sessions."""
+"""The page of staff: accounts with roles or permissions, their last sign-in and sessions, and open invitations."""
 
 from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.account import is_below
 from gamekeeper.game import permissions, staff
+from gamekeeper.game.invitations import MOST_OPEN
 from gamekeeper.game.roles import list_permissions
 from gamekeeper.game.staff import StaffPage
 from gamekeeper.http import queries, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import roles, users
+from gamekeeper.store import invitations, roles, users
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.invitations import Invitation
 from gamekeeper.store.roles import Role
 from gamekeeper.store.staff import Activity
 from gamekeeper.store.users import User
@@ -32,6 +34,7 @@ class StaffView(NamedTuple):
     page: StaffPage
     viewer: User | None
     roles: dict[str, Role]
+    invitations: list[Invitation]
 
 
 async def show(request: Request) -> Response:
@@ -42,6 +45,10 @@ async def show(request: Request) -> Response:
         request,
         "staff.html",
         staff=[_make_row(sight, *each, usable) for each in sight.page.members],
+        invitations=sight.invitations,
+        offered=usable,
+        can_invite=bool(request.services.keeper.settings.public_url),
+        mail_set_up=bool(request.services.keeper.settings.smtp_url),
         first=lists.build_url(request, offset="") if offset else "",
         later=lists.build_url(request, offset=str(sight.page.next)) if sight.page.next else "",
     )
@@ -49,7 +56,12 @@ async def show(request: Request) -> Response:
 
 async def _load(tx: Reading, request: Request, offset: int) -> StaffView:
     page = await staff.load_page(tx, offset, STAFF_PER_PAGE)
-    return StaffView(page, await users.find_by_id(tx, request.caller.account_id), await roles.read_all(tx))
+    return StaffView(
+        page,
+        await users.find_by_id(tx, request.caller.account_id),
+        await roles.read_all(tx),
+        await invitations.read_open(tx, MOST_OPEN),
+    )
 
 
 def _list_usable_roles(request: Request, sight: StaffView) -> list[str]:

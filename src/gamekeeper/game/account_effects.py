@@ -7,7 +7,7 @@ from typing import ClassVar
 from gamekeeper.game import permissions, rows
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.lookup import fold
-from gamekeeper.store import erasures, guesses, mails, moderation, resets, roles, tokens, users
+from gamekeeper.store import erasures, guesses, invitations, mails, moderation, resets, roles, tokens, users
 from gamekeeper.store.engine import Writing
 
 
@@ -97,6 +97,7 @@ class UserDeleted(_UserChange):
         moderation.blank_bans_by(tx, self.user.name)
         moderation.blank_mutes_by(tx, self.user.name)
         guesses.delete_of_account(tx, self.user.id)
+        invitations.delete_of_email(tx, fold(self.user.email))
         users.delete(tx, self.user.id)
 
 

@@ -33,6 +33,7 @@ from gamekeeper.game.account_effects import (
 )
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
+from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
@@ -305,6 +306,8 @@ Change = (
     | RoleDeleted
     | SecondFactorsChanged
     | SecondFactorsReset
+    | InvitationSent
+    | InvitationWithdrawn
     | UserBanned
     | UserMuted
     | UserUnbanned

@@ -59,7 +59,10 @@ ACCOUNT_KINDS = (
     "user_suspended",
     "user_resumed",
 )
-GLOBAL_KINDS = ("catalogue_put", "role_saved", "role_deleted", "players_loaded", "users_loaded", "ledger_trimmed")
+GLOBAL_KINDS = (
+    *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),
+    *("players_loaded", "users_loaded", "ledger_trimmed"),
+)
 # all kinds of changes of all versions: old audit log entries keep their kind
 KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)
 

@@ -20,7 +20,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "spells.write": "Teach players spells and let them forget spells.",
     "variables.write": "Set players' variables.",
     "users.query": "Read accounts and their email addresses; register accounts; check, change and reset passwords.",
-    "users.manage": "Change every account, also without its password. Includes the permissions named below the table.",
+    "users.manage": "Change every account, also without its password; includes staff, API keys and erasing people.",
     "people.export": "Export all data of a person. Only the command line does this at present.",
     "people.erase": "Delete an account, and erase the person's data from the audit log.",
     "moderation.ban": "Ban accounts and lift bans.",

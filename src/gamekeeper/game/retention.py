@@ -17,7 +17,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock, gifts, keys, known_callers, ledger, mails, security, tokens
+from gamekeeper.store import clock, gifts, invitations, keys, known_callers, ledger, mails, security, tokens
 from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
@@ -109,6 +109,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
         gifts.delete_old(tx, now_ms - GIFT_DAYS * DAY_MS)
+        invitations.delete_old(tx, now_ms)
 
     async def delete_events(tx: Writing) -> int:
         return await security.delete_old(tx, now_ms - settings.security_days * DAY_MS, BATCH_ROWS)

@@ -2,8 +2,9 @@
 
 Malformed   UnknownRole  UnknownPermission
 Forbidden   PermissionMissing  RoleOutOfReach
-NotFound    NoSuchRole
+NotFound    NoSuchRole  NoSuchInvitation
 Conflict    OwnRole  HeldByRole  RoleExists  RoleInUse  BuiltinRole  LastManager
+            NoPublicUrl  TooManyInvitations  InvitationVoid
 LogInRefusal  AccountSuspended
 """
 
@@ -58,3 +59,19 @@ class AccountSuspended(LogInRefusal):
     """The account '{name}' is suspended; someone who manages staff can resume it."""
 
     error = "unauthorized_client"
+
+
+class NoSuchInvitation(NotFound):
+    """There is no open invitation with id '{id}'. It was accepted or withdrawn, or it expired."""
+
+
+class NoPublicUrl(Conflict):
+    """An invitation links to this server's console; set GAMEKEEPER_PUBLIC_URL, leave GAMEKEEPER_CONSOLE on."""
+
+
+class TooManyInvitations(Conflict):
+    """There are already {most} open invitations; withdraw some of them first."""
+
+
+class InvitationVoid(Conflict):
+    """This invitation was used or withdrawn, or is not valid any more; ask the person who sent it for another."""

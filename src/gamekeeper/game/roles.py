@@ -117,6 +117,13 @@ async def _require_reach(tx: Reading, user: User, touched: Iterable[Role], named
         raise Outranked
 
 
+async def require_can_give(tx: Reading, given: Iterable[Role], actor: Actor) -> None:
+    """Refuse callers that lack a permission of one of these roles, or have one of them."""
+    held, own_roles = await read_permissions(tx, actor), (await lookup.find_user(tx, actor.id)).grants.roles
+    for role in given:
+        _require_role_in_reach(role, held, own_roles)
+
+
 def _require_role_in_reach(role: Role, held: frozenset[str], own_roles: Collection[str]) -> None:
     if lacking := list_permissions(role) - held:
         raise RoleOutOfReach(role=role.name, permission=min(lacking))

@@ -22,6 +22,7 @@ from gamekeeper.game.effects import (
     Unlogged,
     UserBanned,
     UserRegistered,
+    UserSuspended,
 )
 from gamekeeper.game.guesses import find_network
 from gamekeeper.game.permissions import API, COLUMNS
@@ -57,7 +58,7 @@ CHANGES = frozenset(
     each.kind
     for each in (
         *(PasswordChanged, PowersChanged, RolesChanged, RoleSaved, RoleDeleted, UserBanned, UserRegistered),
-        *(SecondFactorsChanged, SecondFactorsReset),
+        *(SecondFactorsChanged, SecondFactorsReset, UserSuspended),
     )
 )
 
@@ -207,6 +208,8 @@ def _describe(change: Change) -> list[SecurityEvent]:
             found = [SecurityEvent(change.kind, user.id, details=details)]
         case UserBanned(user=user):
             found = [SecurityEvent("tokens_revoked", user.id, details={"By": "ban"})]
+        case UserSuspended(user=user):
+            found = [SecurityEvent("tokens_revoked", user.id, details={"By": "suspension"})]
         case RoleSaved(before=before, after=after):
             had = before.permissions if before else frozenset[str]()
             edits = {"Added": sorted(after.permissions - had), "Removed": sorted(had - after.permissions)}

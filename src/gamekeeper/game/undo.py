@@ -195,6 +195,8 @@ WHY_NOT = {
     "second_factors_reset": "the account sets up a new second factor instead",
     "role_saved": "edit the role again",
     "role_deleted": "create the role again",
+    "invitation_sent": "withdraw the invitation instead",
+    "invitation_withdrawn": "invite the person again",
 }
 GAME_NOTICE = "it is only the notice for the game; undo the change of the account"
 BULK_LOAD = "it is a bulk load or a trim of many rows"

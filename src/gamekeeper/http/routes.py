@@ -9,6 +9,7 @@ from gamekeeper.http import (
     health,
     history,
     info,
+    invitations,
     items,
     link,
     mails,
@@ -31,7 +32,8 @@ from gamekeeper.http.operation import NO_TOKEN, READ, Operation, Route
 GROUPS = tuple(
     module.GROUP
     for module in (
-        *(players, variables, items, spells, users, moderation, powers, roles, staff, second_factors, api_keys),
+        *(players, variables, items, spells, users, moderation, powers, roles, staff, invitations),
+        *(second_factors, api_keys),
         *(credentials, tokens, info, gameobjects, link, feed, history, security, mails, finder, pages, health),
     )
 )

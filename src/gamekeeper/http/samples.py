@@ -111,6 +111,9 @@ STAFF_MEMBER = wire.staff.StaffMember(
 SECOND_FACTORS = wire.second_factors.SecondFactorList(
     USER_ID, USER, [wire.second_factors.SecondFactor("totp", "Phone", TIME, TIME)], 9
 )
+INVITATION = wire.invitations.OpenInvitation(
+    MAIL_ID, "torhild@example.org", ["moderator"], KEEPER, TIME, LATER_TIME, TIME, None
+)
 PERMISSIONS = (False, False, False, True, False, False, False, False)
 ACCOUNT_STATE = (None, False, None, False, TIME, 2_057_761)
 USER_RECORD = wire.users.UserRecord(

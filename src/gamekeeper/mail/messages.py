@@ -1,4 +1,4 @@
-"""Content of password reset mails: templates (the operator's own or the default ones), filled in for one account."""
+"""Content of mails for password resets and invitations: templates, the operator's own or the default ones."""
 
 import html
 import re
@@ -22,6 +22,10 @@ DEFAULT_TEMPLATES = Path(__file__).parent / "templates"
 SUBJECT, TEXT, HTML = "reset.subject", "reset.txt", "reset.html"
 PLACEHOLDERS = ("game", "name", "code", "minutes", "link")
 REQUIRED_ANY = {"code", "link"}  # the text and the HTML of a mail need at least one of these placeholders
+INVITATION = "invitation."  # beginning of the names of the invitation's templates
+INVITATION_SUBJECT, INVITATION_TEXT, INVITATION_HTML = (f"{INVITATION}{part}" for part in ("subject", "txt", "html"))
+INVITATION_PLACEHOLDERS = ("game", "name", "hours", "link")
+INVITATION_PATH = "/console/invitation?code="  # the page of the console that accepts an invitation
 _LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -40,6 +44,16 @@ class ResetMail(NamedTuple):
     queued_at: int
 
 
+class InvitationMail(NamedTuple):
+    """Values of one invitation."""
+
+    mail_id: str
+    inviter: str
+    address: str
+    secret: str
+    invited_at: int
+
+
 @dataclass(frozen=True, slots=True)
 class MailTemplates:
     """Mail templates with the settings they need. Loaded once at start, so that a later edit cannot break a mail."""
@@ -48,19 +62,36 @@ class MailTemplates:
     sender: Address
     reset_url: str
     templates: Mapping[str, string.Template]
+    public_url: str = ""
+    invitation_hours: int = 0
 
     def build_reset(self, facts: ResetMail) -> EmailMessage:
         """Build the password reset mail. A retry builds the same message with the same Message-ID."""
-        words = self._words(facts)
+        message = self._start(facts.mail_id, facts.address, facts.queued_at)
+        return self._write(message, (SUBJECT, TEXT, HTML), self._words(facts))
+
+    def build_invitation(self, facts: InvitationMail) -> EmailMessage:
+        """Build the mail with the link that accepts an invitation."""
+        link = f"{self.public_url}{INVITATION_PATH}{facts.secret}"
+        words = {"game": self.game, "name": join_lines(facts.inviter), "link": link}
+        words["hours"] = str(self.invitation_hours)
+        message = self._start(facts.mail_id, facts.address, facts.invited_at)
+        return self._write(message, (INVITATION_SUBJECT, INVITATION_TEXT, INVITATION_HTML), words)
+
+    def _start(self, mail_id: str, address: str, queued_at: int) -> EmailMessage:
         message = EmailMessage()
-        message["Subject"] = join_lines(self._fill(SUBJECT, words, str))
         message["From"] = self.sender
-        message["To"] = parse_address(facts.address)
-        message["Date"] = format_datetime(datetime.fromtimestamp(facts.queued_at // 1000, UTC))
-        message["Message-ID"] = f"<{facts.mail_id}@{self.sender.domain}>"
+        message["To"] = parse_address(address)
+        message["Date"] = format_datetime(datetime.fromtimestamp(queued_at // 1000, UTC))
+        message["Message-ID"] = f"<{mail_id}@{self.sender.domain}>"
         message["Auto-Submitted"] = "auto-generated"  # asks mail programs not to reply automatically
-        message.set_content(self._fill(TEXT, words, str))
-        message.add_alternative(self._fill(HTML, words, html.escape), subtype="html")
+        return message
+
+    def _write(self, message: EmailMessage, names: tuple[str, str, str], words: Mapping[str, str]) -> EmailMessage:
+        subject, text, page = names
+        message["Subject"] = join_lines(self._fill(subject, words, str))
+        message.set_content(self._fill(text, words, str))
+        message.add_alternative(self._fill(page, words, html.escape), subtype="html")
         return message
 
     def _words(self, facts: ResetMail) -> dict[str, str]:
@@ -79,8 +110,16 @@ def load_templates(settings: Settings) -> MailTemplates:
     if url and (not _LINK.fullmatch(url) or set(re.findall(r"\{(.*?)\}", url)) - {"name"} != {"code"}):
         wanted = "an address with {code}, and maybe {name}, in it, such as https://example.org/reset?code={code}"
         raise BadSetting(f"{variable('reset_url')} is '{url}'; it must be {wanted}.")
-    templates = {name: _load_template(settings, name) for name in (SUBJECT, TEXT, HTML)}
-    return MailTemplates(join_lines(settings.game_name), _parse_sender(settings), url, templates)
+    names = (SUBJECT, TEXT, HTML, INVITATION_SUBJECT, INVITATION_TEXT, INVITATION_HTML)
+    templates = {name: _load_template(settings, name) for name in names}
+    return MailTemplates(
+        join_lines(settings.game_name),
+        _parse_sender(settings),
+        url,
+        templates,
+        settings.public_url.rstrip("/"),
+        settings.invitation_hours,
+    )
 
 
 def join_lines(text: str) -> str:
@@ -122,7 +161,8 @@ def _load_template(settings: Settings, name: str) -> string.Template:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"The mail template {path} cannot be read: {error}. It must be a file in UTF-8.") from None
-    template = string.Template(text if settings.reset_url else _remove_link_lines(text))
+    has_link = settings.reset_url or name.startswith(INVITATION)
+    template = string.Template(text if has_link else _remove_link_lines(text))
     problem = _find_problem(template, name)
     if problem:
         raise BadSetting(f"The mail template {path} {problem}.")
@@ -139,9 +179,10 @@ def _find_problem(template: string.Template, name: str) -> str | None:
     if not template.is_valid():
         return "has a $ without a placeholder name; write $$ for a dollar sign"
     words = set(template.get_identifiers())
-    unknown = sorted(words - set(PLACEHOLDERS))
+    known = INVITATION_PLACEHOLDERS if name.startswith(INVITATION) else PLACEHOLDERS
+    unknown = sorted(words - set(known))
     if unknown:
-        return f"has the unknown placeholder ${unknown[0]}; use {', '.join(f'${word}' for word in PLACEHOLDERS)}"
-    if name != SUBJECT and not words & REQUIRED_ANY:
+        return f"has the unknown placeholder ${unknown[0]}; use {', '.join(f'${word}' for word in known)}"
+    if name not in {SUBJECT, INVITATION_SUBJECT} and not words & REQUIRED_ANY:
         return "has neither $code nor (with the setting reset_url) $link, so the mail would be useless"
     return None if template.template.strip() else "is empty"

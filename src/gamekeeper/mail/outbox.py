@@ -2,18 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from email.message import EmailMessage
 from functools import partial
 from typing import Any
 
 from gamekeeper import log
 from gamekeeper.mail import messages, smtp
-from gamekeeper.mail.messages import BadAddress, ResetMail
+from gamekeeper.mail.messages import BadAddress, InvitationMail, ResetMail
 from gamekeeper.settings import Settings
-from gamekeeper.store import mails
+from gamekeeper.store import invitations, mails
 from gamekeeper.store.engine import DatabaseUnavailable, Store, Writing
 from gamekeeper.store.mails import LeasedMail
 
+Lease = Callable[[Writing, int], Coroutine[Any, Any, LeasedMail | None]]
 POLL_SECONDS = 1.0  # interval between two searches for due mails
 # mails that one process sends at the same time, so that one slow delivery does not block the others
 CONCURRENT_SENDERS = 4
@@ -21,6 +23,8 @@ CONCURRENT_SENDERS = 4
 BACKOFF_MS = (1_000, 5_000, 30_000, 120_000, 300_000)
 RECORD_SECONDS = 30.0  # how long to retry recording a delivery's outcome while the database is unreachable
 SHUTDOWN_SECONDS = 1.0  # time for a mail in delivery to finish at shutdown
+# kind of a leased mail → functions that record the outcome of its delivery
+OUTBOXES = {mails.RESET: mails, invitations.KIND: invitations}
 STOPPED = smtp.MailFailure("The server was shut down during delivery.", "stopped")
 
 
@@ -38,11 +42,12 @@ class Sender:
 
     async def send_due(self, store: Store) -> None:
         """Send due mails one by one until no mail is due that is not leased by another sender."""
-        while await mails.has_due(store) and await _finish_on_cancel(self._send_next(store)):
-            pass
+        for box in OUTBOXES.values():
+            while await box.has_due(store) and await _finish_on_cancel(self._send_next(store, box.lease)):
+                pass
 
-    async def _send_next(self, store: Store) -> bool:
-        taken = await store.write(partial(mails.lease, lease_ms=self._lease_ms))
+    async def _send_next(self, store: Store, lease: Lease) -> bool:
+        taken = await store.write(lambda tx: lease(tx, self._lease_ms))
         if taken is None:
             return False
         try:
@@ -55,9 +60,8 @@ class Sender:
 
     async def attempt(self, store: Store, taken: LeasedMail) -> smtp.MailFailure | None:
         try:
-            facts = ResetMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
-            message = self._templates.build_reset(facts)
-            wanted = partial(mails.is_sendable, store, taken.id)
+            message = self._build(taken)
+            wanted = partial(OUTBOXES[taken.kind].is_sendable, store, taken.id)
             sent = await smtp.deliver(self._server, message, wanted, taken.left_ms / 1000)
         except BadAddress as bad:
             return smtp.PermanentMailFailure(str(bad), "invalid address")
@@ -66,6 +70,12 @@ class Sender:
         except Exception as error:  # noqa: BLE001 - any error: the mail is retried; its text may contain personal data
             return smtp.MailFailure(f"{type(error).__name__}: {error}", type(error).__name__)
         return None if sent else smtp.MailFailure("The mail is no longer needed.", "no longer needed")
+
+    def _build(self, taken: LeasedMail) -> EmailMessage:
+        if taken.kind == invitations.KIND:
+            facts = InvitationMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
+            return self._templates.build_invitation(facts)
+        return self._templates.build_reset(ResetMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at))
 
 
 async def _finish_on_cancel(sending: Coroutine[Any, Any, bool]) -> bool:
@@ -98,11 +108,12 @@ async def _record_outcome(store: Store, taken: LeasedMail, failed: smtp.MailFail
 
 
 async def _write_outcome(tx: Writing, taken: LeasedMail, failed: smtp.MailFailure | None) -> None:
+    box = OUTBOXES[taken.kind]
     if failed is None:
-        mails.note_sent(tx, taken.id)
+        box.note_sent(tx, taken.id)
         return
-    said = failed.said.replace(taken.code, "…")  # mask the reset code: an SMTP server may quote the mail in its reply
+    said = failed.said.replace(taken.code, "…")  # mask the secret: an SMTP server may quote the mail in its reply
     if isinstance(failed, smtp.PermanentMailFailure):
-        mails.note_refusal(tx, taken, said)
+        box.note_refusal(tx, taken, said)
     else:
-        mails.note_failure(tx, taken, BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1], said)
+        box.note_failure(tx, taken, BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1], said)

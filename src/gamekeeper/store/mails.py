@@ -7,6 +7,7 @@ from gamekeeper.store.statements import Statements
 
 SQL = Statements("mails")
 LIST_LIMIT = 1000
+RESET = "password_reset"  # kind of a leased mail
 COUNT_LIMIT = 1000  # limit up to which `count_open` counts mails
 
 
@@ -21,6 +22,7 @@ class LeasedMail(NamedTuple):
     tries: int  # number of delivery attempts, including the current one
     left_ms: int  # remaining validity of the mail's reset code, in milliseconds
     taken_until: int
+    kind: str = RESET
 
 
 class ListedMail(NamedTuple):

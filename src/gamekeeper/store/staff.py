@@ -11,7 +11,7 @@ SQL = Statements("staff")
 
 
 class Activity(NamedTuple):
-    last_sign_in: int | None  # newest log-in whose token is still stored; None: none
+    last_sign_in: int | None  # last sign-in in the security log; None: none is stored
     sessions: int  # live sessions of the console
 
 

@@ -1,10 +1,8 @@
--- The last log-in of each account that a token still shows, and its live sessions, among its 200 newest tokens.
+-- The last sign-in of each account in the security log, and its live sessions among its 200 newest tokens.
 -- name: activity
 SELECT wanted.value->>'id',
-       (SELECT MAX(t.issued_at)
-        FROM (SELECT * FROM tokens WHERE user_id = CAST(wanted.value->>'id' AS {guid})
-              ORDER BY issued_at DESC, id DESC LIMIT 200) AS t
-        WHERE t.idle_ms IS NOT NULL OR t.refresh_hash IS NOT NULL),
+       (SELECT MAX(s.at) FROM security_events s
+        WHERE s.user_id = CAST(wanted.value->>'id' AS {guid}) AND s.kind = 'sign_in'),
        (SELECT COUNT(*)
         FROM (SELECT * FROM tokens WHERE user_id = CAST(wanted.value->>'id' AS {guid})
               ORDER BY issued_at DESC, id DESC LIMIT 200) AS t

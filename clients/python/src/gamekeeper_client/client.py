@@ -31,6 +31,7 @@ from gamekeeper_client.feed import Feed
 from gamekeeper_client.gameobjects import GameObjects
 from gamekeeper_client.history import History
 from gamekeeper_client.info import ServerInfo
+from gamekeeper_client.invitations import Invitations
 from gamekeeper_client.items import ItemOperations
 from gamekeeper_client.link import Link
 from gamekeeper_client.mails import Mails
@@ -64,6 +65,7 @@ class _Client(
     Moderation,
     Roles,
     Staff,
+    Invitations,
     ApiKeys,
     SecondFactors,
     Tokens,

@@ -19,7 +19,7 @@ class Suspension(Struct, rename="pascal"):
 class StaffMember(Struct, rename="pascal"):
     """An account with a role or a directly granted permission.
 
-    `last_sign_in` is its newest log-in whose token is still stored; `sessions` are its open sessions in the console.
+    `last_sign_in` is its last sign-in in the security log; `sessions` are its open sessions in the console.
     """
 
     id: str

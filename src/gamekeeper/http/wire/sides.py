@@ -146,6 +146,11 @@ class KickSide(Struct):
     Moderator: Text = UNSET
 
 
+class InvitationSide(Struct):
+    InvitationId: Guid
+    Roles: list[str]
+
+
 class SuspensionSide(Struct):
     Suspended: bool
 
@@ -219,6 +224,8 @@ SIDES: Mapping[str, Sides] = {
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "role_saved": Sides(RoleSide | None, RoleSide),
     "role_deleted": Sides(RoleSide, RoleSide | None),
+    "invitation_sent": Sides(InvitationSide | None, InvitationSide),
+    "invitation_withdrawn": Sides(InvitationSide, InvitationSide | None),
     "players_loaded": Sides(PlayersLoadedSide | None, PlayersLoadedSide),
     "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
     "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),

@@ -18,7 +18,7 @@ class StaffQuery(Struct, frozen=True):
 class StaffMember(Struct):
     """An account with a role or a directly granted permission.
 
-    `LastSignIn`: its newest log-in whose token is still stored. `Sessions`: its open sessions in the console.
+    `LastSignIn`: its last sign-in in the security log. `Sessions`: its open sessions in the console.
     """
 
     Id: Guid

@@ -126,4 +126,5 @@ USER_FIELDS = {
     "suspended": "Suspended",
     "second_factors": "SecondFactors",
     "recovery_codes": "RecoveryCodes",
+    "invitation_id": "InvitationId",
 }

@@ -1,0 +1,117 @@
+"""Invitations of staff, and the delivery of their mails. Only hashes of the links' secrets are stored."""
+
+import hashlib
+import secrets
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.mails import LeasedMail
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("invitations")
+KIND = "invitation"  # kind of a leased mail
+SECRET_BYTES = 32  # random bytes of the secret in a link
+
+
+class Invitation(NamedTuple):
+    id: str
+    email: str
+    roles: tuple[str, ...]
+    inviter_id: str
+    inviter: str
+    invited_at: int
+    expires_at: int
+    sent_at: int | None = None
+    failed_at: int | None = None  # the mail was rejected permanently
+    last_error: str | None = None
+
+
+def hash_secret(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def insert(tx: Writing, invitation: Invitation, email_fold: str) -> None:
+    tx.defer(
+        SQL.insert,
+        invitation.id,
+        invitation.email,
+        email_fold,
+        ",".join(invitation.roles),
+        invitation.inviter_id,
+        invitation.expires_at,
+    )
+
+
+async def read_open(tx: Reading, limit: int) -> list[Invitation]:
+    """Read the invitations that can still be accepted, newest first."""
+    return [_to_invitation(row) for row in await tx.all(SQL.open, limit)]
+
+
+async def find_by_id(tx: Reading, invitation_id: str) -> Invitation | None:
+    row = await tx.one(SQL.by_id, invitation_id)
+    return _to_invitation(row) if row else None
+
+
+async def find_by_secret(tx: Reading, secret: str) -> Invitation | None:
+    """Find the invitation that can be accepted with the secret of its link."""
+    row = await tx.one(SQL.by_hash, hash_secret(secret))
+    return _to_invitation(row) if row else None
+
+
+async def count(tx: Reading) -> int:
+    row = await tx.one(SQL.count)
+    return row[0] if row else 0
+
+
+async def lock(tx: Reading, invitation_id: str) -> bool:
+    """Lock an invitation. False: it was accepted or withdrawn."""
+    return await tx.one(SQL.lock, invitation_id) is not None
+
+
+def delete(tx: Writing, invitation_id: str) -> None:
+    tx.defer(SQL.delete, invitation_id)
+
+
+def delete_of_email(tx: Writing, email_fold: str) -> None:
+    tx.defer(SQL.delete_of_email, email_fold)
+
+
+def delete_old(tx: Writing, before_ms: int) -> None:
+    tx.defer(SQL.delete_old, before_ms)
+
+
+async def has_due(tx: Reading) -> bool:
+    return await tx.one(SQL.any_due) is not None
+
+
+async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
+    """Lease the invitation that has been due longest. Make the secret of its link, and store the hash of it."""
+    row = await tx.one(SQL.next_due, lease_ms)
+    if row is None:
+        return None
+    invitation_id, inviter, address, invited_at, tries, left_ms, taken_until = row
+    secret = secrets.token_urlsafe(SECRET_BYTES)
+    tx.defer(SQL.take, invitation_id, tries, taken_until)
+    tx.defer(SQL.add_link, invitation_id, hash_secret(secret))
+    return LeasedMail(invitation_id, inviter, address, secret, invited_at, tries, left_ms, taken_until, KIND)
+
+
+async def is_sendable(tx: Reading, mail_id: str) -> bool:
+    """Return whether an invitation is still leased, and neither accepted nor withdrawn nor expired."""
+    return await tx.one(SQL.is_wanted, mail_id) is not None
+
+
+def note_sent(tx: Writing, mail_id: str) -> None:
+    tx.defer(SQL.note_sent, mail_id)
+
+
+def note_failure(tx: Writing, taken: LeasedMail, again_ms: int, said: str) -> None:
+    tx.defer(SQL.note_failure, taken.id, taken.taken_until, again_ms, said)
+
+
+def note_refusal(tx: Writing, taken: LeasedMail, said: str) -> None:
+    tx.defer(SQL.note_refusal, taken.id, taken.taken_until, said)
+
+
+def _to_invitation(row: Row) -> Invitation:
+    return Invitation(row[0], row[1], tuple(row[2].split(",")), *row[3:])

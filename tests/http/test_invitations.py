@@ -1,0 +1,173 @@
+"""Invitations: who may invite, the mail, and what accepting gives, once."""
+
+import asyncio
+import re
+from functools import partial
+
+import pytest
+
+import staff
+from gamekeeper.game import invitations, suspensions
+from gamekeeper.game.role_refusals import InvitationVoid
+from gamekeeper.store import invitations as rows
+from gamekeeper.store.users import User
+from outbox import Make, send, sending_to
+from proof import refused
+from smtp_sink import Sink
+from world import CLI, PUBLIC_URL, SENT, Answer, World
+
+PATH = "/api/keeper/v1/invitations"
+NEW = "sunniva@example.test"
+
+
+def invite(world: World, *names: str, email: str = NEW, token: str | None = None) -> Answer:
+    given = {"token": token} if token else {}
+    return world.post(PATH, {"email": email, "roles": list(names)}, **given)
+
+
+def lease(world: World) -> str:
+    """Return the secret of the invitation that is due, as the sender of its mail gets it."""
+    taken = world.run(world.keeper.store.write(partial(rows.lease, lease_ms=1)))
+    assert taken
+    return taken.code
+
+
+def accept(world: World, secret: str, name: str = "Sunniva") -> User:
+    decide = partial(
+        invitations.accept, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
+    )
+    found: list[User] = []
+
+    def keep(user: User) -> bytes:
+        found.append(user)
+        return b""
+
+    world.run(world.keeper.changes.apply(CLI, decide, keep))
+    return found[0]
+
+
+def test_accepted_invitation_makes_an_account_with_its_roles_once(world: World) -> None:
+    made = invite(world, "moderator", "shop")
+    assert (made.status, made.json["Roles"]) == (200, ["moderator", "shop"])
+    [listed] = world.get(PATH).json["Invitations"]
+    assert (listed["Id"], listed["Email"], listed["InvitedBy"]) == (made.json["Id"], NEW, "Root")
+    secret = lease(world)
+    assert secret not in str(world.sql("SELECT * FROM invitations")) + str(world.sql("SELECT * FROM invitation_links"))
+    assert accept(world, secret).email == NEW
+    assert world.get("/api/keeper/v1/users/Sunniva/roles").json["Roles"] == ["moderator", "shop"]
+    assert world.get(PATH).json["Invitations"] == []
+    with pytest.raises(InvitationVoid):
+        accept(world, secret, "Other")
+    assert [row.kind for row in world.ledger()[-2:]] == ["invitation_sent", "user_registered"]
+
+
+def test_every_try_of_the_mail_has_a_link_that_works(world: World) -> None:
+    assert invite(world, "shop").status == 200
+    first = lease(world)
+    world.sql("UPDATE invitations SET next_try_at = 1")
+    assert lease(world) != first
+    assert accept(world, first).name == "Sunniva"
+
+
+def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> None:
+    worlds = [make_world() for _ in range(2)]
+    assert invite(worlds[0], "shop").status == 200
+    secret = lease(worlds[0])
+
+    async def attempt(world: World, name: str) -> bool:
+        decide = partial(
+            invitations.accept, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
+        )
+        try:
+            await world.keeper.changes.apply(CLI, decide, lambda _: b"")
+        except InvitationVoid:
+            return False
+        return True
+
+    async def attempt_all() -> list[bool]:
+        return await asyncio.gather(*(attempt(worlds[each % 2], f"Name{each}") for each in range(6)))
+
+    assert sorted(worlds[0].run(attempt_all())) == [False] * 5 + [True]
+
+
+def test_withdrawn_and_expired_invitations_are_void(world: World) -> None:
+    made = invite(world, "shop").json["Id"]
+    secret = lease(world)
+    assert world.call("DELETE", f"{PATH}/{made}").json == {"Id": made}
+    refused(world.call("DELETE", f"{PATH}/{made}"), 404, "no_such_invitation")
+    with pytest.raises(InvitationVoid):
+        accept(world, secret)
+    assert invite(world, "shop").status == 200
+    secret = lease(world)
+    world.sql("UPDATE invitations SET expires_at = 1")
+    assert world.get(PATH).json["Invitations"] == []
+    with pytest.raises(InvitationVoid):
+        accept(world, secret)
+
+
+def test_second_invitation_to_an_address_replaces_the_first(world: World) -> None:
+    assert invite(world, "shop").status == 200
+    first = lease(world)
+    assert invite(world, "viewer", email=NEW.upper()).status == 200
+    assert [each["Roles"] for each in world.get(PATH).json["Invitations"]] == [["viewer"]]
+    with pytest.raises(InvitationVoid):
+        accept(world, first)
+
+
+def test_inviter_must_be_able_to_give_the_roles(world: World) -> None:
+    staff.save_role(world, "chief", ["users.query", "staff.manage"])
+    token = staff.add_account(world, "Chief", "chief")
+    refused(invite(world, "moderator", token=token), 403, "role_out_of_reach")
+    refused(invite(world, "chief", token=token), 409, "own_role")
+    refused(invite(world, "boss"), 400, "unknown_role")
+    refused(invite(world), 400, "bad_field")
+    refused(invite(world, "shop", email="nobody"), 400, "bad_field")
+    refused(invite(world, "shop", email="ann@example.test"), 409, "email_taken")
+
+
+@pytest.mark.parametrize("lost", ["permission", "log-in", "account"])
+def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(world: World, lost: str) -> None:
+    chief = staff.save_role(world, "chief", ["users.query", "staff.manage", "players.read", "items.give"])
+    token = staff.add_account(world, "Chief", chief)
+    assert invite(world, "shop", token=token).status == 200
+    secret = lease(world)
+    if lost == "permission":
+        staff.save_role(world, "chief", ["users.query", "staff.manage"])
+    elif lost == "log-in":
+        decide = partial(suspensions.suspend, key="Chief", actor=None)
+        world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+    else:
+        assert world.call("DELETE", "/api/v1/users/Chief").status == 200
+    with pytest.raises(InvitationVoid):
+        accept(world, secret)
+
+
+def test_without_a_public_url_the_error_names_the_setting(make_world: Make) -> None:
+    answer = invite(make_world(public_url=""), "shop")
+    refused(answer, 409, "no_public_url")
+    assert "GAMEKEEPER_PUBLIC_URL" in answer.message
+
+
+def test_erased_account_takes_invitations_to_its_address_along(world: World) -> None:
+    assert invite(world, "shop").status == 200
+    body = {"username": "Sunniva", "password": SENT, "email": NEW}
+    assert world.post("/api/v1/users/register", body).status == 200
+    assert world.call("DELETE", "/api/v1/users/Sunniva").status == 200
+    assert world.get(PATH).json["Invitations"] == []
+
+
+def test_mail_has_the_link_and_the_outcome_is_listed(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        assert invite(world, "shop").json["Warning"] is None
+        send(world)
+        [mail] = sink.received
+        text = mail.message.get_body(("plain",))
+        assert text
+        found = re.search(rf"{re.escape(PUBLIC_URL)}/console/invitation\?code=(\S+)", text.get_content())
+        assert found
+        assert (mail.recipients, "Root" in text.get_content()) == ([NEW], True)
+        assert world.get(PATH).json["Invitations"][0]["SentAt"] is not None
+        send(world)
+        assert len(sink.received) == 1
+        assert accept(world, found[1]).name == "Sunniva"
