@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from demo_server import KEEPER, DemoServer, fill
@@ -32,7 +33,7 @@ def server(sqlite_databases: Sqlite, sink: Sink) -> Generator[DemoServer]:
     """Run a server of its own: the demo of the other tests sends no mail."""
     url, port = sqlite_databases.empty(), free_port()
     asyncio.run(worlds.at_work(url, fill))
-    settings = {"smtp_url": f"smtp://127.0.0.1:{sink.port}", "mail_from": "keeper@example.test"}
+    settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{sink.port}", "mail_from": "keeper@example.test"}
     with DemoServer(url, port=port, public_url=f"http://127.0.0.1:{port}", **settings) as running:
         yield running
     sqlite_databases.drop(url)

@@ -80,6 +80,7 @@ def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
     guard = found["Guard"]
     assert (guard["Roles"], guard["Granted"], guard["Sessions"], guard["Suspended"]) == (["moderator"], [], 1, False)
     assert guard["LastSignIn"] is not None
+    assert guard["SecondFactor"] is False
     assert (found["Shop"]["Suspended"], found["Shop"]["Sessions"]) == (True, 0)
     assert "Ann" not in found
 

@@ -106,7 +106,15 @@ KEY_RECORD = wire.api_keys.KeyRecord(
 ISSUED_KEY = wire.api_keys.IssuedKey(**msgspec.structs.asdict(KEY_RECORD), Key=KEY_TEXT, Note=None)
 FOUND_KEY = wire.api_keys.FoundKey(**msgspec.structs.asdict(KEY_RECORD), TextActive=True)
 STAFF_MEMBER = wire.staff.StaffMember(
-    USER_ID, USER, "marlow@example.test", [ROLE], ["users.query"], Suspended=False, LastSignIn=TIME, Sessions=1
+    USER_ID,
+    USER,
+    "marlow@example.test",
+    [ROLE],
+    ["users.query"],
+    Suspended=False,
+    LastSignIn=TIME,
+    Sessions=1,
+    SecondFactor=True,
 )
 SECOND_FACTORS = wire.second_factors.SecondFactorList(
     USER_ID, USER, [wire.second_factors.SecondFactor("totp", "Phone", TIME, TIME)], 9

@@ -88,7 +88,7 @@ def _encode_suspension(user: User) -> bytes:
 
 
 def _make_member(member: StaffMember) -> wire.staff.StaffMember:
-    user, (last, sessions) = member
+    user, (last, sessions, has_second_factor) = member
     return wire.staff.StaffMember(
         user.id,
         user.name,
@@ -98,4 +98,5 @@ def _make_member(member: StaffMember) -> wire.staff.StaffMember:
         Suspended=user.suspended,
         LastSignIn=None if last is None else format_instant(last),
         Sessions=sessions,
+        SecondFactor=has_second_factor,
     )

@@ -30,6 +30,7 @@ class StaffMember(Struct, rename="pascal"):
     suspended: bool
     last_sign_in: str | None
     sessions: int
+    second_factor: bool
 
 
 class StaffList(Struct, rename="pascal"):

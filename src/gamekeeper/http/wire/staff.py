@@ -29,6 +29,7 @@ class StaffMember(Struct):
     Suspended: bool
     LastSignIn: Instant | None
     Sessions: PlainInt32
+    SecondFactor: bool
 
 
 class StaffList(Struct):
