@@ -18,6 +18,7 @@ from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.console.state import ConsoleState
 from gamekeeper.game import api_keys, erasure_jobs, legacy, lists, presence, retention, security, standbys
 from gamekeeper.game import tokens as token_rules
+from gamekeeper.game.approvals import parse_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
@@ -89,7 +90,7 @@ def build_keeper(settings: Settings) -> Keeper:
     return Keeper(
         settings,
         store,
-        Changes(store, SPELLING),
+        Changes(store, SPELLING, parse_rules(settings.approvals), settings.approval_hours),
         Passwords(settings.hash_queue),
         # limit of waiting password checks: half of the requests in flight, so that other requests are still answered
         PasswordQueues(settings.requests_in_flight // 2),

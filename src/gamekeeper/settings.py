@@ -150,6 +150,13 @@ class Settings:
     token_days: int = setting(1, "Days for which an expired or revoked token is still listed.", least=1)
     mail_days: int = setting(7, "Days for which a sent, failed or expired mail is still listed.", least=1)
     security_days: int = setting(180, "Days for which the security log keeps events.", least=1)
+    approvals: str = setting(
+        "",
+        "Rules that hold a change until a second person approves it, separated by commas: a permission such as "
+        "people.erase, or items.give>10000 for gifts beyond 10,000 of an item on a UTC day; empty: none.",
+    )
+    approval_hours: int = setting(24, "Hours after which a change that waits for approval expires.", least=1, most=8760)
+    approval_days: int = setting(180, "Days for which approvals are listed after their request.", least=1)
     ledger_days: int = setting(0, "Days for which the audit log keeps changes; 0: forever.", least=0)
     body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
     link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)

@@ -13,7 +13,7 @@ from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import Player
 from gamekeeper.http import codec, instants
-from gamekeeper.store import ledger, person, players, security
+from gamekeeper.store import approvals, ledger, person, players, security
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.users import User
@@ -57,6 +57,7 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
         ("recovery_codes", await person.read_recovery_codes(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
+        ("approvals", await approvals.read_of_person(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),
     ):
         file.write(b',\n"%b":%b' % (name.encode(), _encode([_to_object(each) for each in rows])))

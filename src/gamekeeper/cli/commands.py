@@ -13,6 +13,7 @@ COMMANDS = LazyCommands(
         "roles": "roles:roles",
         "tokens": "tokens:tokens",
         "keys": "keys:keys",
+        "approvals": "approvals:approvals",
         "mail": "mail:mail",
         "migrate": "database:migrate",
         "backup": "backup:backup",

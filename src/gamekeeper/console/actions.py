@@ -17,6 +17,7 @@ from gamekeeper.console.differences import Difference
 from gamekeeper.console.erasing import Erasure
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.texts import gettext
+from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.changes import fingerprint_state
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import find_undone
@@ -71,6 +72,8 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
         answer = await api_calls.send(request, await _add_passwords(request, form))
     except (ChangedMeanwhile, NameNotTyped, UnusablePassword) as refusal:
         return pages.with_refusal(await _preview(request, form, refusal), refusal)
+    if answer.held is not None:
+        raise ApprovalRequired(answer.held)
     if pages.wants_json(request):
         return await _answer_outcome(request)
     by = REPLAYED if answer.replayed else request.id if answer.entries else UNRECORDED

@@ -7,7 +7,7 @@ from gamekeeper.console import api_calls, undo_dialogs
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
-from gamekeeper.game import lookup
+from gamekeeper.game import approvals, lookup
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue, mails, players
@@ -75,6 +75,8 @@ DIALOGS: Mapping[str, Dialog] = {
     "delete_user": _same(_("Erase %(name)s")),
     "revoke_token": _same(_("Revoke token of %(name)s")),
     "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),
+    "approve": _same(_("Approve the change of %(name)s")),
+    "deny": _same(_("Deny the change of %(name)s")),
     "retry_mail": _same(_("Send the mail to %(name)s again")),
 }
 
@@ -129,6 +131,8 @@ async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> st
     if route.name == "retry_mail":
         mail = await mails.find_outbox_mail(tx, params[0])
         return mail.name if mail else ""
+    if route.name in {"approve", "deny"}:
+        return (await approvals.find(tx, params[0])).actor or ""
     return (await lookup.find_user(tx, params[0])).name
 
 

@@ -34,6 +34,7 @@ KIND_TITLES = {
     "user_unmuted": gettext("Mute ended"),
     "user_suspended": gettext("Account suspended"),
     "user_resumed": gettext("Suspension ended"),
+    "change_approved": gettext("Change approved"),
     "user_kicked": gettext("Player kicked"),
     "catalogue_put": gettext("Catalogue published"),
     "players_loaded": gettext("Players imported"),

@@ -11,6 +11,7 @@ SECURITY = frozenset({"audit.read", "users.query"})
 BULK = frozenset({"bulk.run", "players.read"})
 QUERY = frozenset({"users.query"})
 STAFF = frozenset({"users.query", "staff.manage"})
+APPROVALS = frozenset({"approvals.decide"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
 
@@ -30,6 +31,7 @@ MENU = (
     MenuEntry("/console/roles", gettext("Roles"), STAFF),
     MenuEntry("/console/changes", gettext("Changes"), CHANGES),
     MenuEntry("/console/security", gettext("Security log"), SECURITY),
+    MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS),
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS),
     MenuEntry("/console/mail", gettext("Mail"), MANAGE),
     MenuEntry("/console/tokens", gettext("Tokens"), MANAGE),

@@ -8,6 +8,7 @@ from gamekeeper.console import (
     account,
     accounts,
     actions,
+    approvals,
     bulk,
     catalogue,
     changes,
@@ -34,7 +35,7 @@ from gamekeeper.console import (
     suggestions,
     tokens,
 )
-from gamekeeper.console.menu import BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY, SECURITY, STAFF
+from gamekeeper.console.menu import APPROVALS, BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY, SECURITY, STAFF
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
@@ -139,6 +140,7 @@ PAGES: tuple[Route, ...] = (
     page_route("/changes", changes.show, CHANGES),
     page_route("/changes/file", changes.export, CHANGES),
     page_route("/changes/[seq]", changes.show_change, CHANGES),
+    page_route("/approvals", approvals.show, APPROVALS),
     page_route("/security", security.show, SECURITY),
     page_route("/search", search.show, PLAYERS),
     page_route("/suggest", search.suggest, PLAYERS),

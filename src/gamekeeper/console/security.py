@@ -33,6 +33,9 @@ KIND_NAMES = {
     "second_factors_reset": gettext("Second factor reset"),
     "recovery_code_used": gettext("Recovery code used"),
     "roles_changed": gettext("Roles changed"),
+    "approval_requested": gettext("Approval requested"),
+    "approval_granted": gettext("Approval granted"),
+    "approval_denied": gettext("Approval denied"),
     "role_edited": gettext("Role edited"),
 }
 

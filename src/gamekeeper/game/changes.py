@@ -14,14 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gamekeeper import crash
-from gamekeeper.game import gifts, security
+from gamekeeper.game import approvals, gifts, security
+from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired
+from gamekeeper.game.approvals import Consent, FindRequest, Rules
 from gamekeeper.game.codec import Codec, SubjectIds
-from gamekeeper.game.effects import Change, Unlogged, UserRegistered
+from gamekeeper.game.effects import Change, ChangeApproved, Unlogged, UserRegistered
 from gamekeeper.game.gifts import GiftLimits
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.security import FindOrigin, SecurityEvent
+from gamekeeper.store import approvals as approval_rows
 from gamekeeper.store import keys, ledger
-from gamekeeper.store.engine import ClaimTaken, Locking, RowExists, Store, Writing
+from gamekeeper.store.engine import ClaimTaken, Locking, Reading, RowExists, Store, Writing
 
 R = TypeVar("R")
 ERASED_NAME = "(erased)"  # replaces the name of an erased account or player in a reason
@@ -45,6 +48,8 @@ class Intent(Struct, frozen=True):
     gift_limits: GiftLimits | None = None  # limits of the caller's gifts; None: no limit
     expected: str | None = None  # fingerprint of the state that the caller saw in a dry run; another state is refused
     find_origin: FindOrigin | None = None  # finds the client's address and browser, for the security log
+    find_request: FindRequest | None = None  # describes the request, to hold it for approval; None: it is not held
+    consent: Consent | None = None  # the change was held, and a second person approves it
     queue: str | None = None  # requests with the same queue name wait for each other before they take a connection
 
 
@@ -67,6 +72,8 @@ class ApplyResult:
     replayed: bool = False
     entries: Sequence[ledger.LedgerEntry] = ()  # entries that were written to the audit log, or would be in a dry run
     state_fingerprint: str = field(default="", compare=False)  # fingerprint of the state before a dry run
+    held: str | None = None  # id of the approval for which the change waits: nothing was changed
+    needs_approval: bool = False  # a dry run: without it, the change would be held
 
 
 class _DryRun(Exception):
@@ -80,20 +87,25 @@ Decide = Callable[[Locking], Coroutine[Any, Any, Decision[R]]]
 
 
 class Changes:
-    def __init__(self, store: Store, codec: Codec) -> None:
+    def __init__(self, store: Store, codec: Codec, rules: Rules | None = None, approval_hours: int = 24) -> None:
         self._store = store
         self.codec = codec
+        self.rules: Rules = rules or {}  # rules that hold changes for approval
+        self._approval_hours = approval_hours
 
     async def apply(self, intent: Intent, decide: Decide[R], answer: Callable[[R], bytes]) -> ApplyResult:
         async def attempt(tx: Writing) -> ApplyResult:
             try:
-                decision = await _decide_once(tx, intent, decide)
+                decision = await (_decide_with_consent if intent.consent else _decide_once)(tx, intent, decide)
             except RowExists:
                 done = await self._find_stored_answer(tx, intent)
                 if done is not None:
                     return done
                 decision = await decide(tx)  # the retention job has just deleted the answer
             crash.crash_at("after_key")
+            rule = await self._find_rule(tx, intent, decision)
+            if rule and not intent.dry_run:
+                return await self._hold(tx, intent, decision, rule)
             entries = await self._carry_out(tx, intent, decision)
             found = (
                 fingerprint_state(entries, decision.preview) if intent.dry_run or intent.expected is not None else ""
@@ -102,14 +114,12 @@ class Changes:
                 raise ChangedMeanwhile
             crash.crash_at("after_effect")
             body = answer(decision.result)
-            done = ApplyResult(body, entries=tuple(entries), state_fingerprint=found)
+            done = ApplyResult(body, entries=tuple(entries), state_fingerprint=found, needs_approval=bool(rule))
             if intent.dry_run:
                 await tx.flush()
                 raise _DryRun(done)
-            key = _find_key(intent)
-            if key:
-                kept = body if decision.stored_result is None else answer(decision.stored_result)
-                keys.insert(tx, *key, keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
+            kept = body if decision.stored_result is None else answer(decision.stored_result)
+            await self._store_answer(tx, intent, decision, kept)
             return done
 
         try:
@@ -120,6 +130,15 @@ class Changes:
             return tried.done
         except ClaimTaken:
             raise IdempotencyInProgress from None
+
+    async def _store_answer(self, tx: Writing, intent: Intent, decision: Decision[Any], answer: bytes) -> None:
+        """Store the answer for retries. That of an approved change replaces the marker of the held one."""
+        if intent.consent:
+            await self._note_consent(tx, intent, intent.consent)
+        key = _find_key(intent)
+        if key:
+            save = keys.replace if intent.consent else keys.insert
+            save(tx, *key, keys.StoredAnswer(intent.fingerprint, answer), _find_subject(decision))
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
         """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""
@@ -138,7 +157,47 @@ class Changes:
         if kept.answer == keys.ERASED_ANSWER:
             raise AnswerErased
         keys.touch(tx, *key)
+        if approval_id := keys.find_approval(kept.answer):
+            return await _find_held(tx, approval_id)
         return ApplyResult(kept.answer, replayed=True)
+
+    async def _find_rule(self, tx: Writing, intent: Intent, decision: Decision[Any]) -> str | None:
+        """Return the rule that holds a change for approval. Count the gifts of one that is not held."""
+        if not self.rules or intent.find_request is None or not intent.actor_id or intent.over_link:
+            return None
+        rule = None
+        if intent.consent is None:
+            rule = await approvals.find_rule(tx, self.rules, intent.actor_id, decision.changes)
+        if rule is None:
+            await approvals.count_gifts(tx, self.rules, intent.actor_id, decision.changes)
+        return rule
+
+    async def _hold(self, tx: Writing, intent: Intent, decision: Decision[Any], rule: str) -> ApplyResult:
+        """Store the request instead of carrying it out. This is a result and not an exception: it must be committed."""
+        logged = [each for each in decision.changes if not isinstance(each, Unlogged)]
+        entries = [self._make_entry(intent, each, None) for each in logged]
+        found, key = fingerprint_state(entries, decision.preview), _find_key(intent)
+        if intent.expected is not None and found != intent.expected:
+            raise ChangedMeanwhile
+        request = intent.find_request() if intent.find_request else approvals.NO_REQUEST
+        approval_id = approvals.hold(tx, rule, self._approval_hours, request, entries, found, key)
+        if key:
+            marker = keys.StoredAnswer(intent.fingerprint, keys.make_marker(approval_id))
+            keys.insert(tx, *key, marker, _find_subject(decision))
+        event = SecurityEvent("approval_requested", intent.actor_id, details={"ApprovalId": approval_id, "Rule": rule})
+        security.record_decision(tx, (), [event], intent.actor_id, intent.find_origin)
+        return ApplyResult(b"", held=approval_id)
+
+    async def _note_consent(self, tx: Writing, intent: Intent, consent: Consent) -> None:
+        """Mark an approval as carried out, and name the approver in the audit log and the security log."""
+        # not in one statement: the change comes first in the audit log, and an erasure changes the row of its approval
+        await tx.flush()
+        approver = replace(intent, actor_id=consent.approver_id, token_id=None, reason=consent.reason)
+        approved = ChangeApproved(intent.actor_id, consent.approval_id)
+        await ledger.append(tx, [self._make_entry(approver, approved, None)])
+        approval_rows.decide(tx, consent.approval_id, approval_rows.DONE, consent.approver_id, consent.reason)
+        event = SecurityEvent("approval_granted", intent.actor_id, details={"ApprovalId": consent.approval_id})
+        security.record_decision(tx, (), [event], consent.approver_id, intent.find_origin)
 
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.LedgerEntry]:
         if intent.gift_limits is not None or decision.undoes is not None:
@@ -187,6 +246,24 @@ async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decisi
         await tx.flush()  # looks for the key now if the rule has not used the database
 
 
+async def _decide_with_consent(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
+    """Run the rule of an approved change: its approval must still wait, and the requester must still be allowed."""
+    if intent.consent:
+        await approvals.lock_waiting(tx, intent.consent.approval_id)
+        await intent.consent.check_requester(tx)
+    return await decide(tx)
+
+
+async def _find_held(tx: Reading, approval_id: str) -> ApplyResult:
+    """Answer the repetition of a held request. One that was carried out has its real answer stored instead."""
+    found = await approval_rows.find(tx, approval_id)
+    if found is None or found.state == approval_rows.EXPIRED:
+        raise ApprovalExpired
+    if found.state == approval_rows.DENIED:
+        raise ApprovalDenied
+    return ApplyResult(b"", replayed=True, held=approval_id)
+
+
 def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") -> str:
     """Make a fingerprint of the state before a request: two requests that start from the same state have the same one.
 
@@ -216,7 +293,7 @@ def _find_key(intent: Intent) -> tuple[str, str] | None:
     """Return the id and the Idempotency-Key under which an answer is stored; None: the answer is not stored."""
     if not intent.key or not intent.actor_id or intent.dry_run:
         return None
-    return intent.scope_id or intent.actor_id, intent.key
+    return (intent.consent.scope_id if intent.consent else intent.scope_id) or intent.actor_id, intent.key
 
 
 def _find_claim(intent: Intent) -> int | None:

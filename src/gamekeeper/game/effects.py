@@ -11,6 +11,7 @@ import msgspec
 
 from gamekeeper.game import rows
 from gamekeeper.game.account_effects import (
+    ChangeApproved,
     EmailChanged,
     GameNotified,
     MailRetried,
@@ -317,6 +318,7 @@ Change = (
     | GameNotified
     | ResetRequested
     | MailRetried
+    | ChangeApproved
     | CataloguePut
     | LedgerTrimmed
 )

@@ -58,6 +58,7 @@ ACCOUNT_KINDS = (
     "user_kicked",
     "user_suspended",
     "user_resumed",
+    "change_approved",
 )
 GLOBAL_KINDS = (
     *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),

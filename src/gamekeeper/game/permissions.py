@@ -31,6 +31,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "bulk.run": "Change many players at once in the console; needs also the permission of each change.",
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
+    "approvals.decide": "See changes that wait for approval; approve or deny those of other accounts.",
     "keys.manage": "Create, list, change, rotate and revoke API keys, with permissions that one has oneself.",
     "staff.manage": "Edit roles; give them to accounts and take them away; suspend accounts.",
 }

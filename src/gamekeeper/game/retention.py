@@ -17,7 +17,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock, gifts, invitations, keys, known_callers, ledger, mails, security, tokens
+from gamekeeper.store import approvals, clock, gifts, invitations, keys, known_callers, ledger, mails, security, tokens
 from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
@@ -95,6 +95,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
     """
     guess_rows.delete_old(tx, guesses.WINDOW_MS, BATCH_ROWS)
     mails.retire(tx)
+    approvals.expire(tx)
 
 
 async def delete_old(keeper: Keeper, now_ms: int) -> None:
@@ -110,6 +111,8 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
         gifts.delete_old(tx, now_ms - GIFT_DAYS * DAY_MS)
         invitations.delete_old(tx, now_ms)
+        approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
+        approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
 
     async def delete_events(tx: Writing) -> int:
         return await security.delete_old(tx, now_ms - settings.security_days * DAY_MS, BATCH_ROWS)

@@ -45,6 +45,9 @@ KINDS: Mapping[str, str] = {
     "second_factors_reset": "All second factors of an account were removed by somebody else; its sessions ended.",
     "recovery_code_used": "A recovery code was used in place of a second factor.",
     "roles_changed": "An account got or lost roles or directly granted permissions.",
+    "approval_requested": "A change was held, because it needs the approval of a second person.",
+    "approval_granted": "A held change was approved and carried out. The account is that of the requester.",
+    "approval_denied": "A held change was denied. The account is that of the requester.",
     "role_edited": "A role was created, edited or deleted.",
 }
 MOST_BROWSER = 200  # characters of the header User-Agent that are stored

@@ -194,6 +194,7 @@ WHY_NOT = {
     "second_factors_changed": "the secret is not stored in the audit log",
     "second_factors_reset": "the account sets up a new second factor instead",
     "role_saved": "edit the role again",
+    "change_approved": "undo the approved change instead",
     "role_deleted": "create the role again",
     "invitation_sent": "withdraw the invitation instead",
     "invitation_withdrawn": "invite the person again",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from gamekeeper import log
 from gamekeeper.game import refusals
+from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
@@ -124,6 +125,8 @@ def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     error = wire.errors.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
     if log_in and isinstance(refusal, refusals.Malformed):
         return wire.errors.encode_log_in_error("invalid_request", error)
+    if isinstance(refusal, ApprovalRequired):
+        return wire.errors.encode_held_error(refusal.approval, error)
     if isinstance(refusal, refusals.UnappliedChanges):
         return wire.feed.encode_unapplied_error(codec.make_feed_changes(refusal.changes), error)
     if isinstance(refusal, QuotaReached):

@@ -9,6 +9,8 @@ from msgspec import Meta, Struct
 from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
 from gamekeeper.game import tokens
+from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired, ApprovalRequired
+from gamekeeper.game.approvals import HOLDABLE
 from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached, TooManyKeyRequests
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import PermissionMissing
@@ -56,8 +58,12 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "range": "192.0.2.0/33",
     "address": "192.0.2.7",
     "server": samples.REALM,
+    "approval": samples.MAIL_ID,
+    "state": "denied",
     "hint": "Did you mean 'player'?",
 }
+# permissions of operations whose changes a rule can hold: those of the rules, and those that include one
+HOLDABLE_BY = frozenset({*HOLDABLE, "audit.undo", "users.manage"})
 EXAMPLE_PROBLEMS: Mapping[RefusalType, str] = {
     errors.MalformedBody: "The body is not valid JSON.",
     MfaRequired: tokens.CODE_MISSING,
@@ -100,6 +106,8 @@ def describe_response(kinds: Sequence[RefusalType], schema: Schema, examples: Sc
 
 
 def find_shape(kind: RefusalType, operation: Operation) -> type[wire.errors.Error]:
+    if kind is ApprovalRequired:
+        return wire.errors.HeldError
     if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
         return wire.errors.LogInError
     if kind is QuotaReached:
@@ -155,6 +163,16 @@ def _list_key_refusals(operation: Operation) -> Iterator[RefusalType]:
         yield errors.NoSuchRoute
     if operation.is_repeatable:
         yield from (no.IdempotencyKeyReused, no.IdempotencyInProgress, no.AnswerErased)
+    if can_be_held(operation):
+        yield from (ApprovalDenied, ApprovalExpired)
+        if operation.path.startswith(errors.SPEC_ROOT):
+            yield ApprovalRequired
+
+
+def can_be_held(operation: Operation) -> bool:
+    """Tell whether a rule can hold changes of an operation for approval."""
+    needed = operation.permissions or frozenset[str]()
+    return operation.is_repeatable and not operation.over_link and bool(needed & HOLDABLE_BY)
 
 
 def _list_server_errors(operation: Operation) -> Iterator[RefusalType]:
@@ -181,6 +199,8 @@ def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN4
     message = kind.template().format_map(details)
     plain = wire.errors.Error(Message=message, Code=get_code(kind), RequestId=samples.REQUEST_ID)
     shape = find_shape(kind, operation)
+    if shape is wire.errors.HeldError:
+        return msgspec.json.decode(wire.errors.encode_held_error(samples.MAIL_ID, plain))
     if shape is wire.feed.UnappliedError:
         return msgspec.json.decode(wire.feed.encode_unapplied_error([samples.CHANGE], plain))
     if shape is wire.errors.QuotaError:

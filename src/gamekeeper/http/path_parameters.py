@@ -114,6 +114,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
     "role": PathParameter("The role's name.", samples.ROLE, NoSuchRole),
     "keyId": _make_id_parameter("The API key's id.", samples.KEY_ID, "key_id"),
     "invitationId": _make_id_parameter("The invitation's id.", samples.MAIL_ID, "invitation_id"),
+    "approvalId": _make_id_parameter("The approval's id.", samples.MAIL_ID, "approval_id"),
     "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
         "The game server's name, chosen by the game server.",

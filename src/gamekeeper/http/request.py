@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from gamekeeper.game import lookup
+from gamekeeper.game.approvals import Consent, HeldRequest
 from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import BadField, RepeatedField
@@ -61,6 +62,7 @@ class Request(msgspec.Struct):
     query: Mapping[str, str] = {}
     body: msgspec.Struct | None = None
     dry_run: bool = False
+    consent: Consent | None = None  # the request was held, and a second person approves it
 
     @property
     def raw_headers(self) -> Sequence[Header]:
@@ -100,7 +102,16 @@ class Request(msgspec.Struct):
             gift_limits=self.caller.gift_limits,
             expected=self.expected,
             find_origin=self.find_origin,
+            find_request=self.describe if self.services.keeper.changes.rules else None,
+            consent=self.consent,
             queue=self._name_queue(),
+        )
+
+    def describe(self) -> HeldRequest:
+        """Describe the request, so that it can be held for approval and run again."""
+        kind = self.headers.get(b"content-type", b"").decode("latin-1")
+        return HeldRequest(
+            self.method, self.raw_path.decode("latin-1"), self.raw_query.decode("latin-1"), kind, self.raw_body
         )
 
     async def wait_for_disconnect(self) -> None:
@@ -145,7 +156,8 @@ class Request(msgspec.Struct):
         caller.require(self.caller.permissions)
 
     async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> Response:
-        return make_change_response(await self.services.keeper.changes.apply(self.make_intent(), decide, answer))
+        done = await self.services.keeper.changes.apply(self.make_intent(), decide, answer)
+        return make_change_response(done, self.route.path)
 
     def _name_queue(self) -> str | None:
         """Return the name of the write queue of the path's player or account, whose name and id give two queues."""

@@ -4,13 +4,19 @@ from collections.abc import AsyncGenerator, Sequence
 
 import msgspec
 
+from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.changes import ApplyResult
+from gamekeeper.http.wire.approvals import Held
+from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store.ledger import LedgerEntry
 
 Header = tuple[bytes, bytes]
 JSON = b"application/json; charset=utf-8"
 # Content-Security-Policy of JSON responses: a browser must load and run nothing
 POLICY = b"default-src 'none'; frame-ancestors 'none'"
+SPEC_ROOT = "/api/v1/"  # operations that the engine's clients call
+ACCEPTED = 202  # the change waits for approval
+APPROVAL_HEADER: Header = (b"x-approval-required", b"true")  # of a dry run: the change would be held
 REPLAY_HEADER: Header = (b"idempotent-replay", b"true")
 
 
@@ -26,6 +32,7 @@ class Response(msgspec.Struct):
     # streamed part of the response, sent after `content` until it ends or the client disconnects
     stream: AsyncGenerator[bytes] | None = None
     entries: Sequence[LedgerEntry] = ()  # audit log entries that the change wrote; in a dry run: would have written
+    held: str | None = None  # id of the approval for which the change waits
     state_fingerprint: str = ""  # fingerprint of the player's or account's state before the change
 
     @property
@@ -34,10 +41,17 @@ class Response(msgspec.Struct):
         return REPLAY_HEADER in self.headers
 
 
-def make_change_response(done: ApplyResult) -> Response:
+def make_change_response(done: ApplyResult, path: str = SPEC_ROOT) -> Response:
+    """Make the response to a change. One that is held is refused under /api/v1: its clients take any 2xx for done."""
+    if done.held is not None:
+        refusal = ApprovalRequired(done.held)
+        if path.startswith(SPEC_ROOT):
+            raise refusal
+        return Response(encode(Held(refusal.message, refusal.code, done.held)), ACCEPTED, held=done.held)
+    notes = (REPLAY_HEADER,) if done.replayed else (APPROVAL_HEADER,) if done.needs_approval else ()
     return Response(
         done.answer,
-        headers=(REPLAY_HEADER,) if done.replayed else (),
+        headers=notes,
         entries=done.entries,
         state_fingerprint=done.state_fingerprint,
     )

@@ -2,6 +2,7 @@
 
 from gamekeeper.http import (
     api_keys,
+    approvals,
     credentials,
     feed,
     finder,
@@ -34,7 +35,21 @@ GROUPS = tuple(
     for module in (
         *(players, variables, items, spells, users, moderation, powers, roles, staff, invitations),
         *(second_factors, api_keys),
-        *(credentials, tokens, info, gameobjects, link, feed, history, security, mails, finder, pages, health),
+        *(
+            credentials,
+            tokens,
+            info,
+            gameobjects,
+            link,
+            feed,
+            history,
+            security,
+            approvals,
+            mails,
+            finder,
+            pages,
+            health,
+        ),
     )
 )
 _declared = [operation for group in GROUPS for operation in group.operations]

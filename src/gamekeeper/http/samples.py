@@ -166,6 +166,26 @@ FAILED_DELIVERY = (2, None, None, "550 5.1.1 No such mailbox")
 MAIL = wire.mails.Mail(
     MAIL_ID, USER_ID, USER, "password_reset", USER_RECORD.Email, "failed", TIME, MAIL_EXPIRY, *FAILED_DELIVERY, True
 )
+APPROVAL = wire.approvals.Approval(
+    MAIL_ID,
+    "waiting",
+    "items.give>10000",
+    TIME,
+    LATER_TIME,
+    USER_ID,
+    USER,
+    "POST",
+    f"/api/v1/players/{PLAYER}/items/give",
+    "shop order 4711",
+    None,
+    None,
+    None,
+    None,
+)
+APPROVAL_DETAILS = wire.approvals.ApprovalDetails(
+    *msgspec.structs.astuple(APPROVAL),
+    Preview=[wire.approvals.PreviewedChange(CHANGE.Kind, PLAYER_ID, None, CHANGE.Before, CHANGE.After)],
+)
 SECURITY_EVENT = wire.security.SecurityEvent(
     MAIL_ID,
     TIME,

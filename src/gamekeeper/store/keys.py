@@ -1,5 +1,6 @@
 """Stored answers to requests with an Idempotency-Key."""
 
+import re
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
@@ -7,6 +8,10 @@ from gamekeeper.store.statements import Statements
 
 SQL = Statements("keys")
 ERASED_ANSWER = b"{}"  # replaces a stored answer about an erased player or account
+
+
+# stands for the answer of a change that waits for approval
+_MARKER = re.compile(rb'\{"ApprovalId":"([0-9a-f-]{36})"\}')
 
 
 class StoredAnswer(NamedTuple):
@@ -27,6 +32,22 @@ def require_absent(tx: Writing, account_id: str, key: str) -> None:
 def insert(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
     """Store the answer to an Idempotency-Key; `about`: ids of the player and account that the answer is about."""
     tx.defer(SQL.insert, account_id, key, *kept, *about)
+
+
+def replace(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
+    """Replace the marker of a held change by its answer."""
+    tx.defer(SQL.replace, account_id, key, kept.answer, *about)
+
+
+def make_marker(approval_id: str) -> bytes:
+    """Return what is stored instead of an answer while a change waits for approval."""
+    return b'{"ApprovalId":"%b"}' % approval_id.encode()
+
+
+def find_approval(answer: bytes) -> str | None:
+    """Return the approval's id if a stored answer is the marker of a held change."""
+    found = _MARKER.fullmatch(answer)
+    return found[1].decode() if found else None
 
 
 def touch(tx: Writing, account_id: str, key: str) -> None:

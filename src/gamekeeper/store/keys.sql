@@ -8,6 +8,9 @@ SELECT 1 FROM idempotency_keys WHERE account_id = CAST($1 AS {guid}) AND key = $
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)
 VALUES ($1, $2, $3, $4, {now}, $5, $6);
 
+-- name: replace
+UPDATE idempotency_keys SET answer = $3, player_id = $4, user_id = $5 WHERE account_id = $1 AND key = $2;
+
 -- name: touch
 UPDATE idempotency_keys SET at = at WHERE account_id = $1 AND key = $2;
 

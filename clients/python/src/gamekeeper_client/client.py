@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 import httpx
 
 from gamekeeper_client.api_keys import ApiKeys
+from gamekeeper_client.approvals import Approvals
 from gamekeeper_client.call import Batch, Call
 from gamekeeper_client.connections import Connections
 from gamekeeper_client.credentials import Credentials
@@ -74,6 +75,7 @@ class _Client(
     History,
     Mails,
     Security,
+    Approvals,
     GameObjects,
     ServerInfo,
 ):

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 from gamekeeper_client.call import Call
@@ -63,7 +64,8 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        return self.status // 100 == 2  # noqa: PLR2004 - status 2xx is success
+        # status 2xx; 202 means that the change waits for approval: nothing was changed
+        return self.status // 100 == 2 and self.status != HTTPStatus.ACCEPTED  # noqa: PLR2004 - the class of a status
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gamekeeper.http.wire import (
     api_keys,
+    approvals,
     catalogue,
     errors,
     feed,
@@ -38,6 +39,7 @@ from gamekeeper.http.wire.scalars import encode
 __all__ = [
     "SHAPES",
     "api_keys",
+    "approvals",
     "catalogue",
     "encode",
     "errors",

@@ -27,6 +27,12 @@ class QuotaError(Error):
     EndsAt: Instant
 
 
+class HeldError(Error):
+    """The refusal of a change that waits for approval. `encode_held_error` encodes it."""
+
+    ApprovalId: str
+
+
 def describe_code(codes: Sequence[str]) -> dict[str, object]:
     """Return the schema of `Code`, with the codes that an operation can answer with."""
     return {"Code": {"type": "string", "enum": codes}}
@@ -38,3 +44,7 @@ def encode_log_in_error(code: str, error: Error) -> bytes:
 
 def encode_quota_error(ends_at: str, error: Error) -> bytes:
     return encode({**msgspec.structs.asdict(error), "EndsAt": ends_at})
+
+
+def encode_held_error(approval_id: str, error: Error) -> bytes:
+    return encode(HeldError(*msgspec.structs.astuple(error), approval_id))

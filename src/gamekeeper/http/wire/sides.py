@@ -155,6 +155,10 @@ class SuspensionSide(Struct):
     Suspended: bool
 
 
+class ApprovalSide(Struct):
+    ApprovalId: Guid
+
+
 class CatalogueSide(Struct):
     """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
@@ -221,6 +225,7 @@ SIDES: Mapping[str, Sides] = {
     "user_kicked": Sides(KickSide | None, KickSide),
     "user_suspended": Sides(SuspensionSide, SuspensionSide),
     "user_resumed": Sides(SuspensionSide, SuspensionSide),
+    "change_approved": Sides(ApprovalSide | None, ApprovalSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "role_saved": Sides(RoleSide | None, RoleSide),
     "role_deleted": Sides(RoleSide, RoleSide | None),

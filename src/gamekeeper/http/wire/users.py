@@ -106,6 +106,7 @@ USER_FIELDS = {
     "reason": "Reason",
     "moderator": "Moderator",
     "ends_at": "EndsAt",
+    "approval": "ApprovalId",
     "mail_id": "MailId",
     "mail_state": "MailState",
     "next_try_at": "NextTryAt",

@@ -1,0 +1,106 @@
+"""Approvals: changes that wait for a second person. Every method needs the permission approvals.decide."""
+
+from typing import Any, Unpack
+
+from msgspec import Struct
+
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import WriteOptions, operation
+from gamekeeper_client.paging import iterate_cursor
+
+
+class Approval(Struct, rename="pascal"):
+    """A change that needs an approval; `state` is waiting, done, denied or expired."""
+
+    id: str
+    state: str
+    rule: str
+    requested_at: str
+    expires_at: str
+    requester_id: str
+    requester: str | None
+    method: str
+    path: str
+    reason: str | None
+    decided_at: str | None
+    decider_id: str | None
+    decider: str | None
+    decision_reason: str | None
+
+
+class PreviewedChange(Struct, rename="pascal"):
+    kind: str
+    player_id: str | None
+    user_id: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class ApprovalDetails(Approval, kw_only=True):
+    """An approval with what it would change."""
+
+    preview: list[PreviewedChange]
+
+
+class Approved(Struct, rename="pascal"):
+    """A carried-out change; `answer` is the answer of its operation."""
+
+    id: str
+    state: str
+    answer: Any
+
+
+class ApprovalsPage(Struct, rename="pascal"):
+    approvals: list[Approval]
+    next: str | None
+
+
+class Approvals:
+    @operation("GET", "/api/keeper/v1/approvals")
+    def list_approvals(
+        self, before: str | None = None, *, state: str | None = None, limit: int | None = None
+    ) -> Payload[ApprovalsPage]:
+        """List approvals once, newest first.
+
+        before: cursor; `next` of the page before.
+        state: only approvals in this state, such as waiting.
+        limit: return at most this many approvals; default 50.
+        Returns the approvals, and the cursor for the next page; None at the end.
+        Raises BadField, PermissionMissing.
+        """
+        return Payload(ApprovalsPage, query={"state": state, "before": before, "limit": limit})
+
+    iterate_approvals = iterate_cursor(
+        list_approvals, Approval, lambda page: page.approvals, "Iterate over approvals, newest first."
+    )
+
+    @operation("GET", "/api/keeper/v1/approvals/{approval_id}")
+    def get_approval(self, approval_id: str) -> Payload[ApprovalDetails]:
+        """Get an approval with what it would change.
+
+        approval_id: id of the approval.
+        Returns the approval.
+        Raises NoSuchApproval, PermissionMissing.
+        """
+        return Payload(ApprovalDetails)
+
+    @operation("POST", "/api/keeper/v1/approvals/{approval_id}/approve")
+    def approve(self, approval_id: str, **options: Unpack[WriteOptions]) -> Payload[Approved]:
+        """Approve a change of another account, and carry it out.
+
+        approval_id: id of the approval.
+        Returns the answer of the change's operation.
+        Raises NoSuchApproval, OwnApproval, ApprovalDecided, ApprovalExpired, RequesterLostAccess, ChangedMeanwhile,
+        PermissionMissing, and what the change's operation raises.
+        """
+        return Payload(Approved)
+
+    @operation("POST", "/api/keeper/v1/approvals/{approval_id}/deny")
+    def deny(self, approval_id: str, **options: Unpack[WriteOptions]) -> Payload[Approval]:
+        """Deny a change of another account.
+
+        approval_id: id of the approval.
+        Returns the approval.
+        Raises NoSuchApproval, OwnApproval, ApprovalDecided, ApprovalExpired, PermissionMissing.
+        """
+        return Payload(Approval)

@@ -1,0 +1,55 @@
+"""The command `approvals`: list changes that need an approval, and deny one. Approving needs a person's account."""
+
+from functools import partial
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.cli.users import apply_change
+from gamekeeper.game import approval_decisions, lookup
+from gamekeeper.game.approval_refusals import NoSuchApproval
+from gamekeeper.http import mail_cursor
+from gamekeeper.store import approvals as rows
+
+LIST_LIMIT = 1000
+
+
+@click.group()
+def approvals() -> None:
+    """List changes that need the approval of a second person, and deny one."""
+
+
+@approvals.command(name="list", epilog="Example: gamekeeper approvals list --state waiting")
+@click.option(
+    "--state", type=click.Choice([rows.WAITING, rows.DONE, rows.DENIED, rows.EXPIRED]), help="Only this state."
+)
+@terminal.json_option
+@terminal.database_option
+def list_(state: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+    """List changes that need an approval, newest first."""
+    found = terminal.run_on_database(
+        database, lambda keeper: rows.read_page(keeper.store, state, mail_cursor.START, LIST_LIMIT)
+    )
+    shown = [
+        (each.id, each.state, each.rule, each.actor or "-", f"{each.method} {each.path}", each.reason or "-")
+        for each in found
+    ]
+    columns = ("ID", "STATE", "RULE", "REQUESTER", "REQUEST", "REASON")
+    if as_json:
+        terminal.print_json([dict(zip((each.lower() for each in columns), row, strict=True)) for row in shown])
+        return
+    terminal.print_table([columns, *shown])
+
+
+@approvals.command(epilog="Example: gamekeeper approvals deny 3f2c8a4e-… --reason 'too much'")
+@click.argument("approval_id", metavar="ID")
+@click.option("--reason", help="Why; stored with the approval.")
+@terminal.database_option
+def deny(approval_id: str, reason: str | None, database: str | None) -> None:
+    """Deny a change that waits for approval."""
+    wanted = lookup.parse_guid(approval_id)
+    if wanted is None:
+        raise NoSuchApproval(id=approval_id)
+    decide = partial(approval_decisions.deny, approval_id=wanted, account_id=None, reason=reason)
+    denied = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    click.echo(f"Denied the request of {denied.actor or 'a deleted account'}: {denied.method} {denied.path}.")

@@ -1,0 +1,72 @@
+"""The page of approvals: changes that wait for a second person, with their preview, and decided ones."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.console import differences, lists, pages
+from gamekeeper.console.differences import Difference
+from gamekeeper.console.queries import BeforeMark
+from gamekeeper.game import approvals
+from gamekeeper.game.approvals import HeldEntry
+from gamekeeper.http import queries
+from gamekeeper.http.mail_cursor import MailCursor
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store.approvals import WAITING, Approval
+from gamekeeper.store.ledger import LedgerEntry
+
+APPROVALS_PER_PAGE = 20
+
+
+class Entry(NamedTuple):
+    """An approval as the page shows it. `own`: the caller asked for it, and cannot decide."""
+
+    approval: Approval
+    changes: list[list[Difference]]
+    is_waiting: bool
+    own: bool
+
+
+async def show(request: Request) -> Response:
+    mark = queries.decode(BeforeMark, request.query).before
+    page = await approvals.load_page(request.services.keeper.store, None, mark, APPROVALS_PER_PAGE)
+    return pages.render(
+        request,
+        "approvals.html",
+        entries=[await _make_entry(request, each) for each in page.approvals],
+        rules=request.services.keeper.settings.approvals,
+        newest=lists.build_url(request, before="") if "before" in request.query else "",
+        older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+    )
+
+
+async def _make_entry(request: Request, approval: Approval) -> Entry:
+    held = msgspec.json.decode(approval.preview, type=list[HeldEntry])
+    logged = [
+        LedgerEntry(
+            kind=each.Kind,
+            actor_id=approval.actor_id,
+            token_id=None,
+            over_link=False,
+            player_id=each.PlayerId,
+            user_id=each.UserId,
+            before=_read_side(each.Before),
+            after=_read_side(each.After),
+            request_id="",
+            reason=approval.reason,
+            undoes=None,
+        )
+        for each in held
+    ]
+    found = await differences.list_differences(
+        request.services.keeper, logged, sees_accounts="users.query" in request.caller.permissions, is_preview=True
+    )
+    changes = [list(each) for each in found]
+    own = approval.actor_id == request.caller.account_id
+    return Entry(approval, changes, approval.state == WAITING, own)
+
+
+def _read_side(raw: msgspec.Raw) -> str | None:
+    text = bytes(raw).decode()
+    return None if text == "null" else text

@@ -1,0 +1,40 @@
+"""Refusals of requests that need an approval, and of approvals. `refusals.py` has all others.
+
+Forbidden   OwnApproval
+NotFound    NoSuchApproval
+Conflict    ApprovalRequired  ApprovalDenied  ApprovalExpired  ApprovalDecided  RequesterLostAccess
+"""
+
+from gamekeeper.game.refusals import Conflict, Forbidden, NotFound
+
+
+class ApprovalRequired(Conflict):
+    """A second person must approve this change; it waits as approval {approval}. Nothing was changed yet."""
+
+    def __init__(self, approval: str) -> None:
+        super().__init__(approval=approval)
+        self.approval = approval
+
+
+class ApprovalDenied(Conflict):
+    """The approval of this change was denied. Nothing was changed."""
+
+
+class ApprovalExpired(Conflict):
+    """The approval of this change has expired. Nothing was changed. Ask for it again with a new Idempotency-Key."""
+
+
+class ApprovalDecided(Conflict):
+    """This approval is decided already: {state}."""
+
+
+class RequesterLostAccess(Conflict):
+    """The account or API key that asked for this change can no longer log in. Deny the approval."""
+
+
+class OwnApproval(Forbidden):
+    """You cannot decide on your own request; another account must do it."""
+
+
+class NoSuchApproval(NotFound):
+    """There is no approval with the id '{id}'."""

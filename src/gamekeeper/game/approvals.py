@@ -1,0 +1,238 @@
+"""Approval: rules hold a change until a second person approves it.
+
+A rule names a permission, and for gifts how much of an item an account may give on a UTC day without approval. A
+decision matches by the changes that it makes, so an undo counts like any other change. Reports of game servers and
+the command line are not held.
+"""
+
+import base64
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gamekeeper.game import lookup
+from gamekeeper.game.approval_refusals import ApprovalDecided, ApprovalExpired, NoSuchApproval, OwnApproval
+from gamekeeper.game.effects import (
+    Change,
+    ItemsChanged,
+    PlayerChanged,
+    PlayerDeleted,
+    PowersChanged,
+    RoleDeleted,
+    RoleSaved,
+    RolesChanged,
+    SpellsChanged,
+    Unlogged,
+    UserBanned,
+    UserDeleted,
+    UserMuted,
+    UserUnbanned,
+    UserUnmuted,
+    VariablesSet,
+)
+from gamekeeper.settings import BadSetting, variable
+from gamekeeper.store import approvals
+from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.ledger import LedgerEntry
+
+GIVE, TAKE = "items.give", "items.take"
+PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that hold it; items and names: see below
+    SpellsChanged: "spells.write",
+    VariablesSet: "variables.write",
+    PlayerDeleted: "players.delete",
+    UserDeleted: "people.erase",
+    UserBanned: "moderation.ban",
+    UserUnbanned: "moderation.ban",
+    UserMuted: "moderation.mute",
+    UserUnmuted: "moderation.mute",
+    PowersChanged: "staff.manage",
+    RolesChanged: "staff.manage",
+    RoleSaved: "staff.manage",
+    RoleDeleted: "staff.manage",
+}
+RENAME, PROGRESS = "players.rename", "players.progress"
+HOLDABLE = sorted({GIVE, TAKE, RENAME, PROGRESS, *PERMISSIONS.values()})
+HOUR_MS = 60 * 60 * 1000
+Rules = Mapping[str, int | None]  # permission → the most of an item on a UTC day without approval; None: always held
+
+
+class HeldRequest(NamedTuple):
+    """What is needed to run a request again."""
+
+    method: str
+    path: str
+    query: str
+    content_type: str
+    body: bytes
+
+
+NO_REQUEST = HeldRequest("", "", "", "", b"")
+FindRequest = Callable[[], HeldRequest]
+
+
+class Consent(NamedTuple):
+    """The approval of a held change by a second person."""
+
+    approval_id: str
+    scope_id: str  # where the answer to the requester's Idempotency-Key is stored
+    approver_id: str
+    reason: str | None
+    check_requester: Callable[[Reading], Coroutine[Any, Any, None]]  # refuses if the requester lost a permission
+
+
+class HeldEntry(msgspec.Struct):
+    """One audit log entry of a preview."""
+
+    Kind: str
+    PlayerId: str | None
+    UserId: str | None
+    Before: msgspec.Raw
+    After: msgspec.Raw
+
+
+class ApprovalPage(NamedTuple):
+    approvals: list[Approval]
+    next: tuple[int, str] | None
+
+
+def parse_rules(text: str) -> Rules:
+    """Parse the setting `approvals`, such as `items.give>10000, people.erase`."""
+    found: dict[str, int | None] = {}
+    for each in filter(None, (part.strip() for part in text.split(","))):
+        permission, sign, most = (part.strip() for part in each.partition(">"))
+        known = permission in HOLDABLE and (permission == GIVE or not sign)
+        if not known or (sign and not (most.isascii() and most.isdigit() and len(most) <= len(str(2**31)))):
+            allowed = f"permissions out of {', '.join(HOLDABLE)}, with commas between them; {GIVE}>10000 sets a size"
+            raise BadSetting(f"{variable('approvals')} has the rule '{each}'; it must be {allowed}.")
+        found[permission] = int(most) if sign else None
+    return found
+
+
+def list_gifts(changes: Iterable[Change | Unlogged]) -> Counter[str]:
+    """Return how much of each item changes give or, if negative, take."""
+    found: Counter[str] = Counter()
+    for change in changes:
+        if isinstance(change, ItemsChanged):
+            for spot, after in change.outcome.changed_slots.items():
+                if before := change.slots.get(spot):
+                    found[before.item_id] -= before.quantity
+                if after:
+                    found[after.item_id] += after.quantity
+    return found
+
+
+def list_permissions(changes: Sequence[Change | Unlogged]) -> set[str]:
+    """Return the permissions of the rules that hold these changes, without gifts and takes."""
+    if any(isinstance(each, UserDeleted) for each in changes):
+        return {PERMISSIONS[UserDeleted]}  # the players are deleted with their account
+    found = {PERMISSIONS[type(each)] for each in changes if type(each) in PERMISSIONS}
+    for each in changes:
+        if isinstance(each, PlayerChanged):
+            found.add(RENAME if each.before.name != each.after.name else PROGRESS)
+    return found
+
+
+async def find_rule(tx: Writing, rules: Rules, actor_id: str, changes: Sequence[Change | Unlogged]) -> str | None:
+    """Return the rule that holds these changes; None: they need no approval. Locks what the account gave today."""
+    needed, gifts = list_permissions(changes), list_gifts(changes)
+    needed |= {TAKE} if any(each < 0 for each in gifts.values()) else set()
+    needed |= {GIVE} if any(each > 0 for each in gifts.values()) else set()
+    held = next((each for each in sorted(needed) if each in rules and rules[each] is None), None)
+    most = rules.get(GIVE)
+    if held or most is None:
+        return held
+    for item_id, quantity in sorted(gifts.items()):
+        if quantity > 0 and await approvals.lock_gifts(tx, actor_id, item_id) + quantity > most:
+            return f"{GIVE}>{most}"
+    return None
+
+
+async def count_gifts(tx: Writing, rules: Rules, actor_id: str, changes: Sequence[Change | Unlogged]) -> None:
+    """Count the gifts of a change that is carried out."""
+    if rules.get(GIVE) is not None:
+        for item_id, quantity in sorted(list_gifts(changes).items()):
+            if quantity > 0:
+                await approvals.lock_gifts(tx, actor_id, item_id)
+                approvals.add_gifts(tx, actor_id, item_id, quantity)
+
+
+def encode_preview(entries: Iterable[LedgerEntry]) -> str:
+    rows = [
+        HeldEntry(each.kind, each.player_id, each.user_id, _to_raw(each.before), _to_raw(each.after))
+        for each in entries
+    ]
+    return msgspec.json.encode(rows).decode()
+
+
+def hold(
+    tx: Writing,
+    rule: str,
+    hours: int,
+    request: HeldRequest,
+    entries: Sequence[LedgerEntry],
+    state_fingerprint: str,
+    key: tuple[str, str] | None,
+) -> str:
+    """Store a request that waits for approval; return the approval's id."""
+    first, approval_id = entries[0], lookup.new_guid()
+    new = approvals.NewApproval(
+        id=approval_id,
+        rule=rule,
+        life_ms=hours * HOUR_MS,
+        actor_id=first.actor_id or "",
+        token_id=first.token_id,
+        scope_id=key[0] if key else first.actor_id or "",
+        key=key[1] if key else None,
+        method=request.method,
+        path=request.path,
+        query=request.query,
+        content_type=request.content_type,
+        body=base64.b64encode(request.body).decode(),
+        reason=first.reason,
+        state_fingerprint=state_fingerprint,
+        preview=encode_preview(entries),
+        player_id=next((each.player_id for each in entries if each.player_id), None),
+        user_id=next((each.user_id for each in entries if each.user_id), None),
+    )
+    approvals.insert(tx, new)
+    return approval_id
+
+
+async def find(tx: Reading, approval_id: str) -> Approval:
+    found = await approvals.find(tx, approval_id)
+    if found is None:
+        raise NoSuchApproval(id=approval_id)
+    return found
+
+
+async def lock_waiting(tx: Reading, approval_id: str) -> None:
+    """Lock an approval and require that it waits: of parallel decisions, one finds it waiting."""
+    require_waiting(approval_id, await approvals.lock(tx, approval_id))
+
+
+def require_waiting(approval_id: str, state: str | None) -> None:
+    if state is None:
+        raise NoSuchApproval(id=approval_id)
+    if state == EXPIRED:
+        raise ApprovalExpired
+    if state != WAITING:
+        raise ApprovalDecided(state=state)
+
+
+def require_other(approval: Approval, account_id: str) -> None:
+    """Refuse to let an account, with any of its tokens and API keys, decide on its own request."""
+    if approval.actor_id == account_id:
+        raise OwnApproval
+
+
+async def load_page(tx: Reading, state: str | None, before: tuple[int, str], limit: int) -> ApprovalPage:
+    found = await approvals.read_page(tx, state, before, limit + 1)
+    shown = found[:limit]
+    return ApprovalPage(shown, (shown[-1].requested_at, shown[-1].id) if len(found) > limit else None)
+
+
+def _to_raw(side: bytes | str | None) -> msgspec.Raw:
+    return msgspec.Raw(b"null" if side is None else side)

@@ -1,0 +1,184 @@
+"""Approvals: list changes that wait for a second person, approve or deny them."""
+
+import base64
+from functools import partial
+
+import msgspec
+
+from gamekeeper.game import api_keys, approval_decisions, approvals, lookup, permissions
+from gamekeeper.game.approval_refusals import (
+    ApprovalDecided,
+    ApprovalExpired,
+    NoSuchApproval,
+    OwnApproval,
+    RequesterLostAccess,
+)
+from gamekeeper.game.approvals import Consent
+from gamekeeper.game.refusals import ChangedMeanwhile
+from gamekeeper.http import dispatcher, samples, wire
+from gamekeeper.http.caller import Caller
+from gamekeeper.http.instants import format_instant
+from gamekeeper.http.mail_cursor import MailCursor
+from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store import api_keys as key_rows
+from gamekeeper.store import approvals as rows
+from gamekeeper.store import roles, users
+from gamekeeper.store.approvals import DONE, Approval
+from gamekeeper.store.engine import Reading, Writing
+
+GROUP = Group("Approvals", "Changes that wait for a second person.")
+DECIDE = needs("approvals.decide")
+DECISIONS = (NoSuchApproval, OwnApproval, ApprovalDecided, ApprovalExpired)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/approvals",
+    name="list_approvals",
+    permissions=DECIDE,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.approvals.ApprovalsQuery,
+    answer=wire.approvals.Approvals,
+    refusals=(),
+    example_answer=wire.approvals.Approvals([samples.APPROVAL], samples.MAIL_CURSOR),
+)
+async def list_approvals(request: Request, query: wire.approvals.ApprovalsQuery) -> bytes:
+    """List changes that need an approval, newest first."""
+    store = request.services.keeper.store
+    page = await approvals.load_page(store, query.state or None, query.before, query.limit)
+    following = str(MailCursor(*page.next)) if page.next else None
+    return wire.encode(wire.approvals.Approvals([make_approval(each) for each in page.approvals], following))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/approvals/[approvalId]",
+    name="get_approval",
+    permissions=DECIDE,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.approvals.ApprovalDetails,
+    refusals=(NoSuchApproval,),
+    example_answer=samples.APPROVAL_DETAILS,
+)
+async def get_approval(request: Request, approval_id: str) -> bytes:
+    """Get a change that needs an approval, with what it would change."""
+    found = await approvals.find(request.services.keeper.store, approval_id)
+    shown = msgspec.structs.asdict(make_approval(found))
+    preview = msgspec.json.decode(found.preview, type=list[wire.approvals.PreviewedChange])
+    return wire.encode(wire.approvals.ApprovalDetails(**shown, Preview=preview))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/approvals/[approvalId]/approve",
+    name="approve",
+    permissions=DECIDE,
+    access=WRITE,
+    answer=wire.approvals.Approved,
+    refusals=(*DECISIONS, RequesterLostAccess, ChangedMeanwhile),
+    example_answer=wire.approvals.Approved(samples.MAIL_ID, DONE, msgspec.Raw(b"{}")),
+)
+async def approve(request: Request, approval_id: str) -> Response:
+    """Approve a change of another account: it is decided anew, and carried out if the preview is still the same."""
+    store = request.services.keeper.store
+    found = await approvals.find(store, approval_id)
+    approvals.require_other(found, request.caller.account_id)
+    approvals.require_waiting(found.id, found.state)
+    intent, dry_run = request.make_intent(), request.dry_run
+    route, params = request.services.router.find(found.method, found.path.encode("latin-1"))
+    check = partial(_check_requester, found=found, route=route)
+    consent = Consent(found.id, found.scope_id, request.caller.account_id, intent.reason, check)
+    run = partial(_make_request, request, found, consent)
+    caller = await _load_requester(store, found)
+    try:
+        done = await dispatcher.call_as(run(dry_run=dry_run), caller, route, params)
+    except ChangedMeanwhile:
+        # show what would change now: the approver can look at it, and approve again
+        tried = await dispatcher.call_as(run(dry_run=True), caller, route, params)
+
+        async def renew(tx: Writing) -> None:
+            rows.renew_preview(tx, found.id, tried.state_fingerprint, approvals.encode_preview(tried.entries))
+
+        await store.write(renew)
+        raise
+    request.services.callers.clear_cache()  # the change may have changed permissions
+    state = found.state if dry_run else DONE
+    content = wire.encode(wire.approvals.Approved(found.id, state, msgspec.Raw(done.content or b"null")))
+    return Response(content, entries=done.entries, state_fingerprint=done.state_fingerprint)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/approvals/[approvalId]/deny",
+    name="deny",
+    permissions=DECIDE,
+    access=WRITE,
+    answer=wire.approvals.Approval,
+    refusals=DECISIONS,
+    example_answer=samples.APPROVAL,
+)
+async def deny(request: Request, approval_id: str) -> Response:
+    """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""
+    me, reason = request.caller, request.make_intent().reason
+    return await request.change(
+        partial(approval_decisions.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
+        lambda denied: wire.encode(make_approval(denied._replace(decider=me.name))),
+    )
+
+
+def make_approval(row: Approval) -> wire.approvals.Approval:
+    return wire.approvals.Approval(
+        row.id,
+        row.state,
+        row.rule,
+        format_instant(row.requested_at),
+        format_instant(row.expires_at),
+        row.actor_id,
+        row.actor,
+        row.method,
+        row.path,
+        row.reason,
+        None if row.decided_at is None else format_instant(row.decided_at),
+        row.decided_by,
+        row.decider,
+        row.decision_reason,
+    )
+
+
+def _make_request(request: Request, found: Approval, consent: Consent, *, dry_run: bool) -> Request:
+    """Make the held request again, with the consent of the approver."""
+    headers = {b"content-type": found.content_type.encode(), b"idempotency-key": (found.key or "").encode()}
+    headers[b"x-reason"] = (found.reason or "").encode()
+    headers[b"user-agent"] = request.headers.get(b"user-agent", b"")
+    return Request(
+        services=request.services,
+        id=request.id,
+        method=found.method,
+        raw_path=found.path.encode("latin-1"),
+        raw_query=(f"{found.query}&dryrun=true" if dry_run else found.query).encode("latin-1"),
+        headers={name: value for name, value in headers.items() if value},
+        scope={"headers": (), "client": (request.address, 0)},
+        receive=request.receive,
+        # the console has shown a preview of its own
+        expected=None if dry_run else request.expected or found.state_fingerprint,
+        raw_body=base64.b64decode(found.body),
+        consent=None if dry_run else consent,
+    )
+
+
+async def _load_requester(tx: Reading, found: Approval) -> Caller:
+    """Return the requester with the permissions of now: of the account, or of its API key."""
+    user = await users.find_by_id(tx, found.actor_id)
+    if user is None or user.ban_reason is not None or user.suspended or not permissions.can_log_in(user):
+        raise RequesterLostAccess
+    held = permissions.list_held(user)
+    key = await key_rows.find(tx, found.token_id) if found.token_id else None
+    if key is not None:
+        held = api_keys.find_held(key, user, await roles.read_all(tx))
+        if not key.live:
+            raise RequesterLostAccess
+    return Caller(user.id, user.name, found.token_id or lookup.ZERO_GUID, read_only=False, permissions=held)
+
+
+async def _check_requester(tx: Reading, found: Approval, route: Route) -> None:
+    dispatcher.require_permissions(await _load_requester(tx, found), route)

@@ -1,0 +1,64 @@
+-- name: insert
+INSERT INTO approvals (id, state, rule, requested_at, expires_at, actor_id, token_id, scope_id, key, method, path, query,
+                       content_type, body, reason, state_fingerprint, preview, player_id, user_id)
+VALUES ($1, 'waiting', $2, {now}, {now} + $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, CAST($15 AS {json}), $16, $17);
+
+-- name: find
+SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expired' ELSE a.state END, a.rule, a.requested_at,
+       a.expires_at, a.actor_id, (SELECT u.name FROM users u WHERE u.id = a.actor_id), a.token_id, a.scope_id, a.key,
+       a.method, a.path, a.query, a.content_type, a.body, a.reason, a.state_fingerprint, a.preview, a.decided_at,
+       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason
+FROM approvals a WHERE a.id = $1;
+
+-- Approvals before the cursor ($1 time, $2 id), newest first: of one state, or all.
+-- name: page
+SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expired' ELSE a.state END, a.rule, a.requested_at,
+       a.expires_at, a.actor_id, (SELECT u.name FROM users u WHERE u.id = a.actor_id), a.token_id, a.scope_id, a.key,
+       a.method, a.path, a.query, a.content_type, a.body, a.reason, a.state_fingerprint, a.preview, a.decided_at,
+       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason
+FROM (SELECT * FROM (SELECT * FROM approvals WHERE CAST($4 AS TEXT) IS NULL AND (requested_at, id) < ($1, $2)
+                     ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_all
+      UNION ALL
+      SELECT * FROM (SELECT * FROM approvals WHERE state = $4 AND (requested_at, id) < ($1, $2)
+                     ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_state) AS a
+ORDER BY a.requested_at DESC, a.id DESC;
+
+-- name: count_waiting
+SELECT COUNT(*) FROM (SELECT 1 FROM approvals WHERE state = 'waiting' AND expires_at > {now} LIMIT $1) AS found;
+
+-- name: lock
+SELECT CASE WHEN state = 'waiting' AND expires_at <= {now} THEN 'expired' ELSE state END
+FROM approvals WHERE id = $1 {for_update};
+
+-- name: decide
+UPDATE approvals SET state = $2, decided_at = {now}, decided_by = $3, decision_reason = $4 WHERE id = $1;
+
+-- name: renew_preview
+UPDATE approvals SET state_fingerprint = $2, preview = CAST($3 AS {json}) WHERE id = $1 AND state = 'waiting';
+
+-- name: expire
+UPDATE approvals SET state = 'expired' WHERE state = 'waiting' AND expires_at <= {now};
+
+-- name: erase
+UPDATE approvals SET path = '', query = '', body = '', reason = NULL, decision_reason = NULL, preview = CAST('[]' AS {json}),
+                     state = CASE WHEN state = 'waiting' THEN 'expired' ELSE state END
+WHERE actor_id = $2 OR user_id = $2 OR player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: delete_old
+DELETE FROM approvals WHERE id IN (
+    SELECT id FROM approvals WHERE requested_at < $1 ORDER BY requested_at, id LIMIT $2);
+
+-- name: delete_old_gifts
+DELETE FROM approval_gifts WHERE day < $1;
+
+-- name: lock_gifts
+INSERT INTO approval_gifts (day, actor_id, item_id, quantity) VALUES ({now} / 86400000, $1, $2, 0)
+ON CONFLICT (day, actor_id, item_id) DO UPDATE SET quantity = approval_gifts.quantity
+RETURNING quantity;
+
+-- name: add_gifts
+UPDATE approval_gifts SET quantity = quantity + $3 WHERE day = {now} / 86400000 AND actor_id = $1 AND item_id = $2;
+
+-- name: of_person
+SELECT id, state, rule, requested_at, expires_at, method, path, reason, decided_at, decided_by, decision_reason
+FROM approvals WHERE actor_id = $1 OR user_id = $1 ORDER BY requested_at, id;
