@@ -19,11 +19,33 @@ def make_held(make_world: Callable[..., World]) -> tuple[World, str]:
     return world, held.json["ApprovalId"]
 
 
-def test_second_person_approves_on_the_page(make_world: Callable[..., World]) -> None:
+def sign_in(world: World, name: str) -> Keeper:
+    found = Keeper(world)
+    assert found.sign_in(name).status == 303
+    return found
+
+
+def count_coins(world: World) -> int:
+    slots = world.get("/api/v1/players/Bob/items/inventory").json
+    return sum(each["Quantity"] for each in slots if each.get("ItemId") == COIN.id)
+
+
+def test_second_person_sees_the_preview_and_approves(make_world: Callable[..., World]) -> None:
     world, approval = make_held(make_world)
-    own = Keeper(world).signed_in("Root").page("/console/approvals").text
-    assert "another account must decide" in own
-    clerk = Keeper(world).signed_in("Clerk")
-    page = clerk.page("/console/approvals").text
-    assert "Gold Coin" in page
-    assert f"/api/keeper/v1/approvals/{approval}/approve" in page
+    assert "another account must decide" in sign_in(world, "Root").page("/console/approvals").text
+    clerk = sign_in(world, "Clerk")
+    assert "Gold Coin" in clerk.page("/console/approvals").text
+    done = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/approve", reason="checked")
+    assert done.status == 303, done.raw
+    assert count_coins(world) == 5
+    assert "Decided by" in clerk.page("/console/approvals").text
+
+
+def test_held_change_is_explained_in_the_console(make_world: Callable[..., World]) -> None:
+    world, approval = make_held(make_world)
+    clerk = sign_in(world, "Clerk")
+    held = clerk.act("POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "5"})
+    assert (held.status, b"must approve this change" in held.raw) == (409, True)
+    denied = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/deny", reason="too much")
+    assert denied.status == 303, denied.raw
+    assert count_coins(world) == 0

@@ -12,6 +12,7 @@ from gamekeeper.http import mail_cursor
 from gamekeeper.store import approvals as rows
 
 LIST_LIMIT = 1000
+STATES = (rows.WAITING, rows.DONE, rows.DENIED, rows.EXPIRED)
 
 
 @click.group()
@@ -20,9 +21,7 @@ def approvals() -> None:
 
 
 @approvals.command(name="list", epilog="Example: gamekeeper approvals list --state waiting")
-@click.option(
-    "--state", type=click.Choice([rows.WAITING, rows.DONE, rows.DENIED, rows.EXPIRED]), help="Only this state."
-)
+@click.option("--state", type=click.Choice(STATES), help="Only this state.")
 @terminal.json_option
 @terminal.database_option
 def list_(state: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
