@@ -13,7 +13,8 @@ from gamekeeper.game.approval_refusals import (
     OwnApproval,
     RequesterLostAccess,
 )
-from gamekeeper.game.approvals import Consent
+from gamekeeper.game.approvals import GIVE, Consent
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits
 from gamekeeper.game.refusals import ChangedMeanwhile
 from gamekeeper.http import dispatcher, samples, wire
 from gamekeeper.http.caller import Caller
@@ -24,9 +25,11 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import approvals as rows
-from gamekeeper.store import roles, users
+from gamekeeper.store import gifts, roles, users
+from gamekeeper.store.api_keys import ApiKey
 from gamekeeper.store.approvals import DONE, Approval
 from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.users import User
 
 GROUP = Group("Approvals", "Changes that wait for a second person.")
 DECIDE = needs("approvals.decide")
@@ -177,7 +180,22 @@ async def _load_requester(tx: Reading, found: Approval) -> Caller:
         held = api_keys.find_held(key, user, await roles.read_all(tx))
         if not key.live:
             raise RequesterLostAccess
-    return Caller(user.id, user.name, found.token_id or lookup.ZERO_GUID, read_only=False, permissions=held)
+    token_id, limits = found.token_id or lookup.ZERO_GUID, await _load_gift_limits(tx, user, key)
+    return Caller(user.id, user.name, token_id, read_only=False, permissions=held, gift_limits=limits)
+
+
+async def _load_gift_limits(tx: Reading, user: User, key: ApiKey | None) -> GiftLimits:
+    """Return the limits of the requester's gifts, which an approval does not lift."""
+    daily, own = list[DailyLimit](), key.limits if key else None
+    quotas = [] if GIVE in user.grants.direct else await gifts.read_quotas_of_user(tx, user.id)
+    if quotas and all(quotas):
+        daily.append(DailyLimit(user.id, tuple(quotas)))
+    if key and key.role and (of_role := await gifts.read_quotas_of_role(tx, key.role)):
+        daily.append(DailyLimit(key.id, (of_role,)))
+    if key and own and own.most_per_day is not None:
+        daily.append(DailyLimit(key.id, ({EVERY_OTHER_ITEM: own.most_per_day},)))
+    items = frozenset(own.items) if own and own.items is not None else None
+    return GiftLimits(items, own.most_per_request if own else None, tuple(daily))
 
 
 async def _check_requester(tx: Reading, found: Approval, route: Route) -> None:
