@@ -1,7 +1,9 @@
 """One valid request for every operation, made from its declared example; the contract tests vary it."""
 
+import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
@@ -11,9 +13,14 @@ from msgspec import Struct
 import api_keys
 import invitations
 import people
+from gamekeeper.game import approvals, items
+from gamekeeper.game.approvals import HeldRequest
+from gamekeeper.game.changes import Intent
+from gamekeeper.game.inventory import read_capacity
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import WRITE, Operation, Route
 from gamekeeper.http.routes import ROUTES
+from gamekeeper.store.engine import Writing
 from world import SENT, World
 
 SERVER = "realm1"
@@ -23,6 +30,7 @@ NEW_EACH_TIME = frozenset({"api_keys.create_key", "api_keys.rotate_key", "api_ke
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
 MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
 KEY_ID = "00000000-0000-4000-8000-00000000cccc"
+APPROVAL_ID = "00000000-0000-4000-8000-00000000dddd"
 NEW_PASSWORD = "ab" * 32
 PLAYER_KEYS = {"lookupKey": "Ann", "variableId": people.KILLS.id, "bagId": people.ANNS_POUCH}
 USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
@@ -39,6 +47,7 @@ OTHER_KEYS = {
     "mailId": MAIL_ID,
     "invitationId": samples.MAIL_ID,
     "keyId": KEY_ID,
+    "approvalId": APPROVAL_ID,
     "role": samples.ROLE,
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
@@ -62,6 +71,7 @@ UNKNOWN_KEYS = {
     "mailId": people.NOBODY_ID,
     "invitationId": people.NOBODY_ID,
     "keyId": people.NOBODY_ID,
+    "approvalId": people.NOBODY_ID,
     "role": "nothing",
 }
 
@@ -149,7 +159,7 @@ def furnish(world: World) -> None:
     """Add to the test world what the example requests need and people.py does not create.
 
     This is a game server with an online player of Mona's, a mail with a reset code, a token and an API key with known
-    ids, a role, and a ban and a mute of Bob.
+    ids, a role, a held gift, and a ban and a mute of Bob.
     """
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
@@ -170,3 +180,20 @@ def furnish(world: World) -> None:
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours
+    hold_gift(world)
+
+
+def hold_gift(world: World) -> None:
+    """Add a gift of Shop to Bob that waits for approval, as a rule would hold it."""
+    room, shop = read_capacity(world.keeper.settings), people.USER_IDS["Shop"]
+    decide = partial(items.give, key="Bob", item_id=people.ARROW.id, quantity=1, room=room, overflow=False)
+    intent = Intent(request_id="held", actor_id=shop, dry_run=True)
+    tried = world.run(world.keeper.changes.apply(intent, decide, lambda _: b""))
+    body = json.dumps({"itemid": people.ARROW.id, "quantity": 1}).encode()
+    held = HeldRequest("POST", "/api/v1/players/Bob/items/give", "", "application/json", body)
+
+    async def insert(tx: Writing) -> None:
+        approvals.hold(tx, "items.give", 24, held, tried.entries, tried.state_fingerprint, None)
+
+    world.run(world.keeper.store.write(insert))
+    world.sql("UPDATE approvals SET id = $1", APPROVAL_ID)

@@ -165,6 +165,8 @@ MAY_WRITE = frozenset(
         "game/effects.py",
         "game/account_effects.py",
         "game/api_keys.py",
+        "game/approvals.py",  # may write: the write path calls it to hold changes; renews previews
+        "game/approval_decisions.py",
         "game/gifts.py",  # may write: the write path calls it to count gifts
         "game/second_factor_effects.py",
         "game/passkeys.py",

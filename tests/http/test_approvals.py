@@ -29,8 +29,7 @@ def strict(make_world: Callable[..., World]) -> World:
 
 def let_decide(world: World) -> World:
     grant = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
-    for name in (DECIDER, "Root"):
-        world.sql(grant, people.USER_IDS[name])
+    world.sql(grant, people.USER_IDS[DECIDER])
     return world
 
 

@@ -35,7 +35,7 @@ from gamekeeper.game.effects import (
 from gamekeeper.settings import BadSetting, variable
 from gamekeeper.store import approvals
 from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.ledger import LedgerEntry
 
 GIVE, TAKE = "items.give", "items.take"
@@ -199,6 +199,15 @@ def hold(
     )
     approvals.insert(tx, new)
     return approval_id
+
+
+async def renew_preview(store: Store, approval_id: str, fingerprint: str, entries: Sequence[LedgerEntry]) -> None:
+    """Store what a held change would change now, for another look at it."""
+
+    async def renew(tx: Writing) -> None:
+        approvals.renew_preview(tx, approval_id, fingerprint, encode_preview(entries))
+
+    await store.write(renew)
 
 
 async def find(tx: Reading, approval_id: str) -> Approval:

@@ -39,7 +39,9 @@ ALL = frozenset(PERMISSIONS)
 # permissions with which a caller changes nothing; users.query does more, but not for callers that can only read
 READING = frozenset({"players.read", "users.query", "audit.read", "people.export"})
 INCLUDED: Mapping[str, frozenset[str]] = {  # permission → permissions that it includes
-    "users.manage": frozenset({"users.query", "people.export", "people.erase", "keys.manage", "staff.manage"}),
+    "users.manage": frozenset(
+        {"users.query", "people.export", "people.erase", "keys.manage", "staff.manage", "approvals.decide"}
+    ),
 }
 COLUMNS: Mapping[str, str] = {  # flag in Powers → permission that it grants
     "editor": "game.editor",

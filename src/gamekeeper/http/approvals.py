@@ -24,11 +24,10 @@ from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import api_keys as key_rows
-from gamekeeper.store import approvals as rows
 from gamekeeper.store import gifts, roles, users
 from gamekeeper.store.api_keys import ApiKey
 from gamekeeper.store.approvals import DONE, Approval
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
 
 GROUP = Group("Approvals", "Changes that wait for a second person.")
@@ -99,11 +98,7 @@ async def approve(request: Request, approval_id: str) -> Response:
     except ChangedMeanwhile:
         # show what would change now: the approver can look at it, and approve again
         tried = await dispatcher.call_as(run(dry_run=True), caller, route, params)
-
-        async def renew(tx: Writing) -> None:
-            rows.renew_preview(tx, found.id, tried.state_fingerprint, approvals.encode_preview(tried.entries))
-
-        await store.write(renew)
+        await approvals.renew_preview(store, found.id, tried.state_fingerprint, tried.entries)
         raise
     request.services.callers.clear_cache()  # the change may have changed permissions
     state = found.state if dry_run else DONE

@@ -73,9 +73,9 @@ class Error(Struct, rename="pascal"):
     message: str
     code: str = ""
     request_id: str = ""
-    approval_id: str = ""  # id of the approval for which the change waits; only with the code approval_required
     changes: list[Change] = []  # changes that the game server has not applied; only with the code unapplied_changes
     ends_at: str = ""  # end of the UTC day; only with the code quota_reached
+    approval_id: str = ""  # id of the approval for which the change waits; only with the code approval_required
 
 
 class GamekeeperError(Exception):
