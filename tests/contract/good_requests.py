@@ -1,9 +1,7 @@
 """One valid request for every operation, made from its declared example; the contract tests vary it."""
 
-import json
 import re
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
@@ -11,16 +9,12 @@ import msgspec
 from msgspec import Struct
 
 import api_keys
+import held_gifts
 import invitations
 import people
-from gamekeeper.game import approvals, items
-from gamekeeper.game.approvals import HeldRequest
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.inventory import read_capacity
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import WRITE, Operation, Route
 from gamekeeper.http.routes import ROUTES
-from gamekeeper.store.engine import Writing
 from world import SENT, World
 
 SERVER = "realm1"
@@ -180,20 +174,4 @@ def furnish(world: World) -> None:
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours
-    hold_gift(world)
-
-
-def hold_gift(world: World) -> None:
-    """Add a gift of Shop to Bob that waits for approval, as a rule would hold it."""
-    room, shop = read_capacity(world.keeper.settings), people.USER_IDS["Shop"]
-    decide = partial(items.give, key="Bob", item_id=people.ARROW.id, quantity=1, room=room, overflow=False)
-    intent = Intent(request_id="held", actor_id=shop, dry_run=True)
-    tried = world.run(world.keeper.changes.apply(intent, decide, lambda _: b""))
-    body = json.dumps({"itemid": people.ARROW.id, "quantity": 1}).encode()
-    held = HeldRequest("POST", "/api/v1/players/Bob/items/give", "", "application/json", body)
-
-    async def insert(tx: Writing) -> None:
-        approvals.hold(tx, "items.give", 24, held, tried.entries, tried.state_fingerprint, None)
-
-    world.run(world.keeper.store.write(insert))
-    world.sql("UPDATE approvals SET id = $1", APPROVAL_ID)
+    held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)

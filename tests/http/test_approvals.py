@@ -68,7 +68,7 @@ def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
     assert count_coins(strict) == 12_000
     refused(decide(strict, approval), 409, "approval_decided")
     again = give(strict, key="k1")
-    assert (again.status, again.json) == (200, done.json["Answer"])
+    assert (again.status, again.raw.decode()) == (200, done.json["Answer"])
     assert count_coins(strict) == 12_000
     rows = strict.ledger()[-2:]
     assert [(row.kind, row.actor_id) for row in rows] == [

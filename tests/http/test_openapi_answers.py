@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 import api_keys
+import held_gifts
 import invitations
 import staff
 from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
@@ -52,6 +53,10 @@ def furnish(world: World) -> None:
     token = f"'{samples.TOKEN_ID}', '{samples.TOKEN_ID}', '{samples.USER_ID}', 'none', read_only, 0, {FAR}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - ours
+    named = (OTHER, samples.USER.lower(), samples.KEEPER.lower())
+    [(requester,)] = world.sql("SELECT id FROM users WHERE fold NOT IN ($1, $2, $3) ORDER BY fold LIMIT 1", *named)
+    world.sql("UPDATE users SET api = {true} WHERE id = $1", requester)
+    held_gifts.hold(world, samples.MAIL_ID, requester, samples.PLAYER, samples.DRAUGHT)
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

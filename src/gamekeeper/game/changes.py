@@ -118,8 +118,7 @@ class Changes:
             if intent.dry_run:
                 await tx.flush()
                 raise _DryRun(done)
-            kept = body if decision.stored_result is None else answer(decision.stored_result)
-            await self._store_answer(tx, intent, decision, kept)
+            await self._store_answer(tx, intent, decision, body, answer)
             return done
 
         try:
@@ -131,14 +130,17 @@ class Changes:
         except ClaimTaken:
             raise IdempotencyInProgress from None
 
-    async def _store_answer(self, tx: Writing, intent: Intent, decision: Decision[Any], answer: bytes) -> None:
+    async def _store_answer(
+        self, tx: Writing, intent: Intent, decision: Decision[R], body: bytes, answer: Callable[[R], bytes]
+    ) -> None:
         """Store the answer for retries. That of an approved change replaces the marker of the held one."""
         if intent.consent:
             await self._note_consent(tx, intent, intent.consent)
         key = _find_key(intent)
         if key:
+            kept = body if decision.stored_result is None else answer(decision.stored_result)
             save = keys.replace if intent.consent else keys.insert
-            save(tx, *key, keys.StoredAnswer(intent.fingerprint, answer), _find_subject(decision))
+            save(tx, *key, keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
         """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""

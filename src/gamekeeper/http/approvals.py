@@ -79,10 +79,10 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     access=WRITE,
     answer=wire.approvals.Approved,
     refusals=(*DECISIONS, RequesterLostAccess, ChangedMeanwhile),
-    example_answer=wire.approvals.Approved(samples.MAIL_ID, DONE, msgspec.Raw(b"{}")),
+    example_answer=wire.approvals.Approved(samples.MAIL_ID, DONE, "{}"),
 )
 async def approve(request: Request, approval_id: str) -> Response:
-    """Approve a change of another account: it is decided anew, and carried out if the preview is still the same."""
+    """Approve a change of another account, and carry it out if its preview still holds."""
     store = request.services.keeper.store
     found = await approvals.find(store, approval_id)
     approvals.require_other(found, request.caller.account_id)
@@ -102,7 +102,7 @@ async def approve(request: Request, approval_id: str) -> Response:
         raise
     request.services.callers.clear_cache()  # the change may have changed permissions
     state = found.state if dry_run else DONE
-    content = wire.encode(wire.approvals.Approved(found.id, state, msgspec.Raw(done.content or b"null")))
+    content = wire.encode(wire.approvals.Approved(found.id, state, done.content.decode()))
     return Response(content, entries=done.entries, state_fingerprint=done.state_fingerprint)
 
 

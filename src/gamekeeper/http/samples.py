@@ -197,7 +197,7 @@ SECURITY_EVENT = wire.security.SecurityEvent(
     "192.0.2.7",
     "Mozilla/5.0",
     TOKEN_ID,
-    msgspec.Raw(b'{"Session":true,"ReadOnly":false,"SecondFactor":true}'),
+    wire.security.EventDetails(Session=True, ReadOnly=False, SecondFactor=True),
 )
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.catalogue.ItemEntry(

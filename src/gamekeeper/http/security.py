@@ -18,7 +18,6 @@ from gamekeeper.store.security import SecurityFilter, SecurityRow
 
 GROUP = Group("Security", "The security log: sign-ins, failed guesses, credentials and roles.")
 ATTACHMENT = (b"content-disposition", b'attachment; filename="security.csv"')
-NULL = b"null"
 
 
 @GROUP.operation(
@@ -45,7 +44,7 @@ async def list_events(request: Request, query: wire.security.SecurityQuery) -> b
 
 def make_event(row: SecurityRow) -> wire.security.SecurityEvent:
     whose = (row.user_id, row.user, row.actor_id, row.actor)
-    details = msgspec.Raw(row.details or NULL)
+    details = msgspec.json.decode(row.details, type=wire.security.EventDetails) if row.details else None
     return wire.security.SecurityEvent(
         row.id, format_instant(row.at), row.kind, *whose, row.address, row.browser, row.credential_id, details
     )

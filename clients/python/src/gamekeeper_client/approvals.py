@@ -43,11 +43,11 @@ class ApprovalDetails(Approval, kw_only=True):
 
 
 class Approved(Struct, rename="pascal"):
-    """A carried-out change; `answer` is the answer of its operation."""
+    """A carried-out change; `answer` is the JSON text of its operation's answer."""
 
     id: str
     state: str
-    answer: Any
+    answer: str
 
 
 class ApprovalsPage(Struct, rename="pascal"):

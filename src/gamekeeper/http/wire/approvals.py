@@ -66,11 +66,11 @@ class ApprovalDetails(Approval):
 
 
 class Approved(Struct):
-    """A carried-out change: `Answer` is the answer of its operation."""
+    """A carried-out change: `Answer` is the JSON text of the answer of its operation."""
 
     Id: Guid
     State: str
-    Answer: msgspec.Raw
+    Answer: str
 
 
 class Held(Struct):

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.security import KINDS
@@ -11,7 +10,7 @@ from gamekeeper.http.query_values import read_mail_cursor
 from gamekeeper.http.wire.history import END_DESCRIPTION, TIME
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
-from gamekeeper.http.wire.scalars import Guid, Id, Instant
+from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 from gamekeeper.store.history import NEVER
 
 EventsBefore = Annotated[
@@ -60,6 +59,24 @@ class SecurityQuery(Struct, frozen=True, rename={"since": "from"}):
     format: EventFormat = "json"
 
 
+class EventDetails(Struct):
+    """Details of an event; each kind has some of these fields."""
+
+    Count: PlainInt32 | UnsetType = UNSET
+    Session: bool | UnsetType = UNSET
+    Sessions: bool | UnsetType = UNSET
+    ReadOnly: bool | UnsetType = UNSET
+    By: str | UnsetType = UNSET
+    Given: list[str] | UnsetType = UNSET
+    Taken: list[str] | UnsetType = UNSET
+    Role: str | UnsetType = UNSET
+    Added: list[str] | UnsetType = UNSET
+    Removed: list[str] | UnsetType = UNSET
+    Deleted: bool | UnsetType = UNSET
+    ApprovalId: Guid | UnsetType = UNSET
+    Rule: str | UnsetType = UNSET
+
+
 class SecurityEvent(Struct):
     Id: Guid
     At: Instant
@@ -71,7 +88,7 @@ class SecurityEvent(Struct):
     Address: str | None
     Browser: str | None
     CredentialId: Guid | None
-    Details: msgspec.Raw
+    Details: EventDetails | None
 
 
 class SecurityEvents(Struct):

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gamekeeper.game.history import KINDS, PLAYER_KINDS
+from gamekeeper.http.wire.approvals import PreviewedChange
 from gamekeeper.http.wire.catalogue import ItemEntry, NamedEntry, VariableEntry
 from gamekeeper.http.wire.feed import FeedChange
 from gamekeeper.http.wire.history import DoneChange, ToldChange
@@ -251,6 +252,7 @@ KINDS_OF: Mapping[str, Sequence[str]] = {  # name of a change's shape → the ki
     FeedChange.__name__: IN_FEED,
     ToldChange.__name__: KINDS,
     DoneChange.__name__: BY_UNDO,
+    PreviewedChange.__name__: KINDS,
 }
 KIND = "Kind"
 
