@@ -66,9 +66,12 @@ class EventDetails(Struct):
     Session: bool | UnsetType = UNSET
     Sessions: bool | UnsetType = UNSET
     ReadOnly: bool | UnsetType = UNSET
+    SecondFactor: bool | UnsetType = UNSET
     By: str | UnsetType = UNSET
     Given: list[str] | UnsetType = UNSET
     Taken: list[str] | UnsetType = UNSET
+    Before: list[str] | UnsetType = UNSET
+    After: list[str] | UnsetType = UNSET
     Role: str | UnsetType = UNSET
     Added: list[str] | UnsetType = UNSET
     Removed: list[str] | UnsetType = UNSET
