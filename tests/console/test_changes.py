@@ -12,6 +12,7 @@ import pytest
 from keepers import Keeper
 from markup import Page
 
+import api_keys
 import people
 from game_server import put_player
 from gamekeeper.console import changes
@@ -372,3 +373,10 @@ def list_kinds() -> Iterator[str]:
 
 def test_filter_offers_every_kind_of_change() -> None:
     assert sorted(each for group in changes.KINDS.values() for each in group) == sorted(set(list_kinds()))
+
+
+def test_change_of_an_api_key_names_the_key(world: World, root: Keeper) -> None:
+    key = api_keys.create(world)
+    assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 5}, token=key["Key"]).status == 200
+    assert "by Shop (API key web shop)" in root.page(CHANGES).text
+    assert f"API key web shop {key['Id']}" in root.page(f"{CHANGES}/{world.ledger()[-1].seq}").text

@@ -45,6 +45,17 @@ def test_key_loses_what_its_owner_loses(world: World) -> None:
     assert world.get(KEYS).json["Keys"][0]["Effective"] == []
 
 
+def test_change_of_roles_lists_the_keys_that_lose_something(world: World) -> None:
+    staff.add_account(world, "Seller", "shop", "viewer")
+    key = create(world, Role="shop", Owner="Seller")
+    create(world, Permissions=["players.read"], Owner="Seller")
+    path = "/api/keeper/v1/users/Seller/roles"
+    losing = [{"Id": key["Id"], "Name": "web shop", "Lost": ["items.give"]}]
+    assert world.post(f"{path}?dryRun=true", {"take": ["shop"]}).json["WeakenedKeys"] == losing
+    assert world.post(path, {"take": ["shop"]}).json["WeakenedKeys"] == losing
+    assert world.post(path, {"give": ["shop"]}).json["WeakenedKeys"] == []
+
+
 def test_key_of_a_suspended_owner_stops_at_once(world: World) -> None:
     staff.add_account(world, "Seller", "shop")
     key = create(world, Role="shop", Owner="Seller")

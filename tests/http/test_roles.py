@@ -132,6 +132,7 @@ def test_answer_has_roles_granted_and_all_permissions(world: World) -> None:
         "Roles": ["shop"],
         "Granted": ["audit.read", "moderation.mute"],
         "Permissions": ["audit.read", "items.give", "moderation.mute", "players.read"],
+        "WeakenedKeys": [],
     }
     assert world.get(of("Ann")).json == answer.json
 

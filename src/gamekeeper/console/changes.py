@@ -309,6 +309,8 @@ def _decode_side(side: bytes | str | None) -> object:
 
 def _name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
     """Name the account that made a change. `hidden`: text if the viewer may not see its name."""
+    if told.actor and told.key:
+        return gettext("%(name)s (API key %(key)s)", name=told.actor, key=told.key)
     if told.actor:
         return told.actor
     if not told.actor_id:

@@ -31,6 +31,14 @@ class RoleList(Struct, rename="pascal"):
     roles: list[RoleRecord]
 
 
+class WeakenedKey(Struct, rename="pascal"):
+    """An API key that loses the permissions in `lost` with its owner."""
+
+    id: str
+    name: str
+    lost: list[str]
+
+
 class HeldRoles(Struct, rename="pascal"):
     """Roles of an account; `granted` has its directly granted permissions, `permissions` all of them."""
 
@@ -39,6 +47,7 @@ class HeldRoles(Struct, rename="pascal"):
     roles: list[str]
     granted: list[str]
     permissions: list[str]
+    weakened_keys: list[WeakenedKey] = []
 
 
 class Roles:

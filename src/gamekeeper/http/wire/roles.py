@@ -64,11 +64,23 @@ class ChangeRoles(Struct):
     revoke: PermissionNames | UnsetType = UNSET
 
 
+class WeakenedKey(Struct):
+    """An API key that loses permissions with its owner."""
+
+    Id: Guid
+    Name: str
+    Lost: list[str]
+
+
 class HeldRoles(Struct):
-    """Roles of an account, its directly granted permissions, and all its permissions."""
+    """Roles of an account, its directly granted permissions, and all its permissions.
+
+    `WeakenedKeys`: API keys of the account that lose permissions by the change.
+    """
 
     Id: Guid
     Name: str
     Roles: list[str]
     Granted: list[str]
     Permissions: list[str]
+    WeakenedKeys: list[WeakenedKey] = []
