@@ -47,4 +47,4 @@ def encode_quota_error(ends_at: str, error: Error) -> bytes:
 
 
 def encode_held_error(approval_id: str, error: Error) -> bytes:
-    return encode(HeldError(*msgspec.structs.astuple(error), approval_id))
+    return encode({**msgspec.structs.asdict(error), "ApprovalId": approval_id})
