@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import api_keys
 import people
 from command_line import CommandLine
 from expectations import everything
@@ -159,6 +160,19 @@ def test_undo_follows_the_same_permission_rules(world: World) -> None:
     undo = f"/api/keeper/v1/changes/{number}/undo"
     refused(world.post(undo, by="Clerk"), 403, "outranked")
     assert world.post(undo).status == 200
+
+
+def test_key_with_users_manage_alone_gives_no_staff_permissions(world: World) -> None:
+    """An API key has users.manage without staff.manage and keys.manage, so no account gets them through it."""
+    named = ["users.manage", "audit.read", "audit.undo"]
+    key = api_keys.create(world, Owner="Root", Permissions=named)["Key"]
+    before = everything(world)
+    refused(change(world, "Ann", {"api": True, "usersmanage": True}, token=key), 403, "outranked")
+    assert everything(world) == before
+    assert change(world, "Ann", {"api": True, "usersquery": True}, token=key).status == 200
+    assert change(world, "Ann", {"usersmanage": True}).status == 200
+    assert change(world, "Ann", {"usersmanage": False}).status == 200
+    refused(world.post(f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo", token=key), 403, "outranked")
 
 
 def test_users_manage_can_set_any_password(world: World) -> None:

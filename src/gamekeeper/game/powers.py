@@ -9,6 +9,7 @@ from gamekeeper.game import accounts, lookup, moderation, permissions, roles
 from gamekeeper.game.accounts import FLAGS
 from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
+from gamekeeper.game.permissions import COLUMNS
 from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
 from gamekeeper.game.role_refusals import HeldByRole
 from gamekeeper.store import roles as role_rows
@@ -54,8 +55,10 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor: Act
     held = await read_permissions(tx, actor)
     if not moderation.can_act_on(held, user):
         raise Outranked
-    own = permissions.make_powers(held, can_log_in=True)
-    if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, own, strict=True)):
+    flags = zip(Powers._fields, user.powers, wanted, strict=True)
+    changed = {COLUMNS[flag] for flag, was, shall in flags if was != shall and flag in COLUMNS}
+    # also the included permissions: a credential may have users.manage without the guarded ones that it includes
+    if not permissions.include(changed) <= held:
         raise Outranked
 
 
@@ -64,7 +67,7 @@ async def _require_revoked(tx: Reading, after: User, given: Mapping[str, bool]) 
     kept = permissions.find_powers(after)
     for right, held in given.items():
         if not held and getattr(kept, FLAGS[right]):
-            permission = permissions.COLUMNS.get(FLAGS[right], right)
+            permission = COLUMNS.get(FLAGS[right], right)
             table = await role_rows.read_all(tx)
             role = roles.find_granting_role(after, permission, table)
             raise HeldByRole(name=after.name, permission=permission, role=role)
