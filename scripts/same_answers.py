@@ -9,6 +9,7 @@ name, with valid and invalid input. Exit code 0: same statuses and bodies; 1: di
 import argparse
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
@@ -34,12 +35,15 @@ VOLATILE = {
     "PasswordResetCode",
     "LastOnline",
     "RegistrationDate",
+    "CreatedAt",
+    "Key",
     "uptime",
     "cps",
     "port",
     "ServerPort",
 }
 ZERO = "00000000-0000-0000-0000-000000000000"
+RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")  # the demo has version 5
 NOBODY = "12345678-1234-4234-8234-123456789abc"
 PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
 COMPARED = {
@@ -58,7 +62,7 @@ class Ask(NamedTuple):
 
 def asks() -> Iterator[Ask]:
     """Yield requests for every operation, by example if none is listed; bans, renames and deletions come last."""
-    asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails()]
+    asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails(), *_security()]
     last = list(_keeping())
     known = {each.operation for each in (*asked, *last)}
     yield from asked
@@ -195,6 +199,12 @@ def _mails() -> Iterator[Ask]:
         yield Ask("retry", f"{KEEPER}mails/{each}/retry")
 
 
+def _security() -> Iterator[Ask]:
+    """Yield requests about the security log, except failed guesses, which are written some seconds later."""
+    for query in ("?kind=role_edited", "?kind=sign_in", "?kind=x", "?limit=0", f"?user={NOBODY}"):
+        yield Ask("list_events", f"{KEEPER}security{query}")
+
+
 def _keeping() -> Iterator[Ask]:
     sample = sample_players.build_sample()
     user, name = sample.account, sample.player.name
@@ -236,11 +246,13 @@ def answers(database: str) -> list[tuple[Ask, int, object]]:
 
 
 def mask_volatile(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
-    """Replace values in an answer that may differ between engines: request ids, random codes and times."""
+    """Replace values in an answer that may differ between engines: ids, keys and codes made at random, and times."""
     if isinstance(value, dict):
         known = cast("dict[str, Any]", value)
         return {key: "…" if key in VOLATILE and known[key] is not None else mask_volatile(known[key]) for key in known}
-    return [mask_volatile(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [mask_volatile(each) for each in cast("list[Any]", value)]
+    return "…" if isinstance(value, str) and RANDOM_ID.fullmatch(value) else value
 
 
 def differences(sqlite: str, postgres: str) -> list[str]:

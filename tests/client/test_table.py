@@ -17,7 +17,7 @@ from gamekeeper.http import errors as server_errors
 from gamekeeper.http import wire
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
-from gamekeeper_client import errors, feed, history, mails, paging, players, users
+from gamekeeper_client import approvals, errors, feed, history, mails, paging, players, security, users
 from gamekeeper_client.link import PutPlayer
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
@@ -30,8 +30,12 @@ OTHER_NAMES: dict[Any, Any] = {
     feed.Change: wire.feed.FeedChange,
     history.HistoryPage: wire.history.History,
     mails.MailsPage: wire.mails.Mails,
+    approvals.ApprovalsPage: wire.approvals.Approvals,
+    security.SecurityPage: wire.security.SecurityEvents,
     errors.Error: wire.feed.UnappliedError,
 }
+# the client has one error shape with the fields of all error shapes of the server
+OTHER_ERRORS = (wire.errors.QuotaError, wire.errors.HeldError)
 
 
 def test_every_route_has_a_method() -> None:
@@ -133,7 +137,10 @@ def describe_type(shape: Any) -> str:
 def test_every_shape_has_the_fields_of_the_server(ours: type[Struct]) -> None:
     theirs: Any = OTHER_NAMES.get(ours) or wire.SHAPES[ours.__name__]
     mine = {each.encode_name: describe_type(each.type) for each in msgspec.structs.fields(ours)}
-    assert mine == {each.encode_name: describe_type(each.type) for each in msgspec.structs.fields(theirs)}
+    shapes = (theirs, *OTHER_ERRORS) if ours is errors.Error else (theirs,)
+    assert mine == {
+        each.encode_name: describe_type(each.type) for shape in shapes for each in msgspec.structs.fields(shape)
+    }
 
 
 def find_subclasses(kind: type[Any]) -> list[type[Any]]:

@@ -32,8 +32,8 @@ class PreviewedChange(Struct, rename="pascal"):
     kind: str
     player_id: str | None
     user_id: str | None
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    before: Any  # JSON, as in the audit log; None: nothing
+    after: Any
 
 
 class ApprovalDetails(Approval, kw_only=True):

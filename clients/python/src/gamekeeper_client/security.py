@@ -1,12 +1,31 @@
 """The security log: sign-ins, failed guesses, and changes of credentials and roles."""
 
-from typing import Any
-
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import operation
 from gamekeeper_client.paging import iterate_cursor
+
+
+class EventDetails(Struct, rename="pascal"):
+    """Details of an event; each kind has some of these fields."""
+
+    count: int | UnsetType = UNSET
+    session: bool | UnsetType = UNSET
+    sessions: bool | UnsetType = UNSET
+    read_only: bool | UnsetType = UNSET
+    second_factor: bool | UnsetType = UNSET
+    by: str | UnsetType = UNSET
+    given: list[str] | UnsetType = UNSET
+    taken: list[str] | UnsetType = UNSET
+    before: list[str] | UnsetType = UNSET
+    after: list[str] | UnsetType = UNSET
+    role: str | UnsetType = UNSET
+    added: list[str] | UnsetType = UNSET
+    removed: list[str] | UnsetType = UNSET
+    deleted: bool | UnsetType = UNSET
+    approval_id: str | UnsetType = UNSET
+    rule: str | UnsetType = UNSET
 
 
 class SecurityEvent(Struct, rename="pascal"):
@@ -22,7 +41,7 @@ class SecurityEvent(Struct, rename="pascal"):
     address: str | None
     browser: str | None
     credential_id: str | None
-    details: dict[str, Any] | None
+    details: EventDetails | None
 
 
 class SecurityPage(Struct, rename="pascal"):
