@@ -121,6 +121,13 @@ def test_key_sends_only_its_number_of_requests_per_minute(world: World, monkeypa
     assert use(world, text).status == 200
 
 
+def test_request_with_a_body_counts_once_however_its_scheme_is_written(world: World) -> None:
+    text = create(world, PerMinute=2)["Key"]
+    unusual = {"Authorization": f"bearer {text}"}  # not found by the fast look-up, so the caller is found twice
+    answers = [world.post(GIVE, COINS, by=None, headers=unusual) for _ in range(3)]
+    assert [each.status for each in answers] == [200, 200, 429]
+
+
 def test_key_speaks_only_for_its_game_servers(world: World) -> None:
     text = create(world, Role="game server", Owner="Root", Servers=["realm-1"])["Key"]
     lease = {"Lease": 60}

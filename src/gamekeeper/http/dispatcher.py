@@ -127,14 +127,17 @@ def may_call(caller: Caller, route: Route) -> bool:
     return (route.permissions or ANY_TOKEN) <= caller.permissions and not (route.access is WRITE and caller.read_only)
 
 
-async def _authorize(request: Request, route: Route) -> None:
-    """Find the caller by the token and check its permissions. Cheap to repeat: active tokens are cached."""
+async def _authorize(request: Request, route: Route, *, again: bool = False) -> None:
+    """Find the caller by the token and check its permissions. Cheap to repeat: active tokens are cached.
+
+    `again`: the second check of a request, which its API key has counted already.
+    """
     headers, callers = request.headers, request.services.callers
     if len(headers) < len(request.scope["headers"]):
         _require_one_value(request.raw_headers)
     authorization = headers.get(b"authorization", b"")
     request.caller = callers.get_cached(authorization) or await callers.find_caller(authorization, request)
-    if request.caller.key is not None:
+    if request.caller.key is not None and not again:
         callers.admit_key(request.caller, request.caller.key, request.address)
     # most requests are reads with the permission: one comparison of sets, without a call
     if route.is_repeatable or not (route.permissions or ANY_TOKEN) <= request.caller.permissions:
@@ -157,7 +160,7 @@ async def _receive_body(request: Request, route: Route) -> bytes:
     if route.permissions is not None:
         still = request.services.callers.get_cached(request.headers.get(b"authorization", b""))
         if still is not request.caller:  # the same caller has the same permissions, which were checked
-            await _authorize(request, route)
+            await _authorize(request, route, again=True)
     return sent
 
 
