@@ -20,6 +20,7 @@ from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import (
+    api_keys,
     erasures,
     keys,
     ledger,
@@ -254,6 +255,31 @@ def test_security_log_is_read_and_erased_without_scan(world: World) -> None:
         if (found := _growing(world, statement.render(engine, WORDS[engine]), values))
     }
     assert not faults
+
+
+def test_api_keys_are_found_without_scan(world: World) -> None:
+    engine, other, shop = world.keeper.store.engine, numbered_id("user", 7), USER_IDS["Shop"]
+    names = "id, user_id, scope_id, name, permissions, created_at"
+    world.sql(f"INSERT INTO api_keys ({names}) SELECT id, user_id, id, '', '[]', 0 FROM players")  # noqa: S608 - words of the test's own
+    world.sql("INSERT INTO api_key_texts (hash, key_id) SELECT CAST(id AS TEXT), id FROM api_keys")
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    key = numbered_id("player", 7)
+    faults = {
+        statement.name: found
+        for statement, values in (
+            (api_keys.SQL.find, (key,)),
+            (api_keys.SQL.find_by_hash, (key,)),
+            (api_keys.SQL.newest_of_user, (other, 50)),
+            (api_keys.SQL.ids_of_user, (other,)),
+        )
+        if (found := _growing(world, statement.render(engine, WORDS[engine]), values))
+    }
+    assert not faults
+    world.sql("UPDATE api_keys SET user_id = $1", shop)
+    # an erasure blanks the answers of all keys, also of more than a list shows
+    found = world.run(api_keys.read_ids_of_user(world.keeper.store, shop))
+    assert len(found) >= PLAYERS > api_keys.LIST_LIMIT
 
 
 def test_log_in_reads_account_without_its_players(world: World) -> None:

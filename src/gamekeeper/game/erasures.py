@@ -45,7 +45,7 @@ async def erase(tx: Locking, key: str, codec: Codec, caller: str | None) -> Deci
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
     changes = await ledger.count_about(tx, user.id, ids, MOST_COUNTED)
     names = [name for name, _ in gone]
-    keys = [each.id for each in await api_keys.read_list(tx, user.id)]
+    keys = await api_keys.read_ids_of_user(tx, user.id)
     deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys)
     anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]

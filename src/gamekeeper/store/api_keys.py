@@ -88,18 +88,25 @@ async def find_caller(tx: Reading, text_hash: str) -> KeyCallerRow | None:
 
 
 async def read_list(tx: Reading, user_id: str | None = None) -> list[ApiKey]:
-    """Read the newest keys, of one account or of all."""
-    return [_to_key(row) for row in await tx.all(SQL.list, None, user_id, None, LIST_LIMIT)]
+    """Read the newest keys, of one account or of all, at most LIST_LIMIT."""
+    if user_id is None:
+        return [_to_key(row) for row in await tx.all(SQL.newest, LIST_LIMIT)]
+    return [_to_key(row) for row in await tx.all(SQL.newest_of_user, user_id, LIST_LIMIT)]
+
+
+async def read_ids_of_user(tx: Reading, user_id: str) -> list[str]:
+    """Read the ids of all keys of an account."""
+    return [row[0] for row in await tx.all(SQL.ids_of_user, user_id)]
 
 
 async def find(tx: Reading, key_id: str) -> ApiKey | None:
-    row = await tx.one(SQL.list, key_id, None, None, 1)
+    row = await tx.one(SQL.find, key_id)
     return _to_key(row) if row else None
 
 
 async def find_by_hash(tx: Reading, text_hash: str) -> ApiKey | None:
     """Find a key by the hash of its text, also of one that no longer works."""
-    row = await tx.one(SQL.list, None, None, text_hash, 1)
+    row = await tx.one(SQL.find_by_hash, text_hash)
     return _to_key(row) if row else None
 
 
