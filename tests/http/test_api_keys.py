@@ -10,7 +10,11 @@ from api_keys import KEYS, create, use
 from gamekeeper import app
 from gamekeeper.game import api_keys as rules
 from gamekeeper.http import key_guard
+from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import keys as stored_answers
+from gamekeeper.store import users as user_rows
+from gamekeeper.store.engine import Row, Value, Writing
+from gamekeeper.store.statements import Statement
 from world import Answer, World
 
 GIVE = "/api/v1/players/Ann/items/give"
@@ -185,6 +189,35 @@ def test_key_gets_another_owner(world: World) -> None:
     changed = world.call("PUT", f"{KEYS}/{key['Id']}", body={"Owner": "Clerk"}).json
     assert (changed["Owner"], changed["Effective"]) == ("Clerk", ["players.read", "users.query"])
     assert world.get("/api/v1/users/Ann", token=key["Key"]).status == 200
+
+
+class LockRecorder:
+    """A transaction that records which accounts and keys it locks."""
+
+    def __init__(self, tx: Any, locked: list[Any]) -> None:
+        self._tx, self._locked = tx, locked
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        if statement in {user_rows.SQL.lock, key_rows.SQL.lock}:
+            self._locked += values
+        return await self._tx.one(statement, *values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+
+def test_change_of_owner_locks_accounts_in_order_and_then_the_key(world: World) -> None:
+    """Otherwise two keys that change their owners crosswise would deadlock."""
+    for owner, other in (("Shop", "Clerk"), ("Clerk", "Shop")):
+        key_id, locked = create(world, Owner=owner)["Id"], list[Any]()
+        wanted = rules.KeyEdit(owner=other)
+
+        async def change(tx: Writing, key_id: str = key_id, wanted: Any = wanted, locked: Any = locked) -> None:
+            recorder: Any = LockRecorder(tx, locked)
+            await rules.edit(recorder, key_id, wanted, None)
+
+        world.run(world.keeper.store.write(change))
+        assert locked == [*sorted(people.USER_IDS[name] for name in (owner, other)), key_id]
 
 
 def test_leaked_text_is_found_by_its_hash(world: World) -> None:

@@ -170,11 +170,12 @@ async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | No
 
 async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -> Decision[IssuedKey]:
     """Rename a key, give it another owner, suspend it or let it work again."""
-    key, owner = await _lock(tx, key_id, actor)
+    next_id = None if wanted.owner is None else (await lookup.find_user(tx, wanted.owner)).id
+    key, owner = await _lock(tx, key_id, actor, next_id)
     if wanted.name is not None:
         key = key._replace(name=_require_name(wanted.name))
-    if wanted.owner is not None:
-        owner = await lookup.lock_user(tx, wanted.owner)
+    if next_id is not None:
+        owner = await lookup.find_user(tx, next_id)
         key = key._replace(user_id=owner.id, user=owner.name)
         await _require_reach(tx, key, owner, actor)
     suspended = key.suspended_at is not None if wanted.suspended is None else wanted.suspended
@@ -227,9 +228,14 @@ async def _decide(
     return Decision([Unlogged(effect)], issued, subject=(None, key.user_id), stored_result=issued._replace(text=None))
 
 
-async def _lock(tx: Reading, key_id: str, actor: Actor | None) -> tuple[ApiKey, User]:
-    """Lock a key's owner and the key; refuse callers that may not change it."""
-    await users.lock(tx, (await find(tx, key_id)).user_id)
+async def _lock(tx: Reading, key_id: str, actor: Actor | None, next_id: str | None = None) -> tuple[ApiKey, User]:
+    """Lock a key's owner, its next owner and the key; refuse callers that may not change it.
+
+    Accounts are locked in the order of their ids, so that two keys which change their owners crosswise do not deadlock.
+    """
+    owner_id = (await find(tx, key_id)).user_id
+    for each in sorted({owner_id, next_id or owner_id}):
+        await users.lock(tx, each)
     await rows.lock(tx, key_id)
     key = await find(tx, key_id)
     if key.revoked_at is not None:
