@@ -1,6 +1,7 @@
 """Tokens: read-only tokens, the Authorization header, expiry, and what the database stores of them."""
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -106,10 +107,14 @@ def test_cached_token_expires_in_time(world: World, monkeypatch: pytest.MonkeyPa
     assert not works(world, pair)
 
 
+class Client(NamedTuple):
+    address: str
+
+
 def test_token_cache_is_keyed_by_digest(world: World) -> None:
     """The cache has one entry per token in any spelling of the header, and no token text in memory."""
     callers, token = caller.Callers(world.keeper.store), world.tokens["Shop"]
-    client = SimpleNamespace(address="192.0.2.1")
+    client = Client("192.0.2.1")
     for header in (f"Bearer {token}", f"bearer {token}", f"BEARER   {token}", f" Bearer {token} "):
         assert world.run(callers.find_caller(header.encode(), client)).name == "Shop"
     assert callers.cached_tokens == 1
