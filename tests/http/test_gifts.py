@@ -5,7 +5,7 @@ from typing import Any
 
 import people
 import staff
-from api_keys import create
+from api_keys import KEYS, create
 from gamekeeper.game import retention
 from gamekeeper.game.gifts import EVERY_OTHER_ITEM
 from undos import undone
@@ -125,6 +125,22 @@ def test_quota_of_a_role_holds_for_each_account_over_all_its_credentials(world: 
     assert give(world, other, 10).status == 200
     limit(world, "shop", {})
     assert give(world, first, 100).status == 200
+
+
+def test_caller_with_a_quota_gets_no_giving_key_of_another_account(world: World) -> None:
+    gus = staff.add_account(world, "Gus", staff.save_role(world, "giver", ["items.give", "keys.manage"]))
+    wanted, path = (
+        {"Name": "k", "Permissions": ["items.give"]},
+        f"{KEYS}/{create(world, Permissions=['items.give'])['Id']}",
+    )
+    assert world.post(KEYS, wanted | {"Owner": "Shop"}, token=gus).status == 200
+    limit(world, "giver", {COIN: 5})
+    own = world.post(KEYS, wanted, token=gus).json
+    expect(world.post(KEYS, wanted | {"Owner": "Shop"}, token=gus), 403, "key_beyond_quota")
+    expect(world.post(f"{path}/rotate", {}, token=gus), 403, "key_beyond_quota")
+    expect(world.call("PUT", f"{KEYS}/{own['Id']}", body={"Owner": "Shop"}, token=gus), 403, "key_beyond_quota")
+    expect(give(world, own["Key"], 6), 409, "quota_reached")
+    assert world.call("PUT", path, body={"Suspended": True}, token=gus).status == 200
 
 
 def test_largest_quota_of_several_roles_counts(world: World) -> None:

@@ -9,11 +9,11 @@ import secrets
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gamekeeper.game import lookup, moderation, permissions, roles, staff, texts
+from gamekeeper.game import gifts, lookup, moderation, permissions, roles, staff, texts
 from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
-from gamekeeper.game.key_refusals import BadAddressRange, KeyOutOfReach, KeyRevoked, NoSuchKey
+from gamekeeper.game.key_refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
 from gamekeeper.game.permissions import ADMIN
 from gamekeeper.game.refusals import BadField, NoSuchUser, Outranked
 from gamekeeper.game.tokens import MINUTE_MS, hash_token
@@ -144,6 +144,7 @@ async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[
         expires_at=draft.expires_at,
     )
     await _require_reach(tx, key, owner, actor)
+    await _require_no_quota(tx, key, owner, actor)
     if draft.replaces is not None:
         key = key._replace(scope_id=await _find_scope(tx, draft.replaces, actor))
     text = _make_text()
@@ -158,6 +159,7 @@ async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[
 async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | None) -> Decision[IssuedKey]:
     """Give a key a new text. The old text works for `grace_minutes` more."""
     key, owner = await _lock(tx, key_id, actor)
+    await _require_no_quota(tx, key, owner, actor)
     text = _make_text()
 
     async def replace(tx: Writing) -> None:
@@ -178,6 +180,7 @@ async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -
         owner = await lookup.find_user(tx, next_id)
         key = key._replace(user_id=owner.id, user=owner.name)
         await _require_reach(tx, key, owner, actor)
+        await _require_no_quota(tx, key, owner, actor)
     suspended = key.suspended_at is not None if wanted.suspended is None else wanted.suspended
     now = await clock.now(tx)
     key = key._replace(
@@ -254,6 +257,18 @@ async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | N
         raise Outranked
     if lacking := list_own(key, await role_rows.read_all(tx)) - held:
         raise KeyOutOfReach(permission=min(lacking))
+
+
+async def _require_no_quota(tx: Reading, key: ApiKey, owner: User, actor: Actor | None) -> None:
+    """Refuse a key of another account that gives items to callers whose own gifts have a daily limit.
+
+    Gifts of a key count for its owner: with its text the caller could give more than its quota.
+    """
+    if actor is None or actor.id == owner.id or gifts.GIVE not in list_own(key, await role_rows.read_all(tx)):
+        return
+    caller = await lookup.find_user(tx, actor.id)
+    if await gifts.find_daily_limit(tx, caller.id, caller.grants) is not None:
+        raise KeyBeyondQuota(name=key.name)
 
 
 async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:

@@ -12,9 +12,11 @@ from gamekeeper.game.effects import Change, ItemsChanged, Unlogged
 from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import gifts
-from gamekeeper.store.engine import Writing
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.users import Grants
 
 GIVEN, SET = "items_given", "items_set"
+GIVE = "items.give"  # the permission
 EVERY_OTHER_ITEM = ZERO_GUID  # id in a quota that stands for all items without a quota of their own
 
 
@@ -35,6 +37,14 @@ class GiftLimits(NamedTuple):
     items: frozenset[str] | None = None  # ids of the items that may be given; None: all
     most_per_request: int | None = None
     daily: tuple[DailyLimit, ...] = ()
+
+
+async def find_daily_limit(tx: Reading, user_id: str, grants: Grants) -> DailyLimit | None:
+    """Return the daily limit of an account by its roles; None if it may give items by a role without a quota."""
+    if GIVE in grants.direct:
+        return None
+    quotas = await gifts.read_quotas_of_user(tx, user_id)
+    return DailyLimit(user_id, tuple(quotas)) if quotas and all(quotas) else None
 
 
 def list_gifts(changes: Iterable[Change | Unlogged], undoes: int | None) -> Counter[str]:

@@ -1,7 +1,7 @@
 """Refusals of requests about API keys, of requests that a key may not send, and of gifts beyond a limit.
 
 Malformed        BadAddressRange
-Forbidden        KeyOutOfReach  KeyManagesNoKeys  AddressNotAllowed  ServerNotAllowed
+Forbidden        KeyOutOfReach  KeyBeyondQuota  KeyManagesNoKeys  AddressNotAllowed  ServerNotAllowed
 NotFound         NoSuchKey
 Conflict         KeyRevoked  ItemNotAllowed  GiftTooLarge  QuotaReached
 TooManyRequests  TooManyKeyRequests
@@ -16,6 +16,10 @@ class BadAddressRange(Malformed):
 
 class KeyOutOfReach(Forbidden):
     """The API key has the permission {permission}, which you do not have."""
+
+
+class KeyBeyondQuota(Forbidden):
+    """The API key '{name}' of another account can give items, but your gifts have a daily limit. Ask an admin."""
 
 
 class KeyManagesNoKeys(Forbidden):

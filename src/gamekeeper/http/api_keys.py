@@ -26,7 +26,7 @@ T = TypeVar("T")
 GROUP = Group("API keys", "Keys for programs such as shops, bots and game servers.")
 SHOWN_ONCE = "The text of a key is shown once, in the first answer. If it was lost, rotate the key."
 NOT_CREATED = "A dry run creates no key."
-EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, no.Outranked)
+EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, key_no.KeyBeyondQuota, no.Outranked)
 
 
 @GROUP.operation(

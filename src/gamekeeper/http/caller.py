@@ -7,7 +7,7 @@ from typing import Protocol
 
 from gamekeeper.game import api_keys, permissions
 from gamekeeper.game.actors import Actor
-from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits, find_daily_limit
 from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
@@ -30,7 +30,6 @@ MAX_TOKEN_LENGTH = 255
 BEARER, BEARER_LENGTH = b"Bearer ", 7
 # permissions whose refusals have codes of their own, since versions without other permissions: clients know them
 POWERS = frozenset({"moderation.ban", "moderation.kick", "moderation.mute"})
-GIVE = "items.give"
 NO_PERMISSIONS = frozenset[str]()
 ROLES = frozenset({"users.query", "users.manage", "game.link"})
 
@@ -159,11 +158,9 @@ class Callers:
         return caller
 
     async def _load_quotas(self, user_id: str, grants: Grants) -> tuple[DailyLimit, ...]:
-        """Return the daily limit of an account by its roles; none if it may give items by a role without a quota."""
-        if GIVE in grants.direct:
-            return ()
-        quotas = await gifts.read_quotas_of_user(self._store, user_id)
-        return (DailyLimit(user_id, tuple(quotas)),) if quotas and all(quotas) else ()
+        """Return the daily limit of an account by its roles, if it has one."""
+        found = await find_daily_limit(self._store, user_id, grants)
+        return () if found is None else (found,)
 
     async def _make_gift_limits(self, row: KeyCallerRow) -> GiftLimits | None:
         """Return the limits of an API key's gifts: its own, those of its role, and those of its owner."""
