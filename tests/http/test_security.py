@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import people
+from api_keys import KEYS, create
 from expectations import everything
 from gamekeeper import app
 from gamekeeper.game import erasure_jobs
@@ -114,6 +115,27 @@ def test_credentials_and_roles_are_recorded_with_their_actor(world: World) -> No
     assert {"Given": ["game.editor"], "Taken": []} in given
     [revoked] = [each for each in found if each["Kind"] == "token_revoked"]
     assert revoked["Browser"] == BROWSER["User-Agent"][:200]
+
+
+def test_key_management_is_recorded_with_its_actor_and_the_key(world: World) -> None:
+    key = create(world)
+    path = f"{KEYS}/{key['Id']}"
+    assert key["CreatedBy"] == ROOT
+    assert world.call("DELETE", f"{path}?dryRun=true").status == 200
+    assert world.post(f"{path}/rotate", {}, headers=BROWSER).status == 200
+    assert world.call("PUT", path, body={"Owner": "Clerk", "Suspended": True}).status == 200
+    # a change that alters nothing is not recorded
+    assert world.call("PUT", path, body={"Suspended": True}).status == 200
+    assert [world.call("DELETE", path).status for _ in range(2)] == [200, 200]
+    found = sorted((each["Kind"], each["User"], each["By"], each["CredentialId"]) for each in events(world))
+    assert found == [
+        ("key_changed", "Clerk", "Root", key["Id"]),
+        ("key_created", "Shop", "Root", key["Id"]),
+        ("key_revoked", "Clerk", "Root", key["Id"]),
+        ("key_rotated", "Shop", "Root", key["Id"]),
+    ]
+    [changed] = events(world, "?kind=key_changed")
+    assert changed["Details"] == {"Changed": ["Owner", "Suspended"]}
 
 
 def test_use_from_a_new_address_is_recorded_once(world: World) -> None:

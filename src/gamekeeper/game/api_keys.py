@@ -6,7 +6,7 @@ permissions they have themselves, because they then know the key's text. The com
 
 import ipaddress
 import secrets
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gamekeeper.game import gifts, lookup, moderation, permissions, roles, staff, texts
@@ -16,6 +16,7 @@ from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.key_refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
 from gamekeeper.game.permissions import ADMIN
 from gamekeeper.game.refusals import BadField, NoSuchUser, Outranked
+from gamekeeper.game.security import SecurityEvent
 from gamekeeper.game.tokens import MINUTE_MS, hash_token
 from gamekeeper.store import api_keys as rows
 from gamekeeper.store import clock, users
@@ -153,7 +154,7 @@ async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[
         rows.insert(tx, key)
         rows.insert_text(tx, key.id, hash_token(text))
 
-    return await _decide(tx, key, owner, text, insert)
+    return await _decide(tx, key, owner, text, insert, _note("key_created", key))
 
 
 async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | None) -> Decision[IssuedKey]:
@@ -167,13 +168,15 @@ async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | No
         rows.insert_text(tx, key.id, hash_token(text))
 
     ends_at = await clock.now(tx) + grace_minutes * MINUTE_MS if grace_minutes else None
-    return await _decide(tx, key._replace(old_text_ends_at=ends_at), owner, text, replace)
+    key = key._replace(old_text_ends_at=ends_at)
+    return await _decide(tx, key, owner, text, replace, _note("key_rotated", key))
 
 
 async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -> Decision[IssuedKey]:
     """Rename a key, give it another owner, suspend it or let it work again."""
     next_id = None if wanted.owner is None else (await lookup.find_user(tx, wanted.owner)).id
     key, owner = await _lock(tx, key_id, actor, next_id)
+    before = key
     if wanted.name is not None:
         key = key._replace(name=_require_name(wanted.name))
     if next_id is not None:
@@ -191,7 +194,14 @@ async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -
     async def update(tx: Writing) -> None:
         rows.update(tx, key.id, key.name, key.user_id, suspended=suspended)
 
-    return await _decide(tx, key, owner, None, update)
+    changed = {
+        "Name": before.name != key.name,
+        "Owner": before.user_id != key.user_id,
+        "Suspended": (before.suspended_at is not None) != suspended,
+    }
+    names = [name for name, differs in changed.items() if differs]
+    events = _note("key_changed", key, Changed=names) if names else ()
+    return await _decide(tx, key, owner, None, update, events)
 
 
 async def revoke(tx: Reading, key_id: str) -> Decision[IssuedKey]:
@@ -206,7 +216,8 @@ async def revoke(tx: Reading, key_id: str) -> Decision[IssuedKey]:
     async def write(tx: Writing) -> None:
         rows.revoke(tx, key.id)
 
-    return await _decide(tx, key._replace(revoked_at=revoked_at, live=False), owner, None, write)
+    events = _note("key_revoked", key) if key.revoked_at is None else ()
+    return await _decide(tx, key._replace(revoked_at=revoked_at, live=False), owner, None, write, events)
 
 
 async def note_use(store: Store, uses: dict[str, str]) -> None:
@@ -225,10 +236,16 @@ async def _decide(
     owner: User | None,
     text: str | None,
     effect: Callable[[Writing], Coroutine[Any, Any, None]],
+    events: Sequence[SecurityEvent],
 ) -> Decision[IssuedKey]:
     issued = IssuedKey(key, text, find_held(key, owner, await role_rows.read_all(tx)))
     # the text must not be stored: a retry gets the answer without it
-    return Decision([Unlogged(effect)], issued, subject=(None, key.user_id), stored_result=issued._replace(text=None))
+    kept = issued._replace(text=None)
+    return Decision([Unlogged(effect)], issued, subject=(None, key.user_id), stored_result=kept, events=events)
+
+
+def _note(kind: str, key: ApiKey, **details: object) -> Sequence[SecurityEvent]:
+    return (SecurityEvent(kind, key.user_id, credential_id=key.id, details=details or None),)
 
 
 async def _lock(tx: Reading, key_id: str, actor: Actor | None, next_id: str | None = None) -> tuple[ApiKey, User]:

@@ -181,6 +181,7 @@ def make_record(key: ApiKey, held: frozenset[str]) -> wire.api_keys.KeyRecord:
         MostPerDay=limits.most_per_day,
         Servers=_make_list(limits.servers),
         CreatedAt=format_instant(key.created_at),
+        CreatedBy=key.created_by,
         LastUsedAt=_format(key.last_used),
         LastUsedFrom=key.last_address,
         OldTextEndsAt=_format(key.old_text_ends_at),

@@ -96,6 +96,7 @@ KEY_RECORD = wire.api_keys.KeyRecord(
     MostPerDay=10_000,
     Servers=None,
     CreatedAt=TIME,
+    CreatedBy=USER_ID,
     LastUsedAt=LATER_TIME,
     LastUsedFrom="192.0.2.7",
     OldTextEndsAt=None,

@@ -57,7 +57,10 @@ class LookUpKey(Struct):
 
 
 class KeyRecord(Struct):
-    """An API key without its text. `Effective` has the permissions that it has now, limited by its owner's."""
+    """An API key without its text. `Effective` has the permissions that it has now, limited by its owner's.
+
+    `CreatedBy`: id of the account that created it; null: the command line.
+    """
 
     Id: Guid
     Name: str
@@ -74,6 +77,7 @@ class KeyRecord(Struct):
     MostPerDay: PlainInt32 | None
     Servers: list[str] | None
     CreatedAt: Instant
+    CreatedBy: Guid | None
     LastUsedAt: Instant | None
     LastUsedFrom: str | None
     OldTextEndsAt: Instant | None

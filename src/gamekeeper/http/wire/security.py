@@ -76,6 +76,7 @@ class EventDetails(Struct):
     Added: list[str] | UnsetType = UNSET
     Removed: list[str] | UnsetType = UNSET
     Deleted: bool | UnsetType = UNSET
+    Changed: list[str] | UnsetType = UNSET
     ApprovalId: Guid | UnsetType = UNSET
     Rule: str | UnsetType = UNSET
 
