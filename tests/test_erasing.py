@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import people
+import staff
 from expectations import everything, refused
 from findings import errors
 from game_server import LINK, heartbeat, join, leave, put_player
@@ -211,6 +212,18 @@ def test_account_cannot_erase_itself(world: World) -> None:
     for own in ("root", people.USER_IDS["Root"]):
         refused(world.call("DELETE", f"/api/v1/users/{own}"), 409, "own_account", "gamekeeper users delete")
     assert everything(world) == before
+
+
+def test_account_that_outranks_the_caller_is_not_erased(world: World) -> None:
+    role = staff.save_role(world, "privacy", ["users.query", "people.erase"])
+    officer = staff.add_account(world, "Officer", role)
+    staff.add_account(world, "Chief", "admin")
+    staff.add_account(world, "Guard", "moderator")
+    before = everything(world)
+    for name in ("Chief", "Guard", "Root"):
+        refused(world.call("DELETE", f"/api/v1/users/{name}", token=officer), 403, "outranked")
+    assert everything(world) == before
+    assert world.call("DELETE", "/api/v1/users/Ann", token=officer).status == 200
 
 
 def test_dry_run_of_an_erasure_changes_nothing(world: World) -> None:

@@ -270,7 +270,7 @@ def test_last_manager_keeps_the_permission(world: World) -> None:
         partial(roles.change_account, key="Boss", wanted=RoleRequest(take=["admin"]), actor=None),
         partial(moderation.ban, order=ModerationRequest("Boss")),
         partial(suspensions.suspend, key="Boss", actor=None),
-        partial(erasures.erase, key="Boss", codec=world.keeper.changes.codec, caller=None),
+        partial(erasures.erase, key="Boss", codec=world.keeper.changes.codec, actor=None),
     ):
         with pytest.raises(LastManager):
             apply(world, decide)
@@ -315,7 +315,7 @@ def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypat
         take("Root", RoleRequest(revoke=["users.manage"])),
         take("First", RoleRequest(take=["api"])),
         partial(moderation.ban, order=ModerationRequest("Second")),
-        partial(erasures.erase, key="Third", codec=world.keeper.changes.codec, caller=None),
+        partial(erasures.erase, key="Third", codec=world.keeper.changes.codec, actor=None),
         take("Fourth", RoleRequest(take=["admin"])),
         partial(suspensions.suspend, key="Fifth", actor=None),
     ]

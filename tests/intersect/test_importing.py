@@ -185,7 +185,7 @@ def test_deleted_player_is_not_imported_from_newer_copy(
     spelling = world.keeper.changes.codec
     apply = partial(world.keeper.changes.apply, worlds.CLI)
     world.run(apply(partial(player_edits.delete, key=own("player", 0), codec=spelling), lambda _: b""))
-    world.run(apply(partial(erasures.erase, key=own("user", 1), codec=spelling, caller=None), lambda _: b""))
+    world.run(apply(partial(erasures.erase, key=own("user", 1), codec=spelling, actor=None), lambda _: b""))
     change(made.players, "DELETE FROM Player_Spells WHERE rowid = (SELECT MAX(rowid) FROM Player_Spells)")
     newer = made._replace(report=made.report.with_name("second.jsonl"))
     told = run(command, newer)

@@ -71,7 +71,7 @@ def export(name: str, file: Path, force: bool, database: str | None) -> None:  #
 
 
 async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> ErasureSummary:
-    decide = partial(erasures.erase, key=key, codec=keeper.changes.codec, caller=None)
+    decide = partial(erasures.erase, key=key, codec=keeper.changes.codec, actor=None)
     erased = await apply_change(keeper, decide, dry_run=dry_run)
     if not dry_run:
         await keeper.lists.maintain()  # update the ordered lists, which still contain the erased names

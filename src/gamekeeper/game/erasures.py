@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from gamekeeper.game import lookup, player_edits, staff
+from gamekeeper.game import lookup, moderation, player_edits, staff
+from gamekeeper.game.actors import Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
-from gamekeeper.game.refusals import OwnAccount
+from gamekeeper.game.refusals import Outranked, OwnAccount
 from gamekeeper.store import api_keys, ledger, players
 from gamekeeper.store.engine import Locking
 from gamekeeper.store.users import User
@@ -31,14 +32,18 @@ class ErasureSummary:
     changes: int  # number of audit log entries about the account and its players, at most MOST_COUNTED
 
 
-async def erase(tx: Locking, key: str, codec: Codec, caller: str | None) -> Decision[ErasureSummary]:
+async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Decision[ErasureSummary]:
     """Erase an account. Refused while one of its players is online.
 
-    An account cannot erase itself: it could not retry the request after a lost answer.
+    `actor`: the caller, who must not be outranked by the account; None: the command line. An account cannot erase
+    itself: it could not retry the request after a lost answer.
     """
     user = await lookup.lock_user_record(tx, key)
-    if user.id == caller:
-        raise OwnAccount(act="delete")
+    if actor is not None:
+        if user.id == actor.id:
+            raise OwnAccount(act="delete")
+        if not moderation.can_act_on(await read_permissions(tx, actor), user):
+            raise Outranked
     held = await players.lock_all_of_user(tx, user.id)
     await staff.require_manager_left(tx, await staff.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]

@@ -129,7 +129,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Response:
     permissions=needs("users.query", "people.erase"),
     access=WRITE,
     answer=wire.users.UserRecord[wire.users.ChangedPower],
-    refusals=(no.PlayerOnline, no.OwnAccount, LastManager),
+    refusals=(no.PlayerOnline, no.Outranked, no.OwnAccount, LastManager),
     example_answer=samples.CHANGED_USER_RECORD,
 )
 async def delete(request: Request) -> Response:
@@ -138,7 +138,7 @@ async def delete(request: Request) -> Response:
         erasures.erase,
         key=request.params[0],
         codec=request.services.keeper.changes.codec,
-        caller=request.caller.account_id,
+        actor=request.caller.actor,
     )
     answer = await request.change(decide, lambda erased: codec.encode_changed_user_record(erased.user))
     request.services.callers.clear_cache()
