@@ -32,6 +32,7 @@ KIND_NAMES = {
     "key_changed": gettext("API key changed"),
     "key_revoked": gettext("API key revoked"),
     "new_address": gettext("New address"),
+    "many_addresses": gettext("Many addresses"),
     "password_changed": gettext("Password changed"),
     "second_factors_changed": gettext("Second factor changed"),
     "second_factors_reset": gettext("Second factor reset"),

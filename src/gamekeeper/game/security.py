@@ -4,7 +4,9 @@ Most events are recorded in the transaction of what they describe. Failed guesse
 an attacker chooses how many there are: they are collected in memory, added up, and written together.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -44,6 +46,7 @@ KINDS: Mapping[str, str] = {
     "key_changed": "An API key was renamed, suspended or resumed, or got another owner. `Changed`: what of it.",
     "key_revoked": "An API key was revoked.",
     "new_address": "A credential was used from an address for the first time.",
+    "many_addresses": "An account or API key was used from more than 50 addresses. Further ones are not recorded.",
     "password_changed": "An account got a new password; all its tokens were revoked.",
     "second_factors_changed": "An account added or removed a second factor, or renewed its recovery codes.",
     "second_factors_reset": "All second factors of an account were removed by somebody else; its sessions ended.",
@@ -59,6 +62,9 @@ FLUSH_SECONDS = 5.0  # interval between writes of failed guesses
 MOST_GROUPS = (
     100  # kinds of failed guesses (account, caller and address) in one write; others are added up in one event
 )
+MOST_ADDRESSES = 50  # known addresses of an account or API key; a key in a web page is used from any number of them
+OTHER_ADDRESSES = "others"  # stands for all further addresses
+MOST_USES = 1000  # addresses that one write looks at, of all credentials
 USED_PAUSE_MS = 24 * 60 * 60 * 1000  # an address that is in use is updated once a day
 # changes of the audit log that are in the security log too
 CHANGES = frozenset(
@@ -133,23 +139,29 @@ def make_origin(address: str, browser: bytes) -> Origin:
 
 
 async def note_uses(tx: Writing, uses: Iterable[CredentialUse]) -> None:
-    """Store from where credentials were used, and record an event for each new address."""
-    by_place = {(each.holder_id, find_network(each.address)): each for each in uses if each.address}
-    if not by_place:
+    """Store from where credentials were used, and record an event for each new address.
+
+    A holder has at most MOST_ADDRESSES: further ones are stored as one, OTHER_ADDRESSES, with one event.
+    """
+    used = {(each.holder_id, find_network(each.address)): each for each in uses if each.address}
+    if not used:
         return
+    known = await security.read_known_addresses(tx, sorted({holder for holder, _ in used}))
+    counts = Counter(holder for holder, network in known if network != OTHER_ADDRESSES)
+    by_place: dict[tuple[str, str], CredentialUse] = {}
+    for (holder, network), use in islice(used.items(), MOST_USES):
+        is_new = (holder, network) not in known
+        if is_new and counts[holder] >= MOST_ADDRESSES:
+            by_place[holder, OTHER_ADDRESSES] = use
+        else:
+            counts[holder] += is_new
+            by_place[holder, network] = use
     rows = [
         {"holder_id": holder, "address": network, "user_id": by_place[holder, network].user_id}
         for holder, network in sorted(by_place)
     ]
     new = await security.note_addresses(tx, rows, USED_PAUSE_MS)
-    found = (by_place[place] for place in sorted(new))
-    record(
-        tx,
-        *(
-            SecurityEvent("new_address", each.user_id, each.user_id, Origin(each.address), each.credential_id)
-            for each in found
-        ),
-    )
+    record(tx, *(_describe_use(network, by_place[holder, network]) for holder, network in sorted(new)))
 
 
 async def load_page(store: Store, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> EventPage:
@@ -183,6 +195,11 @@ class FailedGuesses:
             security.insert_late(tx, rows)
 
         await self._store.write(write)
+
+
+def _describe_use(network: str, use: CredentialUse) -> SecurityEvent:
+    kind = "many_addresses" if network == OTHER_ADDRESSES else "new_address"
+    return SecurityEvent(kind, use.user_id, use.user_id, Origin(use.address), use.credential_id)
 
 
 def _make_row(event: SecurityEvent) -> dict[str, str | None]:

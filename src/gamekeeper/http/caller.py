@@ -12,7 +12,7 @@ from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.second_factors import DEFAULT_POLICY, Policy
-from gamekeeper.game.security import CredentialUse
+from gamekeeper.game.security import MOST_ADDRESSES, CredentialUse
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
 from gamekeeper.store import api_keys as key_rows
@@ -76,7 +76,7 @@ class Callers:
         self._policy = policy
         # cache of callers by the token's hash, so that no token is in memory
         self._cache: dict[str, tuple[Caller, float]] = {}
-        self._uses: dict[tuple[str, str], CredentialUse] = {}  # by token and address
+        self._uses: dict[str, dict[str, CredentialUse]] = {}  # by token or API key, then by address
         self._guard = KeyGuard()
         self._used_keys: dict[str, str] = {}  # id of an API key → address of its last use
 
@@ -110,18 +110,24 @@ class Callers:
     def take_uses(self) -> list[CredentialUse]:
         """Return the uses of tokens since the last call. The caller must record them in the database."""
         uses, self._uses = self._uses, {}
-        return list(uses.values())
+        return [use for by_address in uses.values() for use in by_address.values()]
 
     def admit_key(self, caller: Caller, key: CallingKey, address: str) -> None:
         """Check the limits of an API key for a request from this address, and note its use."""
         self._guard.check(key, address)
         self._used_keys[key.id] = address
-        self._uses[key.id, address] = CredentialUse(key.id, key.id, caller.account_id, address)
+        self._collect(CredentialUse(key.id, key.id, caller.account_id, address))
 
     def take_used_keys(self) -> dict[str, str]:
         """Return the API keys used since the last call, with the address of their last use."""
         used, self._used_keys = self._used_keys, {}
         return used
+
+    def _collect(self, use: CredentialUse) -> None:
+        """Collect a use until the next write, with a bounded number of addresses per credential."""
+        addresses = self._uses.setdefault(use.credential_id, {})
+        if len(addresses) <= MOST_ADDRESSES:  # one more than are stored, so that the surplus is noticed
+            addresses[use.address] = use
 
     async def _load_caller(self, access_hash: str, used_by: Client | None) -> Caller:
         asked, believed = time.monotonic(), self._cache
@@ -139,7 +145,7 @@ class Callers:
         if used_by is None:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use
         address = used_by.address
-        self._uses[row.token_id, address] = CredentialUse(row.token_id, row.user_id, row.user_id, address)
+        self._collect(CredentialUse(row.token_id, row.user_id, row.user_id, address))
         _remember(believed, access_hash, caller, asked + min(CACHE_SECONDS, row.life_ms / 1000))
         return caller
 

@@ -79,6 +79,12 @@ async def read_addresses_of_person(tx: Reading, user_id: str) -> list[KnownAddre
     return [KnownAddress(*row) for row in await tx.all(SQL.addresses_of_person, user_id)]
 
 
+async def read_known_addresses(tx: Reading, holders: Iterable[str]) -> set[tuple[str, str]]:
+    """Read the addresses from which credentials of these holders were used, as (holder, address)."""
+    rows = await tx.all(SQL.known_addresses, as_table({"holder_id": each} for each in holders))
+    return {(holder, address) for holder, address in rows}
+
+
 async def note_addresses(tx: Writing, uses: Iterable[Values], pause_ms: int) -> set[tuple[str, str]]:
     """Store addresses of credentials; return the new ones, as (holder, address). Known ones are updated rarely."""
     rows = await tx.returning(SQL.note_addresses, as_table(uses), pause_ms)

@@ -46,6 +46,10 @@ WHERE user_id = $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4;
 -- name: addresses_of_person
 SELECT holder_id, address, first_at, used_at FROM known_addresses WHERE user_id = $1 ORDER BY first_at, holder_id, address;
 
+-- name: known_addresses
+SELECT k.holder_id, k.address FROM json_each($1) AS given
+JOIN known_addresses k ON k.holder_id = CAST(given.value->>'holder_id' AS {guid});
+
 -- Rows in order of their key, so that two instances lock them in the same order. A new row has no `used_at`.
 -- name: note_addresses
 INSERT INTO known_addresses (holder_id, address, user_id, first_at)
