@@ -161,6 +161,20 @@ def test_role_that_requires_a_factor_leads_to_the_set_up(make_world: Callable[..
     assert "this is the last one" in read(kept).text
 
 
+def test_first_factor_ends_the_other_sessions(make_world: Callable[..., World]) -> None:
+    world = make_world(second_factor_roles="api")
+    thief, owner = open_session(world, "Shop"), open_session(world, "Shop")
+    page = owner.page(TOTP)
+    assert world.get("/api/v1/players", token=thief.cookie).status == 400
+    sent = {**page.form(TOTP).fields, "code": make_code(read_secret(page))}
+    assert read_recovery_codes(read(owner.post(TOTP, sent, csrf=sent["csrf"])))
+    assert world.get("/api/v1/players", token=thief.cookie).status == 401
+    assert world.get("/api/v1/players", token=owner.cookie).status == 200
+    other = open_session(world, "Shop")
+    add_totp(world, SHOP, "Tablet")  # only the first factor ends sessions
+    assert other.get("/console/characters").status == 200
+
+
 def read_options(page: Page, action: str) -> str:
     """Return the options for the browser's passkeys in a form of the page."""
     return next(

@@ -148,14 +148,19 @@ def test_role_can_require_a_factor(make_world: Callable[..., World]) -> None:
     assert works(world, pair)
     assert world.post("/api/keeper/v1/users/Shop/roles", {"give": ["shop"]}).status == 200
     require_oauth_error(exchange(world, pair.json["refresh_token"]), "mfa_required")
+    # also a token got with a factor is not renewed once the factor is missing
+    pair = try_code(world, make_code(secret, 1), "Mia")
+    world.sql("DELETE FROM second_factors")
+    require_oauth_error(exchange(world, pair.json["refresh_token"]), "mfa_required")
 
 
 def test_lost_factor_is_reset_by_staff(world: World) -> None:
-    add_totp(world, SHOP)
-    world.sql("UPDATE tokens SET idle_ms = 60000 WHERE user_id = $1", SHOP)
+    secret, _ = add_totp(world, SHOP)
+    pair = try_code(world, make_code(secret))
     answer = world.call("DELETE", factors_path("Shop"))
     assert answer.json == {"Id": SHOP, "Name": "Shop", "SecondFactors": [], "RecoveryCodesLeft": 0}
-    assert world.get(PLAYERS, by="Shop").status == 401  # its sessions have ended
+    assert world.get(PLAYERS, by="Shop").status == 401  # its tokens are revoked
+    require_oauth_error(exchange(world, pair.json["refresh_token"]), "invalid_grant")
     assert world.sql("SELECT COUNT(*) FROM recovery_codes") == [(0,)]
     row = world.ledger()[-1]
     assert (row.kind, row.user_id, row.actor_id) == ("second_factors_reset", SHOP, people.USER_IDS["Root"])

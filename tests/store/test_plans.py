@@ -216,7 +216,7 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
     for statement, values in (
         (tokens.SQL.newest, (PLAYERS, ZERO_GUID, 50, None)),
         (tokens.SQL.newest, (PLAYERS, ZERO_GUID, 50, shop)),
-        (tokens.SQL.revoke_sessions, (USER_IDS["Clerk"],)),
+        (tokens.SQL.revoke_sessions, (USER_IDS["Clerk"], None)),
         (mails.SQL.newest, (PLAYERS, ZERO_GUID, 50)),
         (mails.SQL.newest_of_user, (PLAYERS, ZERO_GUID, 50, shop)),
         (mails.SQL.outgoing, (numbered_id("player", 7),)),

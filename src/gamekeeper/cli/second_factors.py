@@ -13,10 +13,10 @@ from gamekeeper.game import second_factors
 @click.argument("name")
 @terminal.database_option
 def reset_second_factor(name: str, database: str | None) -> None:
-    """Remove all second factors and recovery codes of an account, and end its console sessions.
+    """Remove all second factors and recovery codes of an account, and revoke its tokens.
 
     NAME is the account's name or its id. The password alone signs in then; a role may require a new second factor.
     """
     decide = partial(second_factors.reset, key=name, actor=None)
     user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"{user.name} has no second factor now; console sessions that used one have ended.")
+    click.echo(f"{user.name} has no second factor now; its tokens and console sessions are revoked.")

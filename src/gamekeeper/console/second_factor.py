@@ -103,7 +103,8 @@ async def renew_codes(request: Request, raw: bytes) -> Response:
 async def _add(request: Request, factor: SecondFactor) -> Response:
     """Add a factor, and show the recovery codes if it is the first one."""
     shown: list[str] = []
-    await request.change(partial(second_factors.add, factor=factor), _keep(shown))
+    decide = partial(second_factors.add, factor=factor, session_id=request.caller.token_id)
+    await request.change(decide, _keep(shown))
     request.services.callers.clear_cache()  # the cached callers still count as without a second factor
     return pages.render(request, "recovery_codes.html", codes=shown) if shown else pages.redirect(HOME)
 

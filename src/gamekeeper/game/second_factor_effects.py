@@ -14,7 +14,8 @@ from gamekeeper.store.second_factors import SecondFactor
 class SecondFactorsChanged:
     """A second factor was added or removed by its owner, or the recovery codes were renewed.
 
-    The first factor makes the account's known callers unknown: they proved only the password.
+    The first factor makes the account's known callers unknown, and ends all sessions but the one that added it: they
+    proved only the password.
     """
 
     user: users.User
@@ -22,6 +23,7 @@ class SecondFactorsChanged:
     added: SecondFactor | None = None
     removed: SecondFactor | None = None
     code_hashes: Sequence[str] = ()  # hashes of new recovery codes, which replace all others
+    session_id: str | None = None  # session that made the change; None: no session
     kind: ClassVar[str] = "second_factors_changed"
 
     def whose(self) -> SubjectIds:
@@ -41,6 +43,7 @@ class SecondFactorsChanged:
             second_factors.insert(tx, self.added)
         if not self.held:
             known_callers.delete(tx, self.user.id)
+            tokens.revoke_sessions(tx, self.user.id, self.session_id)
         if self.code_hashes:
             second_factors.replace_recovery_codes(tx, self.user.id, self.code_hashes)
 
@@ -50,7 +53,7 @@ class SecondFactorsChanged:
 
 @dataclass(frozen=True, slots=True)
 class SecondFactorsReset:
-    """All second factors of an account were removed by somebody else. It ends the account's sessions."""
+    """All second factors of an account were removed by somebody else. It revokes the account's tokens and sessions."""
 
     user: users.User
     held: Sequence[SecondFactor]
@@ -64,7 +67,7 @@ class SecondFactorsReset:
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         second_factors.delete_of_user(tx, self.user.id)
-        tokens.revoke_sessions(tx, self.user.id)
+        tokens.revoke_all_of_user(tx, self.user.id)
 
 
 def _make_side(factors: Sequence[SecondFactor], more: dict[str, object] | None = None) -> ChangeSide:

@@ -175,8 +175,11 @@ def make_totp(keeper: Keeper, ticket: Ticket, name: str, sent: str) -> SecondFac
     return SecondFactor(ticket.id, ticket.user_id, TOTP, name, sealed, used_step=step)
 
 
-async def add(tx: Reading, factor: SecondFactor) -> Decision[list[str]]:
-    """Add a second factor. The result is the account's new recovery codes if it is the first one, else empty."""
+async def add(tx: Reading, factor: SecondFactor, session_id: str | None = None) -> Decision[list[str]]:
+    """Add a second factor. The result is the account's new recovery codes if it is the first one, else empty.
+
+    The first one ends all sessions of the account but `session_id`.
+    """
     texts.require_text(factor.name, "name", MOST_NAME)
     user = await lookup.lock_user(tx, factor.user_id)
     held = await rows.read_of_user(tx, user.id)
@@ -186,7 +189,7 @@ async def add(tx: Reading, factor: SecondFactor) -> Decision[list[str]]:
         raise TooManyFactors(most=MOST_FACTORS)
     codes = [] if held else make_recovery_codes()
     hashes = [hash_recovery_code(user.id, each) for each in codes]
-    return Decision([SecondFactorsChanged(user, held, added=factor, code_hashes=hashes)], codes)
+    return Decision([SecondFactorsChanged(user, held, factor, code_hashes=hashes, session_id=session_id)], codes)
 
 
 async def remove(tx: Reading, settings: Settings, user_id: str, factor_id: str) -> Decision[None]:
@@ -214,7 +217,7 @@ async def renew_recovery_codes(tx: Reading, user_id: str) -> Decision[list[str]]
 
 
 async def reset(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
-    """Remove all second factors and recovery codes of an account, and end its sessions.
+    """Remove all second factors and recovery codes of an account, and revoke its tokens and sessions.
 
     `actor`: the caller, who must not be outranked by the account; None: the command line.
     """

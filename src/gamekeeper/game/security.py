@@ -49,7 +49,7 @@ KINDS: Mapping[str, str] = {
     "many_addresses": "An account or API key was used from more than 50 addresses. Further ones are not recorded.",
     "password_changed": "An account got a new password; all its tokens were revoked.",
     "second_factors_changed": "An account added or removed a second factor, or renewed its recovery codes.",
-    "second_factors_reset": "All second factors of an account were removed by somebody else; its sessions ended.",
+    "second_factors_reset": "All second factors of an account were removed by somebody else; its tokens were revoked.",
     "recovery_code_used": "A recovery code was used in place of a second factor.",
     "roles_changed": "An account got or lost roles or directly granted permissions.",
     "approval_requested": "A change was held, because it needs the approval of a second person.",

@@ -158,8 +158,7 @@ async def refresh(
         user = await lookup.find_user(tx, row.user_id)
         if barred := _find_refusal(user):
             raise barred
-        if not row.second_factor:
-            await _require_no_factor(tx, keeper, user)
+        await _require_factor_used(tx, keeper, user, used=row.second_factor)
         tokens.mark_exchanged(tx, row.id)
         grant = Grant(row.read_only)
         pair = await _issue_pair(tx, keeper, user, row.family_id, grant, second_factor=row.second_factor)
@@ -251,9 +250,9 @@ def _find_refusal(user: User) -> LogInRefusal | None:
     return None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name)
 
 
-async def _require_no_factor(tx: Reading, keeper: Keeper, user: User) -> None:
-    """Refuse to renew a token that was got without a second factor if the account has or needs one by now."""
-    if await factor_rows.has_any(tx, user.id):
+async def _require_factor_used(tx: Reading, keeper: Keeper, user: User, *, used: bool) -> None:
+    """Refuse to renew a token got without the account's second factor, or if a role requires one that is missing."""
+    if not used and await factor_rows.has_any(tx, user.id):
         raise MfaRequired(problem=LOG_IN_AGAIN)
     if unmet := await second_factors.find_missing_role(tx, keeper.settings, user):
         raise MfaRequired(problem=SET_UP.format(role=unmet))

@@ -50,7 +50,7 @@ async def get_second_factors(request: Request) -> bytes:
     example_answer=wire.second_factors.SecondFactorList(samples.USER_ID, samples.USER, [], 0),
 )
 async def reset_second_factors(request: Request) -> Response:
-    """Remove all second factors of an account that lost them, and end its sessions."""
+    """Remove all second factors of an account that lost them, and revoke its tokens and sessions."""
     decide = partial(second_factors.reset, key=request.params[0], actor=request.caller.actor)
     answer = await request.change(decide, lambda user: _encode(user, (), 0))
     request.services.callers.clear_cache()

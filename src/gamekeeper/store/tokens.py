@@ -133,9 +133,9 @@ def revoke_all_of_user(tx: Writing, user_id: str) -> None:
     tx.defer(SQL.revoke_of_user, user_id)
 
 
-def revoke_sessions(tx: Writing, user_id: str) -> None:
-    """Revoke an account's browser sessions; tokens of programs stay valid."""
-    tx.defer(SQL.revoke_sessions, user_id)
+def revoke_sessions(tx: Writing, user_id: str, kept: str | None = None) -> None:
+    """Revoke an account's browser sessions but the one with the id `kept`; tokens of programs stay valid."""
+    tx.defer(SQL.revoke_sessions, user_id, kept)
 
 
 async def find_of_user(tx: Reading, user_id: str, token_id: str, refresh_hash: str) -> str | None:

@@ -42,6 +42,7 @@ ON CONFLICT (user_id) DO UPDATE SET number = token_rounds.number + 1, began_at =
 UPDATE tokens SET revoked_at = {now}
 WHERE id IN (SELECT id FROM tokens
              WHERE user_id = $1 AND idle_ms IS NOT NULL AND revoked_at IS NULL AND access_expires > {now}
+               AND (CAST($2 AS {guid}) IS NULL OR id <> $2)
              ORDER BY id {for_update});
 
 -- name: find_of_user

@@ -36,7 +36,7 @@ class SecondFactors:
 
     @operation("DELETE", "/api/keeper/v1/users/{user}/second-factors")
     def reset_second_factors(self, user: str, **options: Unpack[WriteOptions]) -> Payload[SecondFactorList]:
-        """Remove all second factors and recovery codes of an account that lost them, and end its sessions.
+        """Remove all second factors and recovery codes of an account that lost them, and revoke its tokens.
 
         Needs the permissions users.query and staff.manage.
 
