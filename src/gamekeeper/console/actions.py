@@ -10,11 +10,12 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from gamekeeper.console import api_calls, changes, dialogs, differences, erasing, pages, password, sessions
+from gamekeeper.console import api_calls, changes, dialogs, differences, erasing, keys, pages, password, sessions
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.erasing import Erasure
+from gamekeeper.console.keys import Fact
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.approval_refusals import ApprovalRequired
@@ -25,6 +26,7 @@ from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
 from gamekeeper.http import errors
+from gamekeeper.http.instants import format_instant, parse_typed_time
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import history, players, users
@@ -32,6 +34,8 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, Histor
 from gamekeeper.store.ledger import LedgerEntry
 
 BODY = "body."  # prefix of the form fields that become the body of the call
+LINES = "lines."  # after BODY: each line of the value is an entry of a list; without a value there is no list
+TIME = "time."  # after BODY: a time in UTC, as browsers send it
 LIST = "["  # in the name of a form field: it is an entry of a list
 REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
 NEWEST_CHANGES = 2_000  # how many of the newest changes are searched for those of a request that has just run
@@ -76,6 +80,8 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
         raise ApprovalRequired(answer.held)
     if pages.wants_json(request):
         return await _answer_outcome(request)
+    if keys.is_issued_by(request, form.call):
+        return keys.show_issued(request, answer, _find_return_path(form))
     by = REPLAYED if answer.replayed else request.id if answer.entries else UNRECORDED
     return pages.redirect(_add_query(_find_return_path(form), done=by))
 
@@ -134,11 +140,25 @@ def _read_body(fields: Mapping[str, str]) -> dict[str, object]:
     lists: dict[str, list[str]] = {}
     for field, value in fields.items():
         name, bracket, entry = field.removeprefix(BODY).partition(LIST)
-        if bracket and field.startswith(BODY):
+        if not field.startswith(BODY):
+            continue
+        if bracket:
             lists.setdefault(name, []).extend([entry.removesuffix("]") or value] if value else [])
-        elif value and field.startswith(BODY):
+        elif name.startswith(LINES) and value.strip():
+            lists[name.removeprefix(LINES)] = [each.strip() for each in value.splitlines() if each.strip()]
+        elif name.startswith(TIME) and value:
+            body[name.removeprefix(TIME)] = _read_time(value)
+        elif value and not name.startswith(LINES):
             body[name] = value
     return body | lists
+
+
+def _read_time(text: str) -> str:
+    """Add what an API time has and a typed one lacks. The operation refuses a text that is no time."""
+    try:
+        return format_instant(parse_typed_time(text))
+    except (ValueError, OverflowError):
+        return text
 
 
 async def _add_passwords(request: Request, form: ActionForm) -> ApiCall:
@@ -184,8 +204,8 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     deletes = any(each.kind == PlayerDeleted.kind for each in tried.entries)
     if erasing.is_erasure(request, form.call):
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
-    names = await _find_names(request, tried.entries)
-    return show(changes=list(zip(names, found, strict=True)), is_danger=deletes)
+    names, facts = await _find_names(request, tried.entries), await keys.list_facts(request, form.call, tried)
+    return show(changes=list(zip(names, found, strict=True)), facts=facts, is_danger=deletes)
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:
@@ -226,6 +246,7 @@ def _render(
     *,
     generated: str | None = None,
     erasure: Erasure | None = None,
+    facts: Sequence[Fact] = (),
     **context: object,
 ) -> Response:
     return pages.render(
@@ -243,6 +264,7 @@ def _render(
         no_changes=NO_CHANGES,
         typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(request, form.call) else None,
         erasure=erasure,
+        facts=facts,
         reason=form.call.reason or form.fields.get(REASON, "").strip(),
         **password.list_choices(request, generated),
         **context,

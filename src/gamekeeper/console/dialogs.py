@@ -7,7 +7,7 @@ from gamekeeper.console import api_calls, undo_dialogs
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
-from gamekeeper.game import approvals, lookup
+from gamekeeper.game import api_keys, approvals, lookup
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue, mails, players
@@ -19,7 +19,7 @@ UNDO = "undo_change"
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
-ROLES, INVITATIONS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations"
+ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
@@ -75,9 +75,19 @@ DIALOGS: Mapping[str, Dialog] = {
     "delete_user": _same(_("Erase %(name)s")),
     "revoke_token": _same(_("Revoke token of %(name)s")),
     "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),
+    "create_key": _same(_("Create the API key %(new_name)s")),
+    "rotate_key": _same(_("Rotate the API key %(name)s")),
+    "change_key": _same(_("Change the API key %(name)s")),
+    "revoke_key": _same(_("Revoke the API key %(name)s")),
     "approve": _same(_("Approve the change of %(name)s")),
     "deny": _same(_("Deny the change of %(name)s")),
     "retry_mail": _same(_("Send the mail to %(name)s again")),
+}
+
+# value of suspended in the body of change_key → texts
+KEY_SUSPENSIONS: Mapping[object, Dialog] = {
+    "true": _same(_("Suspend the API key %(name)s")),
+    "false": _same(_("Let the API key %(name)s work again")),
 }
 
 
@@ -87,6 +97,8 @@ async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntr
     if route.name == UNDO:
         return Dialog(*await undo_dialogs.describe(request, int(params[0]), entries))
     texts = DIALOGS.get(route.name)
+    if route.name == "change_key":
+        texts = KEY_SUSPENSIONS.get((call.body or {}).get("suspended"), texts)
     if texts is None:  # an operation that no form of the console sends
         return _same(gettext("Run %(method)s %(path)s", method=call.method, path=call.path))
     facts = await request.services.keeper.store.read(lambda tx: load_facts(tx, route, params, call.body or {}))
@@ -125,6 +137,8 @@ async def load_facts(
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
     if not params or route.path.startswith((ROLES, INVITATIONS)):
         return ""
+    if route.path.startswith(KEYS):
+        return (await api_keys.find(tx, params[0])).name
     if route.path.startswith("/api/v1/players/"):
         player_id = await lookup.find_player_id(tx, params[0])
         return next((each.name for each in await players.read_summaries(tx, {player_id})), "")

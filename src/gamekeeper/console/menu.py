@@ -11,6 +11,7 @@ SECURITY = frozenset({"audit.read", "users.query"})
 BULK = frozenset({"bulk.run", "players.read"})
 QUERY = frozenset({"users.query"})
 STAFF = frozenset({"users.query", "staff.manage"})
+KEYS = frozenset({"keys.manage"})
 APPROVALS = frozenset({"approvals.decide"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
@@ -35,6 +36,7 @@ MENU = (
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS),
     MenuEntry("/console/mail", gettext("Mail"), MANAGE),
     MenuEntry("/console/tokens", gettext("Tokens"), MANAGE),
+    MenuEntry("/console/keys", gettext("API keys"), KEYS),
     MenuEntry("/console/health", gettext("Health")),
     MenuEntry("/console/explorer", gettext("API explorer")),
 )

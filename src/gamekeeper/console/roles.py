@@ -31,7 +31,7 @@ class RoleView(NamedTuple):
 async def show(request: Request) -> Response:
     viewer, table = await request.services.keeper.store.read(lambda tx: _load(tx, request))
     shown = [_make_view(request, each, viewer) for each in table.values()]
-    return pages.render(request, "roles.html", roles=shown, boxes=_list_boxes(request, frozenset()))
+    return pages.render(request, "roles.html", roles=shown, boxes=list_boxes(request, frozenset()))
 
 
 async def show_role(request: Request) -> Response:
@@ -40,7 +40,7 @@ async def show_role(request: Request) -> Response:
     if role is None:
         raise NoSuchRole(role=request.params[0])
     view = _make_view(request, role, viewer)
-    return pages.render(request, "role.html", view=view, boxes=_list_boxes(request, role.permissions))
+    return pages.render(request, "role.html", view=view, boxes=list_boxes(request, role.permissions))
 
 
 async def _load(tx: Reading, request: Request) -> tuple[User | None, dict[str, Role]]:
@@ -56,6 +56,6 @@ def _make_view(request: Request, role: Role, viewer: User | None) -> RoleView:
     return RoleView(role, allows, can_edit and not request.caller.read_only)
 
 
-def _list_boxes(request: Request, held: frozenset[str]) -> list[PermissionBox]:
+def list_boxes(request: Request, held: frozenset[str]) -> list[PermissionBox]:
     mine = request.caller.permissions
     return [PermissionBox(name, meaning, name in held, name in mine) for name, meaning in PERMISSIONS.items()]

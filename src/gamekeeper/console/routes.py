@@ -16,6 +16,7 @@ from gamekeeper.console import (
     explorer,
     health,
     invitation,
+    keys,
     mail,
     online,
     overview,
@@ -35,7 +36,18 @@ from gamekeeper.console import (
     suggestions,
     tokens,
 )
-from gamekeeper.console.menu import APPROVALS, BULK, CHANGES, MANAGE, NO_PERMISSIONS, PLAYERS, QUERY, SECURITY, STAFF
+from gamekeeper.console.menu import (
+    APPROVALS,
+    BULK,
+    CHANGES,
+    KEYS,
+    MANAGE,
+    NO_PERMISSIONS,
+    PLAYERS,
+    QUERY,
+    SECURITY,
+    STAFF,
+)
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
@@ -168,6 +180,7 @@ PAGES: tuple[Route, ...] = (
     page_route("/roles", roles.show, STAFF),
     page_route("/roles/[role]", roles.show_role, STAFF),
     page_route("/tokens", tokens.show, MANAGE),
+    page_route("/keys", keys.show, KEYS),
     page_route("/mail", mail.show, MANAGE),
     page_route("/explorer", explorer.show),
     form_route("/explorer/run", explorer.run),

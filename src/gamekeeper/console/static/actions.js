@@ -64,9 +64,11 @@ function show(dialog, html) {
     event.preventDefault();
     dialog.close();
   });
+  // a secret that is shown once must not disappear by Escape
+  dialog.oncancel = (event) => dialog.querySelector("[data-keep]") && event.preventDefault();
   dialog.setAttribute("aria-label", dialog.querySelector("h1")?.textContent ?? "");
   if (!dialog.open) dialog.showModal();
-  const first = dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]");
+  const first = dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close], [data-keep] .button");
   first?.focus({ preventScroll: true });
   first?.select?.(); // typing replaces a reason that is filled in already
   dialog.scrollTop = 0;
