@@ -196,6 +196,7 @@ def test_list(command: CommandLine) -> None:
         "mute_reason": "spamming",
         "banned": "no",
         "ban_reason": None,
+        "suspended": False,
         "created_at": mona["created_at"],
     }
     lines = command.says("users", "list").splitlines()

@@ -20,7 +20,10 @@ from gamekeeper_client.players import Player
 NOWHERE = "http://127.0.0.1:1"  # valid server URL that is never contacted: these tests send no requests
 BOTH: list[Any] = [Client, AsyncClient]
 WRITE_OPTIONS = {"dry_run", "reason", "idempotency_key"}
-IDS = {"playerid", "tokenid", "variableid", "bagid", "mailid", "keyid", "approvalid", "objectid", "objecttype"}
+IDS = {
+    *("playerid", "tokenid", "variableid", "bagid", "mailid", "keyid", "approvalid", "invitationid"),
+    *("objectid", "objecttype"),
+}
 PATH_WORDS = {"player", "user", "username", "server", "kind", "seq", "role", *IDS}
 SENT_OTHERWISE = {
     "readonly": "`scope=read` in the API",

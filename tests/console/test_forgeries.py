@@ -15,7 +15,8 @@ from world import Answer, World
 
 EVENTS = "/console/events"
 SIGN_IN = "/console/sign-in"
-SIGN_INS = {SIGN_IN, "/console/sign-in/second"}  # forms before a session exists; their origin is checked
+# forms before a session exists; their origin is checked
+SIGN_INS = {SIGN_IN, "/console/sign-in/second", "/console/invitation"}
 GIFT = {
     "method": "POST",
     "path": f"/api/v1/players/{people.ANN.id}/items/give",

@@ -21,7 +21,7 @@ def keys() -> Iterator[Hostile]:
         for name in parameters(example.route):
             if name in KEYED:
                 yield from (_make_hostile_key(example, name, about, odd) for about, odd in ODD_NAMES.items())
-            elif name in {"variableId", "bagId", "id", "objectId"}:
+            elif name in {"variableId", "bagId", "id", "objectId", "approvalId", "keyId", "invitationId"}:
                 yield from _guid_segments(example, name)
             elif name in {"asset", "type"}:
                 for about, odd in ODD_NAMES.items():

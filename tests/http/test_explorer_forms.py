@@ -84,7 +84,7 @@ def test_every_operation_has_a_form_with_all_its_parameters() -> None:
         assert any(name.startswith("body.") for name in forms[route.name]) == (route.body is not None), route.name
     assert set(forms["give_item"]) == {"path.lookupKey", "body.itemid", "body.quantity", "body.bankoverflow"}
     assert set(forms["list_ranking"]) == {"query.page", "query.pageSize", "query.limit", "query.sortDirection"}
-    grants = {"body.grant_type", "body.username", "body.password", "body.refresh_token", "body.scope"}
+    grants = {"body.grant_type", "body.username", "body.password", "body.refresh_token", "body.otp", "body.scope"}
     assert set(forms["issue_token"]) == grants
 
 
@@ -134,7 +134,7 @@ def test_secret_fields_are_masked() -> None:
     every = [(name, field) for fields in fields_of().values() for name, field in fields.items()]
     secret = {name for name, field in every if field.get("isSecret")}
     passwords = {"body.password", "body.new", "body.authorization"}
-    assert secret == passwords | {"body.code", "body.refresh_token", "path.tokenId"}
+    assert secret == passwords | {"body.code", "body.otp", "body.Key", "body.refresh_token", "path.tokenId"}
     assert {name for name, field in every if field.get("isHashed")} == passwords
     assert {name for name, field in every if field.get("isNew")} == {"body.password", "body.new"}
     assert not [name for name, field in every if field.get("isSecret") and field["example"]]

@@ -27,6 +27,7 @@ class KeyRecord(Struct, rename="pascal"):
     most_per_day: int | None
     servers: list[str] | None
     created_at: str
+    created_by: str | None
     last_used_at: str | None
     last_used_from: str | None
     old_text_ends_at: str | None
@@ -95,8 +96,8 @@ class ApiKeys:
         replaces: id of a key, or name or id of an account, whose idempotency keys it takes over.
         owner: name or id of the account that owns it, instead of yours.
         Returns the key with its text, which is shown once.
-        Raises BadField, UnknownPermission, UnknownRole, BadAddressRange, NoSuchUser, KeyOutOfReach, KeyManagesNoKeys,
-        Outranked, PermissionMissing.
+        Raises BadField, UnknownPermission, UnknownRole, BadAddressRange, NoSuchUser, KeyOutOfReach, KeyBeyondQuota,
+        KeyManagesNoKeys, Outranked, PermissionMissing.
         """
         body = {
             "Name": name,
@@ -131,7 +132,7 @@ class ApiKeys:
         owner: name or id of its new owner.
         suspended: True: it stops working; False: it works again.
         Returns the key.
-        Raises NoSuchKey, NoSuchUser, BadField, KeyRevoked, KeyOutOfReach, KeyManagesNoKeys, Outranked,
+        Raises NoSuchKey, NoSuchUser, BadField, KeyRevoked, KeyOutOfReach, KeyBeyondQuota, KeyManagesNoKeys, Outranked,
         PermissionMissing.
         """
         given = {"Name": name, "Owner": owner, "Suspended": suspended}
@@ -144,7 +145,7 @@ class ApiKeys:
         key_id: id of the key, which stays.
         grace_minutes: minutes for which the old text still works.
         Returns the key with its new text, which is shown once.
-        Raises NoSuchKey, KeyRevoked, KeyOutOfReach, KeyManagesNoKeys, Outranked, PermissionMissing.
+        Raises NoSuchKey, KeyRevoked, KeyOutOfReach, KeyBeyondQuota, KeyManagesNoKeys, Outranked, PermissionMissing.
         """
         return Payload(IssuedKey, body={"GraceMinutes": grace_minutes})
 

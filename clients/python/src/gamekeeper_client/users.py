@@ -133,10 +133,11 @@ class Users:
 
     @operation("DELETE", "/api/v1/users/{user}")
     def delete_user(self, user: str, **options: Unpack[WriteOptions]) -> Payload[User[ChangedPower]]:
-        """Delete an account with all its players, and erase the personal data. Needs the role users.manage.
+        """Delete an account with all its players, and erase the personal data. Needs the permission people.erase.
 
         Returns the account before the change. This response is not stored: a repeated call raises AnswerErased.
-        Raises NoSuchUser, RoleMissing, PermissionMissing, PlayerOnline, OwnAccount, LastManager, AnswerErased.
+        Raises NoSuchUser, RoleMissing, PermissionMissing, PlayerOnline, OwnAccount, Outranked, LastManager,
+        AnswerErased.
         """
         return Payload(User[ChangedPower])
 
