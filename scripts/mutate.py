@@ -42,6 +42,8 @@ TESTS = {
         "tests/http/test_writes.py",
         "tests/http/test_idempotency.py",
         "tests/http/test_dry_runs.py",
+        "tests/http/test_approvals.py",
+        "tests/http/test_gifts.py",
     ),
     "tokens": (
         "tests/game/test_tokens.py",
@@ -51,6 +53,8 @@ TESTS = {
         "tests/http/test_revoking.py",
         "tests/http/test_token_use.py",
         "tests/http/test_session_tokens.py",
+        "tests/http/test_second_factors.py",
+        "tests/console/test_second_factor.py",
         "tests/console/test_sessions.py::test_sign_out_everywhere_ends_the_chosen_tokens",
     ),
     "passwords": ("tests/game/test_passwords.py", "tests/game/test_imported_hashes.py"),
