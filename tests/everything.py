@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from good_requests import CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
+from good_requests import APPROVAL_ID, CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
 
 import api_keys
+import held_gifts
 import invitations
 import people
 from gamekeeper.game import undo
@@ -57,7 +58,7 @@ def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
 
 
 def _restore(world: World, password: str) -> None:
-    """Restore state that no undo restores: Ann's password, tokens, a reset code, a failed mail, and online players."""
+    """Restore state that no undo restores: Ann's password, tokens, a reset code, a mail, a held gift, players."""
     world.sql("UPDATE users SET password = $2 WHERE id = $1", ANN, password)
     world.sql("UPDATE tokens SET revoked_at = NULL WHERE revoked_at IS NOT NULL")
     world.sql("DELETE FROM token_rounds")
@@ -69,6 +70,8 @@ def _restore(world: World, password: str) -> None:
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
     invitations.insert(world, people.USER_IDS["Clerk"])
+    world.sql("DELETE FROM approvals")
+    held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     server = f"/api/link/v1/servers/{SERVER}"
     world.call("PUT", server, body={"Lease": 3600})
     world.post(f"{server}/left", {"Players": [people.BOB.id]})

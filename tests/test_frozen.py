@@ -20,7 +20,7 @@ NEWER_KINDS = {
     "0.1.0": {
         *("roles_changed", "role_saved", "role_deleted", "user_suspended", "user_resumed"),
         *("second_factors_changed", "second_factors_reset"),
-        *("invitation_sent", "invitation_withdrawn"),
+        *("invitation_sent", "invitation_withdrawn", "change_approved"),
     }
 }
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
