@@ -29,7 +29,7 @@ from gamekeeper.http.asgi import Asgi, Scope, Send
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
-from gamekeeper.store import clock, pool, postgres, sqlite
+from gamekeeper.store import clock, pool, postgres, postgres_connection, sqlite
 from gamekeeper.store import items as item_rows
 from gamekeeper.store import players as player_rows
 from gamekeeper.store import tokens as token_rows
@@ -240,7 +240,7 @@ def _open_gate() -> None:
 
 def _leave_commits_weak() -> None:
     """Seeded fault: use the database's synchronous_commit for our changes."""
-    setattr(postgres, "RAISE_COMMIT", "SELECT 0")  # noqa: B010 - a constant to everybody else
+    setattr(postgres_connection, "RAISE_COMMIT", "SELECT 0")  # noqa: B010 - a constant to everybody else
 
 
 def _take_every_connection() -> None:
