@@ -101,7 +101,8 @@ def _fill_tables(url: str, tokens: Mapping[str, str]) -> Rows:
 
 def _rows(world: worlds.World) -> Rows:
     columns = {table: _columns(world, table) for table in state.tables() if table not in OWN}
-    return {table: _values(world, table, names) for table, names in columns.items()}
+    # a database of an earlier version lacks the newest tables
+    return {table: _values(world, table, names) for table, names in columns.items() if names}
 
 
 def _columns(world: worlds.World, table: str) -> list[str]:
@@ -123,7 +124,8 @@ def _at_schema(url: str, number: int, rows: Rows) -> Rows:
             if not _values(world, table, names):
                 for each in rows[table]:
                     _insert(world, table, {name: value for name, value in each.items() if name in names})
-        return {table: _values(world, table, names) for table, names in columns.items()}
+        # a database of an earlier version lacks the newest tables
+    return {table: _values(world, table, names) for table, names in columns.items() if names}
 
 
 def _insert(world: worlds.World, table: str, row: dict[str, object]) -> None:
