@@ -124,8 +124,7 @@ def _at_schema(url: str, number: int, rows: Rows) -> Rows:
             if not _values(world, table, names):
                 for each in rows[table]:
                     _insert(world, table, {name: value for name, value in each.items() if name in names})
-        # a database of an earlier version lacks the newest tables
-    return {table: _values(world, table, names) for table, names in columns.items() if names}
+        return {table: _values(world, table, names) for table, names in columns.items()}
 
 
 def _insert(world: worlds.World, table: str, row: dict[str, object]) -> None:
