@@ -21,7 +21,7 @@ class GiftTotal(NamedTuple):
     giver_id: str
     item_id: str
     quantity: int  # given today, with the gifts of this transaction
-    ends_at: int  # end of today
+    ends_at: int  # end of the UTC day, in milliseconds since 1970
 
 
 async def add(tx: Writing, gifts: Iterable[Gift]) -> list[GiftTotal]:
