@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ from click.testing import CliRunner, Result
 from command_line import CommandLine
 from gamekeeper.cli import serve, terminal
 from gamekeeper.cli.commands import gamekeeper
-from gamekeeper.cli.demo import demo
+from gamekeeper.cli.demo import FILE, demo
 from gamekeeper.demo import game_servers
 from gamekeeper.demo.names import numbered_name
 from gamekeeper.game.keeper import Keeper
@@ -45,6 +46,7 @@ class Running:
 
     printed: str
     address: str
+    data: Path
 
     @property
     def commands(self) -> list[str]:
@@ -90,7 +92,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
             [sys.executable, "-m", "gamekeeper", *arguments], stdout=out, stderr=err, env=environment
         )
     try:
-        yield Running(wait_for(process, said), f"http://127.0.0.1:{port}")
+        yield Running(wait_for(process, said), f"http://127.0.0.1:{port}", folder / "data")
     finally:
         process.send_signal(signal.SIGINT)
         code = process.wait(START_SECONDS)
@@ -123,14 +125,22 @@ def test_printed_login_works_in_a_shell(running: Running) -> None:
     assert b'"Total":12' in answer.stdout
 
 
-def test_players_stay_online_for_longer_than_a_lease(running: Running) -> None:
-    started = time.monotonic()
-    while time.monotonic() < started + game_servers.LEASE_SECONDS + 1:
-        count = running.paste(
-            f'curl -H "Authorization: Bearer {running.token}" {running.address}/api/v1/players/online/count'
-        )
-        assert count.json() == {"onlineCount": 12}
+def read_leases(running: Running) -> dict[str, int]:
+    with contextlib.closing(sqlite3.connect(running.data / FILE)) as database:
+        return dict(database.execute("SELECT name, expires_at FROM servers"))
+
+
+def test_leases_are_renewed_and_players_stay_online(running: Running) -> None:
+    first = read_leases(running)
+    assert len(first) == 2
+    give_up = time.monotonic() + START_SECONDS
+    while any(now <= first[name] for name, now in read_leases(running).items()) and time.monotonic() < give_up:
         time.sleep(0.25)
+    assert all(now > first[name] for name, now in read_leases(running).items())
+    count = running.paste(
+        f'curl -H "Authorization: Bearer {running.token}" {running.address}/api/v1/players/online/count'
+    )
+    assert count.json() == {"onlineCount": 12}
 
 
 @pytest.fixture

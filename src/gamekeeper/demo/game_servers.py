@@ -14,7 +14,7 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import presence as presence_rows
 from gamekeeper.store.engine import Reading
 
-LEASE_SECONDS = 6
+LEASE_SECONDS = 60  # far more than RENEW_SECONDS, so that the players stay online on a machine that is busy for a while
 RENEW_SECONDS = 2.0
 LINK_INTENT = Intent(request_id="demo", over_link=True)
 
