@@ -1,4 +1,4 @@
-"""The permission matrix: every operation with every built-in role, every single permission and no token.
+"""The permission matrix: every operation with every built-in role, an API key of each permission, and no token.
 
 `permissions.txt` has the expected answers. It is changed by hand only: no script writes it.
 """
@@ -11,6 +11,7 @@ import pytest
 import state
 from good_requests import EXAMPLES, Example
 
+import api_keys
 import staff
 from gamekeeper.game.permissions import ALL, BUILTIN_ROLES, PERMISSIONS
 from gamekeeper.http.errors import LOG_IN
@@ -20,7 +21,7 @@ from world import World
 
 TABLE = Path(__file__).with_name("permissions.txt")
 NO_CREDENTIAL, OTHERS, OK = "no token", "all others", 200
-Callers = Mapping[str, str | None]  # name of a caller in the table → its token
+Callers = Mapping[str, str | None]  # name of a caller in the table → its token or API key
 Block = dict[str, list[str]]  # status and code → callers that get this answer
 # permissions that no operation needs: they are checked elsewhere, or not yet
 NOT_NEEDED = {"game.editor", "people.export", "bulk.run"}
@@ -66,13 +67,13 @@ def write_block(name: str, block: Block) -> str:
 
 @pytest.fixture(scope="module")
 def callers(shared_world: World) -> Callers:
-    """Return a caller for each built-in role and each permission, and one without a token."""
+    """Return an account's token for each built-in role, an API key for each permission, and no credential."""
     tokens: dict[str, str | None] = {}
     for number, role in enumerate(BUILTIN_ROLES):
         tokens[role] = staff.add_account(shared_world, f"Role{number}", role)
-    for number, permission in enumerate(PERMISSIONS):
-        only = staff.save_role(shared_world, f"only {number}", [permission])
-        tokens[permission] = staff.add_account(shared_world, f"Only{number}", only)
+    for permission in PERMISSIONS:
+        key = api_keys.create(shared_world, Name=permission, Permissions=[permission], Owner="Root")
+        tokens[permission] = key["Key"]
     return {**tokens, NO_CREDENTIAL: None}
 
 

@@ -23,7 +23,7 @@ GROUP = Group("Powers", "Permissions of accounts.")
     example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.PERMISSIONS),
 )
 async def change_powers(request: Request, body: wire.powers.ChangePowers) -> Response:
-    """Grant or revoke an account's permissions; callers need each one themselves."""
+    """Grant or revoke an account's permissions. The caller must have each of them."""
     given = codec.read_permissions(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor=request.caller.actor)
     answer = await request.change(decide, codec.encode_permissions)

@@ -131,7 +131,7 @@ async def get_user_roles(request: Request) -> bytes:
     example_answer=samples.HELD_ROLES,
 )
 async def change_user_roles(request: Request, body: wire.roles.ChangeRoles) -> Response:
-    """Give and take roles and permissions of an account; callers need them themselves."""
+    """Give and take roles and permissions of an account. The caller must have each of them."""
     wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
 
     async def decide(tx: Reading) -> Decision[tuple[User, list[KeyLoss]]]:
