@@ -287,8 +287,12 @@ def _erase_names(reason: str | None, names: Sequence[str]) -> str | None:
 
 def _find_subject(decision: Decision[Any]) -> SubjectIds:
     """Return the player and account that an answer is about: an erasure of the account erases stored answers too."""
-    said = (change.whose() for change in decision.changes if not isinstance(change, Unlogged))
-    return decision.subject or next(said, (None, None))
+    if decision.subject:
+        return decision.subject
+    for change in decision.changes:
+        if not isinstance(change, Unlogged):
+            return change.whose()
+    return None, None
 
 
 def _find_key(intent: Intent) -> tuple[str, str] | None:

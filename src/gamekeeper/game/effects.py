@@ -70,16 +70,21 @@ class ItemsChanged(msgspec.Struct, frozen=True):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         outcome = self.outcome
-        resized = {bag_id: size for bag_id, size in outcome.new_bags.items() if bag_id in outcome.resized_bags}
-        _insert_bags(tx, self.player_id, {bag: size for bag, size in outcome.new_bags.items() if bag not in resized})
-        if resized:
-            items.resize_bags(tx, rows.make_bag_rows(self.player_id, resized))
+        if outcome.new_bags:
+            self._save_bags(tx)
         _save_slots(tx, self.player_id, {spot: stack for spot, stack in outcome.changed_slots.items() if stack})
         emptied = [spot for spot, stack in outcome.changed_slots.items() if not stack and spot in self.slots]
         if emptied:
             items.clear_slots(tx, self.player_id, emptied)
         if outcome.removed_bags:
             items.delete_bags(tx, outcome.removed_bags)
+
+    def _save_bags(self, tx: Writing) -> None:
+        outcome = self.outcome
+        resized = {bag_id: size for bag_id, size in outcome.new_bags.items() if bag_id in outcome.resized_bags}
+        _insert_bags(tx, self.player_id, {bag: size for bag, size in outcome.new_bags.items() if bag not in resized})
+        if resized:
+            items.resize_bags(tx, rows.make_bag_rows(self.player_id, resized))
 
 
 @dataclass(frozen=True, slots=True)

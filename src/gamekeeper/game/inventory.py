@@ -99,9 +99,9 @@ def apply_slot_changes(slots: Slots, touched: SlotChanges) -> dict[SlotAddress, 
 
 def count_item(slots: Mapping[SlotAddress, Stack | None], item_id: str) -> ItemCounts:
     held = {INVENTORY: 0, BANK: 0}
-    for (place, _), stack in slots.items():
-        if stack is not None and stack.item_id == item_id and place in held:
-            held[place] += stack.quantity
+    for spot, stack in slots.items():
+        if stack is not None and stack.item_id == item_id and spot[0] in held:
+            held[spot[0]] += stack.quantity
     return ItemCounts(held[INVENTORY], held[BANK])
 
 
@@ -110,15 +110,13 @@ def find_stack_limit(item: CatalogueItem, room: Capacity) -> int:
     return (item.max_stack or room.stack) if item.stackable else 1
 
 
-def _can_stack(stack: Stack, item: CatalogueItem) -> bool:
-    """Tell whether a stack can take more of an item. Not if it has a bag: the item was formerly declared a bag."""
-    return stack.item_id == item.id and not stack.bag_id
-
-
 def _fill(touched: SlotChanges, slots: Slots, item: CatalogueItem, left: int, place: str, room: Capacity) -> int:
     most = find_stack_limit(item, room)
     if item.stackable:
-        mine = [spot for spot, stack in slots.items() if spot[0] == place and _can_stack(stack, item)]
+        item_id = item.id
+        mine = [
+            spot for spot, stack in slots.items() if stack.item_id == item_id and spot[0] == place and not stack.bag_id
+        ]  # not stacks that have a bag: the item was formerly declared a bag
         for spot in sorted(mine):
             stack = slots[spot]
             if left and stack.quantity < most:

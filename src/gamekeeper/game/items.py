@@ -15,7 +15,7 @@ from gamekeeper.game.players import Player, unequip_slots
 from gamekeeper.game.refusals import NoSuchBag, NoSuchItem
 from gamekeeper.store import catalogue, items, players
 from gamekeeper.store.catalogue import CatalogueItem
-from gamekeeper.store.engine import Locking, Reading
+from gamekeeper.store.engine import Locking, Reading, Row
 
 _buffs = msgspec.json.Decoder(tuple[int, int, int, int, int])
 
@@ -49,10 +49,10 @@ async def _lock_holdings(tx: Locking, key: str, item_id: str) -> tuple[str, Cata
         raise lookup.make_no_such_player(key)
     if found.is_unknown or item_id == lookup.ZERO_GUID:
         raise NoSuchItem
-    item = make_uncatalogued_item(item_id)
-    if found.stackable is not None:
-        stacking = (bool(found.stackable), found.max_stack, found.bag_slots or 0)
-        item = CatalogueItem(item_id, "", *stacking, icon=None)
+    if found.stackable is None:
+        item = make_uncatalogued_item(item_id)
+    else:
+        item = CatalogueItem(item_id, "", bool(found.stackable), found.max_stack, found.bag_slots or 0, None)
     return found.player_id, item, read_stacks(found.slots)
 
 
@@ -63,7 +63,7 @@ def unequip_removed(player: Player, touched: SlotChanges) -> list[Change]:
     return [PlayerChanged(player, after)] if after != player else []
 
 
-def read_stacks(rows: Iterable[items.SlotRow]) -> dict[SlotAddress, Stack]:
+def read_stacks(rows: Iterable[Row]) -> dict[SlotAddress, Stack]:
     return {
         (place, slot): Stack(item_id, quantity, bag_id, _decode_buffs(buffs))
         for place, slot, item_id, quantity, bag_id, buffs in rows

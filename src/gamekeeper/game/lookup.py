@@ -96,12 +96,12 @@ async def hold_player(tx: Locking, text: str) -> str | None:
 
     Returns what such statements name the player by, also if there is none; see `Locking.lock`.
     """
-    by, key = parse_key(text)
-    if by == "id":
-        return await players.hold_by_id(tx, key)
-    if not is_nameable(key):
-        raise NoSuchPlayer(by=by, key=key)
-    return await players.hold_by_fold(tx, fold(key), key)
+    guid = parse_guid(text)
+    if guid is not None:
+        return await players.hold_by_id(tx, guid)
+    if not is_nameable(text):
+        raise NoSuchPlayer(by="name", key=text)
+    return await players.hold_by_fold(tx, fold(text), text)
 
 
 def make_no_such_player(text: str) -> NoSuchPlayer:

@@ -28,6 +28,7 @@ from gamekeeper.store.mails import OutboxMail
 from gamekeeper.store.users import User
 
 _ItemSlots = list[wire.items.ItemSlot]
+PLACES_WITHOUT_BAGS = 2  # inventory and bank
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN_FIELDS = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names of an item's id and quantity in all shapes
@@ -237,8 +238,13 @@ def encode_undo(result: undo.UndoResult) -> bytes:
 
 def encode_side(side: ChangeSide) -> str:
     """Encode `Before` or `After` of a change for the audit log, with the field names of the API."""
+    carried, banked, bags = _list_places(side) if side.slots or side.bags else ([], [], [])
+    if not (side.spells or side.variables or side.sums or side.player or side.user or side.catalogue or side.unknown):
+        return encode(wire.history.LedgerSide(carried, banked, bags)).decode()
     rest = wire.history.LedgerSide(
-        *_list_places(side),
+        carried,
+        banked,
+        bags,
         [wire.spells.KnownSpell(slot, spell or ZERO_GUID) for slot, spell in side.spells.items()],
         [wire.variables.ChangedVariable(each, value) for each, value in side.variables.items()],
         [wire.items.Sum(item, quantity) for item, quantity in side.sums.items()],
@@ -312,10 +318,17 @@ def _write_value(name: str, value: object) -> object:
 
 def _list_places(side: ChangeSide) -> tuple[_ItemSlots, _ItemSlots, list[wire.items.ChangedBag]]:
     """List the slots of the inventory and of the bank, and the bags with theirs, all in order."""
-    places: dict[str, _ItemSlots] = {INVENTORY: [], BANK: [], **{each: [] for each in side.bags}}
-    for (place, slot), stack in sorted(side.slots.items()):
+    carried: _ItemSlots = []
+    banked: _ItemSlots = []
+    places: dict[str, _ItemSlots] = {INVENTORY: carried, BANK: banked}
+    for each in side.bags:
+        places[each] = []
+    for (place, slot), stack in sorted(side.slots.items()) if len(side.slots) > 1 else side.slots.items():
         places.setdefault(place, []).append(make_item_slot(slot, stack))
-    carried, banked, bags = places.pop(INVENTORY), places.pop(BANK), sorted(places.items())
+    if len(places) == PLACES_WITHOUT_BAGS:
+        return carried, banked, []
+    del places[INVENTORY], places[BANK]
+    bags = sorted(places.items())
     return carried, banked, [wire.items.ChangedBag(each, side.bags.get(each), slots) for each, slots in bags]
 
 

@@ -184,7 +184,7 @@ def _add_suffix(file: Path, suffix: str) -> Path:
 
 def _identify(file: Path, *, follow: bool = True) -> Identity | None:
     try:
-        found = file.stat(follow_symlinks=follow)
+        found = os.stat(file, follow_symlinks=follow)  # noqa: PTH116 - for each write: Path.stat takes longer
     except OSError:
         return None
     return found.st_dev, found.st_ino

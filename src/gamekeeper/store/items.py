@@ -27,7 +27,7 @@ class Holdings(NamedTuple):
     max_stack: int | None
     bag_slots: int | None
     is_unknown: bool  # whether the item is missing in a catalogue that has items
-    slots: list[SlotRow]
+    slots: list[Row]  # the fields of SlotRow, as plain tuples: a NamedTuple costs more than a row itself
 
 
 class BagRow(NamedTuple):
@@ -61,7 +61,7 @@ async def read_holdings(tx: Reading, locked: str | None, item_id: str) -> Holdin
     if not rows:
         return None
     player_id, stackable, max_stack, bag_slots, is_unknown = rows[0][:5]
-    held = [SlotRow(*row[5:]) for row in rows if row[5] is not None]
+    held = [row[5:] for row in rows if row[5] is not None]
     return Holdings(player_id, stackable, max_stack, bag_slots, bool(is_unknown), held)
 
 

@@ -48,10 +48,11 @@ class OldChanges(NamedTuple):
 
 async def append(tx: Writing, entries: list[LedgerEntry]) -> None:
     """Append changes to the audit log. Only the last is deferred: the others run one by one, for numbers in order."""
+    if not entries:
+        return
     for entry in entries[:-1]:
         await tx.returning(SQL.append, *entry)
-    for entry in entries[-1:]:
-        tx.defer(SQL.append, *entry)
+    tx.defer(SQL.append, *entries[-1])
 
 
 async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:

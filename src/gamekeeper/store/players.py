@@ -164,13 +164,13 @@ async def find_id(tx: Reading, player_id: str) -> str | None:
     return row[0] if row else None
 
 
-async def hold_by_fold(tx: Locking, fold: str, name: str = "") -> str | None:
+def hold_by_fold(tx: Locking, fold: str, name: str = "") -> Coroutine[Any, Any, str | None]:
     """Lock a player; return its id as `Locking.lock` does."""
-    return await tx.lock(SQL.hold_by_fold, *build_parameters(fold, name))
+    return tx.lock(SQL.hold_by_fold, *build_parameters(fold, name))
 
 
-async def hold_by_id(tx: Locking, player_id: str) -> str | None:
-    return await tx.lock(SQL.hold_by_id, player_id)
+def hold_by_id(tx: Locking, player_id: str) -> Coroutine[Any, Any, str | None]:
+    return tx.lock(SQL.hold_by_id, player_id)
 
 
 async def read_locked(tx: Reading, locked: str | None) -> LockedPlayer | None:

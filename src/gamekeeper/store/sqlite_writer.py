@@ -8,7 +8,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from gamekeeper import crash
 from gamekeeper.store.database_file import DatabaseFile
@@ -25,13 +27,13 @@ class WriterConnection(Writing, Protocol):
     has_written: bool  # whether a statement has changed something since this was last set to False
 
 
-class _WriteJob(NamedTuple):
+class _WriteJob(Struct):  # a Struct, like the outcome, although it is never encoded: it is made in C
     work: Work[Any]
     future: asyncio.Future[Any]
     dry_run: bool  # whether the work is to be rolled back
 
 
-class _JobOutcome(NamedTuple):
+class _JobOutcome(Struct):
     value: Any = None
     error: BaseException | None = None
 
