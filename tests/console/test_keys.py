@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from keepers import Keeper, open_session
 from markup import Page
 
@@ -77,6 +78,34 @@ def test_created_key_works_and_its_text_is_shown_once(world: World, root: Keeper
     assert "Give items to players." in page.text
     [key] = world.get(KEYS).json["Keys"]
     assert (key["Owner"], key["MostPerRequest"], key["Servers"]) == ("Shop", 5, None)
+
+
+def test_dialog_names_whose_idempotency_keys_a_new_key_continues(world: World, root: Keeper) -> None:
+    old, body = create(world, Name="old shop"), {"Name": "new shop", "Owner": "Shop", "Role": "api"}
+    for replaced, shown in ((old["Id"], "API key old shop of Shop"), ("shop", "account Shop")):
+        preview = root.preview("POST", KEYS, body | {"Replaces": replaced}, back=PAGE)
+        assert f"Continues the Idempotency-Keys of {shown}" in Page(preview.raw.decode()).text
+    assert "Continues" not in Page(root.preview("POST", KEYS, body, back=PAGE).raw.decode()).text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "effect"),
+    [
+        ("/api/keeper/v1/users/Shop/roles", {"take[]": "api"}, "loses players.read"),
+        ("/api/keeper/v1/users/Shop/powers", {"api": "false"}, "loses players.read"),
+        ("/api/keeper/v1/users/Shop/suspend", {}, "stops working"),
+        ("/api/v1/users/Shop/admin/ban", {"duration": "1"}, "stops working"),
+    ],
+    ids=["roles", "powers", "suspension", "ban"],
+)
+def test_dialog_lists_the_keys_that_lose_something(
+    world: World, root: Keeper, path: str, body: dict[str, str], effect: str
+) -> None:
+    create(world, Name="bot", Permissions=["players.read"])
+    create(world, Name="key of another account", Permissions=["players.read"], Owner="Clerk")
+    shown = Page(root.preview("POST", path, body).raw.decode()).text
+    assert f"API key bot {effect}" in shown
+    assert "another account" not in shown
 
 
 def test_key_has_single_permissions_and_not_a_role_too(world: World, root: Keeper) -> None:

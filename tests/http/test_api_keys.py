@@ -9,6 +9,7 @@ import staff
 from api_keys import KEYS, create, use
 from gamekeeper import app
 from gamekeeper.game import api_keys as rules
+from gamekeeper.game import lookup
 from gamekeeper.http import key_guard
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import keys as stored_answers
@@ -58,6 +59,32 @@ def test_change_of_roles_lists_the_keys_that_lose_something(world: World) -> Non
     assert world.post(f"{path}?dryRun=true", {"take": ["shop"]}).json["WeakenedKeys"] == losing
     assert world.post(path, {"take": ["shop"]}).json["WeakenedKeys"] == losing
     assert world.post(path, {"give": ["shop"]}).json["WeakenedKeys"] == []
+
+
+def test_change_of_powers_lists_the_keys_that_lose_something(world: World) -> None:
+    key = create(world, Permissions=["users.query", "players.read"], Owner="Clerk")
+    create(world, Permissions=["players.read"], Owner="Clerk")
+    path, losing = "/api/keeper/v1/users/Clerk/powers", {"Id": key["Id"], "Name": "web shop", "Lost": ["users.query"]}
+    assert world.post(f"{path}?dryRun=true", {"usersquery": False}).json["WeakenedKeys"] == [losing]
+    assert world.post(path, {"usersquery": False}).json["WeakenedKeys"] == [losing]
+    assert world.post(path, {"usersquery": False}).json["WeakenedKeys"] == []
+
+
+def test_suspension_lists_all_working_keys_of_the_owner(world: World) -> None:
+    """Not only the newest: 1,001 newer keys, which lose nothing, are in front of them."""
+    staff.add_account(world, "Seller", "shop")
+    made = [create(world, Name=name, Role="shop", Owner="Seller") for name in ("a", "b", "revoked")]
+    world.call("DELETE", f"{KEYS}/{made[2]['Id']}")
+    later = ((lookup.new_guid(), made[0]["OwnerId"]) for _ in range(1001))
+    values = ", ".join(f"('{key}', '{owner}', '{key}', 'later', '[]', 4000000000000)" for key, owner in later)
+    world.sql(f"INSERT INTO api_keys (id, user_id, scope_id, name, permissions, created_at) VALUES {values}")  # noqa: S608 - ours
+    path = "/api/keeper/v1/users/Seller/suspend"
+    for dry_run in ("?dryRun=true", ""):
+        weakened = world.post(path + dry_run, {}).json["WeakenedKeys"]
+        assert [(each["Id"], each["Lost"]) for each in weakened] == [
+            (each["Id"], ["items.give", "players.read"]) for each in made[:2]
+        ]
+    assert world.post(path, {}).json["WeakenedKeys"] == []
 
 
 def test_key_of_a_suspended_owner_stops_at_once(world: World) -> None:

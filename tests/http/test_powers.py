@@ -35,7 +35,7 @@ def test_answer_has_the_exact_body(world: World) -> None:
     answer = change(world, "ann", {"ban": True, "Mute": "true"}, headers={"x-reason": "promoted"})
     assert (answer.status, answer.raw) == (
         200,
-        spelt({"Id": people.USER_IDS["Ann"], "Name": "Ann", **NOTHING, "Ban": True, "Mute": True}),
+        spelt({"Id": people.USER_IDS["Ann"], "Name": "Ann", **NOTHING, "Ban": True, "Mute": True, "WeakenedKeys": []}),
     )
     row = world.ledger()[-1]
     assert row.kind == "powers_changed"
@@ -44,6 +44,7 @@ def test_answer_has_the_exact_body(world: World) -> None:
         "Name": "Ann",
         **NOTHING,
         "Mute": True,
+        "WeakenedKeys": [],
     }
 
 

@@ -18,7 +18,7 @@ def test_suspended_account_has_no_token_and_gets_none_until_resumed(world: World
     token, refresh = pair["access_token"], pair["refresh_token"]
     assert world.get("/api/v1/players/Ann", token=token).status == 200
     shop = world.get("/api/v1/users/Shop").json["Id"]
-    assert act(world, "suspend", "Shop").json == {"Id": shop, "Name": "Shop", "Suspended": True}
+    assert act(world, "suspend", "Shop").json == {"Id": shop, "Name": "Shop", "Suspended": True, "WeakenedKeys": []}
     assert world.get("/api/v1/players/Ann", token=token).status == 401
     answer = world.post("/api/oauth/token", LOG_IN, by=None)
     assert (answer.status, answer.json["error"]) == (400, "unauthorized_client")

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.users import apply_change
-from gamekeeper.game import moderation
+from gamekeeper.cli.users import apply_change, print_losses
+from gamekeeper.game import key_losses, lookup, moderation
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.store.engine import Reading
@@ -29,9 +29,14 @@ def penalty_options(command: F) -> F:
 @terminal.database_option
 def ban(name: str, days: int, reason: str, database: str | None) -> None:
     """Ban an account. Its tokens are revoked, and it gets no new ones while the ban lasts."""
-    click.echo(
-        f"Banned {_apply(database, moderation.ban, ModerationRequest(name, days, reason))} {_describe_days(days)}."
-    )
+    losses = list[key_losses.KeyLoss]()
+
+    async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
+        losses[:] = await key_losses.find_of_ban(tx, await lookup.find_user(tx, name))
+        return await moderation.ban(tx, order)
+
+    click.echo(f"Banned {_apply(database, decide, ModerationRequest(name, days, reason))} {_describe_days(days)}.")
+    print_losses(losses)
 
 
 @click.command(epilog="Example: gamekeeper users unban Mallory")

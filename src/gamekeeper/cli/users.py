@@ -1,7 +1,8 @@
 """The command `users`: add, list and change accounts. The first account with API access is created here."""
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 from unicodedata import category
 
@@ -10,9 +11,10 @@ from msgspec.structs import replace
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.lazy_commands import LazyCommands
-from gamekeeper.game import accounts, lookup, new_passwords, permissions, roles
-from gamekeeper.game.changes import Decide, Decision
+from gamekeeper.game import accounts, key_losses, lookup, new_passwords, permissions, roles
+from gamekeeper.game.changes import Decide
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.key_losses import KeyLoss
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import BadField
@@ -20,7 +22,6 @@ from gamekeeper.game.roles import RoleRequest
 from gamekeeper.settings import Settings, variable
 from gamekeeper.store import moderation
 from gamekeeper.store import users as user_rows
-from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
@@ -357,9 +358,14 @@ def _require_name(name: str, settings: Settings) -> None:
 
 def change_roles(database: str | None, name: str, wanted: RoleRequest) -> None:
     """Give and take roles, grant and revoke permissions, and print what the account has then."""
-
-    async def decide(tx: Reading) -> Decision[User]:
-        return await roles.change_account(tx, name, wanted, None)
-
-    user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    rule = partial(roles.change_account, key=name, wanted=wanted, actor=None)
+    decide = partial(key_losses.decide, rule=rule)
+    user, losses = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
     click.echo(f"Permissions of {user.name}: {', '.join(list_permissions(user)) or 'none'}.")
+    print_losses(losses)
+
+
+def print_losses(losses: Iterable[KeyLoss]) -> None:
+    """Print the API keys that lose permissions by a change of their owner."""
+    for each in losses:
+        click.echo(f"API key {each.key.name} ({each.key.id}) loses {', '.join(sorted(each.lost))}.")

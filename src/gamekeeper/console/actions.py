@@ -10,7 +10,18 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from gamekeeper.console import api_calls, changes, dialogs, differences, erasing, keys, pages, password, sessions
+from gamekeeper.console import (
+    api_calls,
+    changes,
+    dialogs,
+    differences,
+    erasing,
+    keys,
+    pages,
+    password,
+    sessions,
+    weakened_keys,
+)
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
@@ -204,8 +215,15 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     deletes = any(each.kind == PlayerDeleted.kind for each in tried.entries)
     if erasing.is_erasure(request, form.call):
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
-    names, facts = await _find_names(request, tried.entries), await keys.list_facts(request, form.call, tried)
+    names, facts = await _find_names(request, tried.entries), await _list_facts(request, form.call, tried)
     return show(changes=list(zip(names, found, strict=True)), facts=facts, is_danger=deletes)
+
+
+async def _list_facts(request: Request, call: ApiCall, tried: Response) -> list[Fact]:
+    """List what a dialog shows besides the changes: the API key that a call is about, or the keys that it weakens."""
+    operation = api_calls.find_operation(request, call.method, call.path)[0].name
+    described = await keys.list_facts(request, operation, call, tried)
+    return [*described, *await weakened_keys.list_facts(request, operation, tried)]
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:

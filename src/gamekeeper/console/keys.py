@@ -9,11 +9,12 @@ from gamekeeper.console import api_calls, pages
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.roles import list_boxes
 from gamekeeper.console.texts import gettext
-from gamekeeper.game import api_keys
+from gamekeeper.game import api_keys, lookup
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.http.wire.api_keys import MOST_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord
+from gamekeeper.store import api_keys as rows
 from gamekeeper.store import catalogue, roles
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import Role
@@ -66,17 +67,29 @@ def show_issued(request: Request, answer: Response, back: str) -> Response:
     return pages.render(request, "key_issued.html", key=_decode_issued(answer.content), back=page)
 
 
-async def list_facts(request: Request, call: ApiCall, answer: Response) -> list[Fact]:
+async def list_facts(request: Request, operation: str, call: ApiCall, answer: Response) -> list[Fact]:
     """Describe the key that a call creates or changes, for its dialog. Other calls have no facts."""
-    if api_calls.find_operation(request, call.method, call.path)[0].name not in DESCRIBED:
+    if operation not in DESCRIBED:
         return []
-    key = _decode_record(answer.content)
-    names, _ = await request.services.keeper.store.read(lambda tx: _load(tx, [key]))
+    key, store = _decode_record(answer.content), request.services.keeper.store
+    names, _ = await store.read(lambda tx: _load(tx, [key]))
+    sent = {name.lower(): str(value) for name, value in (call.body or {}).items()}
     allowed = Fact(gettext("Role"), key.Role) if key.Role else Fact(gettext("Permissions"), ", ".join(key.Permissions))
     ends = pages.format_time(key.ExpiresAt) if key.ExpiresAt else gettext("never")
     used = pages.format_time(key.LastUsedAt) if key.LastUsedAt else gettext("never")
     facts = [Fact(gettext("Name"), key.Name), Fact(gettext("Owner"), key.Owner), allowed]
+    if "replaces" in sent:
+        facts.append(Fact(gettext("Continues the Idempotency-Keys of"), await _name_replaced(store, sent["replaces"])))
     return [*facts, *_list_limits(key, names), Fact(gettext("Expires"), ends), Fact(gettext("Last used"), used)]
+
+
+async def _name_replaced(tx: Reading, replaced: str) -> str:
+    """Return the name of the key or account whose Idempotency-Keys a new key continues."""
+    guid = lookup.parse_guid(replaced)
+    key = await rows.find(tx, guid) if guid else None
+    if key:
+        return gettext("API key %(name)s of %(owner)s", name=key.name, owner=key.user)
+    return gettext("account %(name)s", name=(await lookup.find_user(tx, replaced)).name)
 
 
 async def _load(tx: Reading, keys: Iterable[KeyRecord]) -> tuple[dict[str, str], dict[str, Role]]:

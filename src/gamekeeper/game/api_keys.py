@@ -60,11 +60,6 @@ class IssuedKey(NamedTuple):
     held: frozenset[str]  # permissions that the key has now
 
 
-class KeyLoss(NamedTuple):
-    key: ApiKey
-    lost: frozenset[str]  # permissions that the key loses
-
-
 def include(named: Iterable[str], role: str | None = None) -> frozenset[str]:
     """Return the permissions of a key with those that they include, whoever owns it."""
     if role == ADMIN:
@@ -82,16 +77,6 @@ def find_held(key: ApiKey, owner: User | None, table: Mapping[str, Role]) -> fro
 
 def _is_usable(owner: User) -> bool:
     return owner.ban_reason is None and not owner.suspended and permissions.can_log_in(owner)
-
-
-async def find_losses(tx: Reading, before: User, after: User) -> list[KeyLoss]:
-    """Return the keys of an account that lose permissions when the account changes."""
-    table = await role_rows.read_all(tx)
-    losses = [
-        KeyLoss(key, find_held(key, before, table) - find_held(key, after, table))
-        for key in await rows.read_list(tx, before.id)
-    ]
-    return [each for each in losses if each.lost]
 
 
 def list_own(key: ApiKey, table: Mapping[str, Role]) -> frozenset[str]:

@@ -145,10 +145,6 @@ def read_permissions(body: wire.powers.ChangePowers) -> dict[str, bool]:
     return {wire.powers.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
 
 
-def encode_permissions(user: User) -> bytes:
-    return encode(wire.powers.HeldPowers(user.id, user.name, *permissions.find_powers(user)))
-
-
 def encode_token(pair: TokenPair) -> bytes:
     seconds = (pair.expires_at - pair.issued_at) // 1000
     dates = (format_http_date(pair.issued_at), format_http_date(pair.expires_at))

@@ -1,9 +1,10 @@
 from functools import partial
 
-from gamekeeper.game import powers
+from gamekeeper.game import key_losses, permissions, powers
 from gamekeeper.game import refusals as no
+from gamekeeper.game.key_losses import ChangedOwner
 from gamekeeper.game.role_refusals import HeldByRole, LastManager
-from gamekeeper.http import codec, samples, wire
+from gamekeeper.http import codec, samples, weakened_keys, wire
 from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -25,7 +26,14 @@ GROUP = Group("Powers", "Permissions of accounts.")
 async def change_powers(request: Request, body: wire.powers.ChangePowers) -> Response:
     """Grant or revoke an account's permissions. The caller must have each of them."""
     given = codec.read_permissions(body)
-    decide = partial(powers.change, key=request.params[0], given=given, actor=request.caller.actor)
-    answer = await request.change(decide, codec.encode_permissions)
+    rule = partial(powers.change, key=request.params[0], given=given, actor=request.caller.actor)
+    answer = await request.change(partial(key_losses.decide, rule=rule), _encode)
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer
+
+
+def _encode(changed: ChangedOwner) -> bytes:
+    user, weakened = changed.user, weakened_keys.make_list(changed.losses)
+    return wire.encode(
+        wire.powers.HeldPowers(user.id, user.name, *permissions.find_powers(user), WeakenedKeys=weakened)
+    )

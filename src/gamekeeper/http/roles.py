@@ -5,19 +5,16 @@ from functools import partial
 
 from msgspec import UNSET, UnsetType
 
-from gamekeeper.game import api_keys, lookup, permissions, roles
+from gamekeeper.game import key_losses, lookup, permissions, roles
 from gamekeeper.game import refusals as no
 from gamekeeper.game import role_refusals as role_no
-from gamekeeper.game.api_keys import KeyLoss
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PowersChanged, RolesChanged
+from gamekeeper.game.key_losses import KeyLoss
 from gamekeeper.game.roles import RoleDraft, RoleRequest
-from gamekeeper.http import samples, wire
+from gamekeeper.http import samples, weakened_keys, wire
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import roles as rows
-from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import Role
 from gamekeeper.store.users import User
 
@@ -134,13 +131,8 @@ async def change_user_roles(request: Request, body: wire.roles.ChangeRoles) -> R
     """Give and take roles and permissions of an account. The caller must have each of them."""
     wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
 
-    async def decide(tx: Reading) -> Decision[tuple[User, list[KeyLoss]]]:
-        made = await roles.change_account(tx, request.params[0], wanted, request.caller.actor)
-        changed = (each.user for each in made.changes if isinstance(each, PowersChanged | RolesChanged))
-        losses = await api_keys.find_losses(tx, next(changed, made.result), made.result)
-        return Decision(made.changes, (made.result, losses), subject=made.subject)
-
-    answer = await request.change(decide, lambda changed: _encode_held(*changed))
+    rule = partial(roles.change_account, key=request.params[0], wanted=wanted, actor=request.caller.actor)
+    answer = await request.change(partial(key_losses.decide, rule=rule), lambda changed: _encode_held(*changed))
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer
 
@@ -171,6 +163,5 @@ def _encode_record(role: Role) -> bytes:
 
 def _encode_held(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
     direct, held = permissions.list_granted(user.powers, user.grants), permissions.list_held(user)
-    weakened = [wire.roles.WeakenedKey(each.key.id, each.key.name, sorted(each.lost)) for each in losses]
-    names = list(permissions.list_roles(user))
+    names, weakened = list(permissions.list_roles(user)), weakened_keys.make_list(losses)
     return wire.encode(wire.roles.HeldRoles(user.id, user.name, names, sorted(direct), sorted(held), weakened))

@@ -1,13 +1,15 @@
 """Staff: list the accounts with permissions, suspend and resume accounts, end their sessions."""
 
+from collections.abc import Iterable
 from functools import partial
 
-from gamekeeper.game import permissions, suspensions
+from gamekeeper.game import key_losses, permissions, suspensions
 from gamekeeper.game import refusals as no
 from gamekeeper.game import staff as rules
+from gamekeeper.game.key_losses import KeyLoss
 from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.game.staff import StaffMember
-from gamekeeper.http import samples, wire
+from gamekeeper.http import samples, weakened_keys, wire
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
@@ -62,8 +64,8 @@ async def end_sessions(request: Request) -> Response:
 )
 async def suspend_user(request: Request) -> Response:
     """Suspend an account: its tokens are revoked, and it cannot log in. The game is not affected."""
-    decide = partial(suspensions.suspend, key=request.params[0], actor=request.caller.actor)
-    answer = await request.change(decide, _encode_suspension)
+    rule = partial(suspensions.suspend, key=request.params[0], actor=request.caller.actor)
+    answer = await request.change(partial(key_losses.decide, rule=rule), lambda done: _encode_suspension(*done))
     request.services.callers.clear_cache()
     return answer
 
@@ -83,8 +85,9 @@ async def resume_user(request: Request) -> Response:
     return await request.change(decide, _encode_suspension)
 
 
-def _encode_suspension(user: User) -> bytes:
-    return wire.encode(wire.staff.Suspension(user.id, user.name, Suspended=user.suspended))
+def _encode_suspension(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
+    weakened = weakened_keys.make_list(losses)
+    return wire.encode(wire.staff.Suspension(user.id, user.name, Suspended=user.suspended, WeakenedKeys=weakened))
 
 
 def _make_member(member: StaffMember) -> wire.staff.StaffMember:

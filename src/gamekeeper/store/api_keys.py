@@ -94,6 +94,11 @@ async def read_list(tx: Reading, user_id: str | None = None) -> list[ApiKey]:
     return [_to_key(row) for row in await tx.all(SQL.newest_of_user, user_id, LIST_LIMIT)]
 
 
+async def read_live_of_user(tx: Reading, user_id: str) -> list[ApiKey]:
+    """Read all keys of an account that work at present, in order of their names."""
+    return [_to_key(row) for row in await tx.all(SQL.live_of_user, user_id)]
+
+
 async def read_ids_of_user(tx: Reading, user_id: str) -> list[str]:
     """Read the ids of all keys of an account."""
     return [row[0] for row in await tx.all(SQL.ids_of_user, user_id)]

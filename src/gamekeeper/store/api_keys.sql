@@ -14,7 +14,7 @@ WHERE x.hash = $1 AND (x.ends_at IS NULL OR x.ends_at > {now})
   AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
   AND u.ban_reason IS NULL AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
 
--- The newest keys. This statement and the three after it select the same columns; each uses another index.
+-- The newest keys. This statement and the four after it select the same columns; each uses another index.
 -- name: newest
 SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
        k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
@@ -32,6 +32,16 @@ SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.perm
        k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
 FROM api_keys k JOIN users u ON u.id = k.user_id
 WHERE k.user_id = $1 ORDER BY k.created_at DESC, k.id LIMIT $2;
+
+-- name: live_of_user
+SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
+       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
+       k.last_used, k.last_address,
+       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+FROM api_keys k JOIN users u ON u.id = k.user_id
+WHERE k.user_id = $1 AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+ORDER BY k.name, k.id;
 
 -- name: find
 SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,

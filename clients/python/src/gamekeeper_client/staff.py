@@ -6,14 +6,16 @@ from msgspec import Struct
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
+from gamekeeper_client.roles import WeakenedKey
 
 
 class Suspension(Struct, rename="pascal"):
-    """An account, and whether it is suspended."""
+    """An account, and whether it is suspended; `weakened_keys` are its API keys that stop working by that."""
 
     id: str
     name: str
     suspended: bool
+    weakened_keys: list[WeakenedKey] = []
 
 
 class StaffMember(Struct, rename="pascal"):

@@ -8,6 +8,7 @@ from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
 from gamekeeper_client.paging import Direction, LegacyPage, Page, build_page_query, iterate_pages
 from gamekeeper_client.players import Player
+from gamekeeper_client.roles import WeakenedKey
 from gamekeeper_client.tokens import hash_password
 
 R = TypeVar("R")
@@ -49,7 +50,7 @@ class User(Struct, Generic[R], rename="pascal"):
 
 
 class HeldPowers(Struct, rename="pascal"):
-    """All permissions of an account."""
+    """All permissions of an account; `weakened_keys` are its API keys that lose permissions by a change."""
 
     id: str
     name: str
@@ -61,6 +62,7 @@ class HeldPowers(Struct, rename="pascal"):
     users_query: bool
     users_manage: bool
     game_link: bool
+    weakened_keys: list[WeakenedKey] = []
 
 
 class Registered(Struct, rename="pascal"):

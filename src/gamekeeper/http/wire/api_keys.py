@@ -101,3 +101,11 @@ class FoundKey(KeyRecord):
 
 class KeyList(Struct):
     Keys: list[KeyRecord]
+
+
+class WeakenedKey(Struct):
+    """An API key that loses the permissions in `Lost`, because its owner loses them or can no longer log in."""
+
+    Id: Guid
+    Name: str
+    Lost: list[str]

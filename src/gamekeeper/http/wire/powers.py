@@ -4,6 +4,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.wire.api_keys import WeakenedKey
+
 _QUERY = Meta(extra={"or": "users.query"}, description="Also accepted as `users.query`.")
 _MANAGE = Meta(extra={"or": "users.manage"}, description="Also accepted as `users.manage`.")
 _LINK = Meta(extra={"or": "game.link"}, description="Also accepted as `game.link`.")
@@ -23,7 +25,10 @@ class ChangePowers(Struct):
 
 
 class HeldPowers(Struct):
-    """All permissions of an account; the spec's `Power` has some of them."""
+    """All permissions of an account; the spec's `Power` has some of them.
+
+    `WeakenedKeys`: API keys of the account that lose permissions by the change.
+    """
 
     Id: str
     Name: str
@@ -35,6 +40,7 @@ class HeldPowers(Struct):
     UsersQuery: bool
     UsersManage: bool
     GameLink: bool
+    WeakenedKeys: list[WeakenedKey] = []
 
 
 RIGHTS = {  # field of the request body → name of the permission, where the two differ

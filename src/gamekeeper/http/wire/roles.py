@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.permissions import PERMISSIONS
+from gamekeeper.http.wire.api_keys import WeakenedKey
 from gamekeeper.http.wire.scalars import Guid, Natural, Text
 
 RoleNames = Annotated[list[Text], Meta(max_length=100, description="Names of roles.")]
@@ -62,14 +63,6 @@ class ChangeRoles(Struct):
     take: RoleNames | UnsetType = UNSET
     grant: PermissionNames | UnsetType = UNSET
     revoke: PermissionNames | UnsetType = UNSET
-
-
-class WeakenedKey(Struct):
-    """An API key that loses permissions with its owner."""
-
-    Id: Guid
-    Name: str
-    Lost: list[str]
 
 
 class HeldRoles(Struct):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from gamekeeper.http.wire.api_keys import WeakenedKey
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, Natural, PlainInt32
 
@@ -38,11 +39,12 @@ class StaffList(Struct):
 
 
 class Suspension(Struct):
-    """An account, and whether it is suspended."""
+    """An account, and whether it is suspended. `WeakenedKeys`: API keys of the account that stop working by that."""
 
     Id: Guid
     Name: str
     Suspended: bool
+    WeakenedKeys: list[WeakenedKey] = []
 
 
 class EndedSessions(Struct):

@@ -17,7 +17,7 @@ TOGETHER: Mapping[type[Struct], Sequence[str]] = {ItemSlot: ("ItemId", "Quantity
 READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
     PutPlayer: [name for name in RankedPlayer.__struct_fields__ if name not in PutPlayer.__struct_fields__],
     ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
-    ChangePowers: ["Id", "Name"],
+    ChangePowers: ["Id", "Name", "WeakenedKeys"],
     SaveRole: ["Name", "BuiltIn"],
 }
 
