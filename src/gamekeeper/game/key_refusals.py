@@ -2,6 +2,7 @@
 
 Malformed        BadAddressRange
 Forbidden        KeyOutOfReach  KeyBeyondQuota  KeyManagesNoKeys  AddressNotAllowed  ServerNotAllowed
+                 PlayerOnOtherServer
 NotFound         NoSuchKey
 Conflict         KeyRevoked  ItemNotAllowed  GiftTooLarge  QuotaReached
 TooManyRequests  TooManyKeyRequests
@@ -32,6 +33,10 @@ class AddressNotAllowed(Forbidden):
 
 class ServerNotAllowed(Forbidden):
     """The API key '{name}' may not speak for the game server '{server}', only for: {known}."""
+
+
+class PlayerOnOtherServer(Forbidden):
+    """Player '{player}' is online on the game server '{server}', for which the API key '{name}' may not speak."""
 
 
 class NoSuchKey(NotFound):

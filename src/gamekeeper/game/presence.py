@@ -1,15 +1,24 @@
 """Presence: a player is online while a game server with a valid lease says so."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.key_refusals import PlayerOnOtherServer
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchServer
 from gamekeeper.store import clock, presence
 from gamekeeper.store.engine import Reading, Store, Writing
 
 EXPIRE_SECONDS = 0.5
+
+
+class Speaker(NamedTuple):
+    """An API key that may speak for some game servers only."""
+
+    key: str  # name of the key
+    servers: Collection[str]
 
 
 async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[int, int]]:
@@ -22,8 +31,10 @@ async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[i
     return Decision([Unlogged(renew)], (await clock.now(tx) + lease_ms, online))
 
 
-async def join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
+async def join(tx: Reading, server: str, ids: Sequence[str], speaker: Speaker | None = None) -> Decision[int]:
+    """Bring players online; those on another game server move, unless `speaker` may not speak for that server."""
     await _lock_server_and_players(tx, server, ids)
+    await _refuse_elsewhere(tx, ids, speaker)
     here = await presence.count_of_server(tx, server)
     already = await presence.find_on_server(tx, server, ids)
     return Decision(
@@ -37,6 +48,21 @@ async def leave(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
     here = await presence.count_of_server(tx, server)
     leaving = await presence.find_on_server(tx, server, ids)
     return Decision([Unlogged(partial(presence.leave, name=server, ids=sorted(leaving)))], here - len(leaving))
+
+
+async def require_reach(tx: Reading, player_id: str, speaker: Speaker | None) -> None:
+    """Lock a player; refuse a speaker that may not speak for the game server on which the player is online."""
+    if speaker is not None:
+        await presence.lock_players(tx, [player_id])
+        await _refuse_elsewhere(tx, [player_id], speaker)
+
+
+async def _refuse_elsewhere(tx: Reading, ids: Sequence[str], speaker: Speaker | None) -> None:
+    if speaker is None or not ids:
+        return
+    for player_id, server in (await presence.find_servers_of(tx, ids)).items():
+        if server not in speaker.servers:
+            raise PlayerOnOtherServer(player=player_id, server=server, name=speaker.key)
 
 
 async def close_server(tx: Reading, server: str) -> Decision[int]:

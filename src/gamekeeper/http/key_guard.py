@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 
 from gamekeeper.game.key_refusals import AddressNotAllowed, ServerNotAllowed, TooManyKeyRequests
+from gamekeeper.game.presence import Speaker
 from gamekeeper.store.api_keys import KeyCallerRow, KeyLimits
 
 MINUTE = 60.0  # seconds
@@ -54,6 +55,11 @@ def require_server(key: CallingKey | None, server: str) -> None:
     """Refuse an API key that may speak only for other game servers."""
     if key is not None and key.limits.servers is not None and server not in key.limits.servers:
         raise ServerNotAllowed(name=key.name, server=server, known=", ".join(key.limits.servers))
+
+
+def find_speaker(key: CallingKey | None) -> Speaker | None:
+    """Return the API key if it may speak for some game servers only."""
+    return None if key is None or key.limits.servers is None else Speaker(key.name, key.limits.servers)
 
 
 def _is_inside(address: str, networks: tuple[Network, ...]) -> bool:

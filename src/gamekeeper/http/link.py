@@ -5,14 +5,17 @@ from functools import partial
 
 from gamekeeper.game import catalogue, link, lookup, player_edits, presence
 from gamekeeper.game import refusals as no
-from gamekeeper.game.key_refusals import ServerNotAllowed
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.key_refusals import PlayerOnOtherServer, ServerNotAllowed
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, codec, instants, paging, player_records, samples, wire
-from gamekeeper.http.key_guard import require_server
+from gamekeeper.http.key_guard import find_speaker, require_server
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.players import StoredPlayer
 
 ENTRIES = (
     wire.lists.Paged[wire.catalogue.ItemEntry]
@@ -84,6 +87,7 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
     refusals=(
         *(no.MissingField, no.ReservedName, no.WrongVariableType),
         *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
+        PlayerOnOtherServer,
         *(
             no.NameTaken,
             no.SlotOutOfRange,
@@ -99,7 +103,7 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
 )
 async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str) -> Response:
     """Create a player, or report changes of a player."""
-    decide = partial(
+    put = partial(
         link.put_player,
         player_id=player_id,
         report=codec.read_report(body),
@@ -107,6 +111,11 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
         codec=request.services.keeper.changes.codec,
         account_id=request.caller.account_id,
     )
+
+    async def decide(tx: Reading) -> Decision[StoredPlayer]:
+        await presence.require_reach(tx, player_id, find_speaker(request.caller.key))
+        return await put(tx)
+
     return await request.change(decide, player_records.encode_record)
 
 
@@ -152,14 +161,14 @@ async def record_heartbeat(request: Request, body: wire.link.Lease, server: str)
     access=WRITE,
     body=wire.link.Players,
     answer=wire.link.Online,
-    refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
+    refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed, PlayerOnOtherServer),
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
 async def report_joined(request: Request, body: wire.link.Players, server: str) -> Response:
     """Report players who have come online."""
     require_server(request.caller.key, server)
-    decide = partial(presence.join, server=server, ids=body.Players)
+    decide = partial(presence.join, server=server, ids=body.Players, speaker=find_speaker(request.caller.key))
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
 

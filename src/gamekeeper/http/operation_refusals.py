@@ -58,6 +58,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "range": "192.0.2.0/33",
     "address": "192.0.2.7",
     "server": samples.REALM,
+    "player": samples.PLAYER_ID,
     "approval": samples.MAIL_ID,
     "state": "denied",
     "hint": "Did you mean 'player'?",

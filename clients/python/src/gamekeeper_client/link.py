@@ -118,7 +118,8 @@ class Link:
         Returns the player's record after the change.
         Raises UnappliedChanges if `fields.applied_seq` is too old, MissingField, BadField, UnknownField, ReservedName,
         NameTaken, NoSuchPlayer, NoSuchUser, NoSuchItem, NoSuchBag, NoSuchSpell, NoSuchVariable, WrongVariableType,
-        SlotOutOfRange, StackTooLarge, SpellAlreadyKnown, ChangesTrimmed, CursorAhead, RoleMissing.
+        SlotOutOfRange, StackTooLarge, SpellAlreadyKnown, ChangesTrimmed, CursorAhead, PlayerOnOtherServer,
+        RoleMissing.
         """
         return Payload(Player, body=fields)
 
@@ -150,7 +151,7 @@ class Link:
         server: name of the game server.
         players: ids of the players.
         Returns how many players are on the server after the change.
-        Raises ServerNotAllowed, NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
+        Raises ServerNotAllowed, PlayerOnOtherServer, NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
         """
         return Payload(int, field="Online", body={"Players": list(players)})
 
