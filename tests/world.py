@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -137,6 +138,14 @@ class World:
 
         return self.run(self.keeper.store.write(execute))
 
+    def read_tables(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return the rows of the tables as sorted texts, read in one transaction: one per table takes far longer."""
+
+        async def read(tx: Reading) -> dict[str, list[str]]:
+            return {name: sorted(repr(tuple(row)) for row in await tx.all(_select_all(name))) for name in names}
+
+        return self.run(self.keeper.store.write(read))
+
     async def _send(
         self,
         method: str,
@@ -172,6 +181,11 @@ class World:
         start, *pieces = sent
         found = {name.decode(): value.decode() for name, value in start["headers"]}
         return Answer(start["status"], found, b"".join(each["body"] for each in pieces))
+
+
+@cache
+def _select_all(table: str) -> Statement:
+    return Statement(f"all rows of {table}", {"": f"SELECT * FROM {table}"})  # noqa: S608 - names out of schema.sql
 
 
 @contextmanager
