@@ -80,6 +80,12 @@ def test_arguments_are_checked() -> None:
         settings.load({}, port=0)
 
 
+def test_held_request_waits_no_longer_than_its_key_is_stored() -> None:
+    with pytest.raises(BadSetting, match=r"^GAMEKEEPER_APPROVAL_HOURS is 49; it must be at most 48"):
+        settings.load({}, database="sqlite:///x", approval_hours=49, key_days=2)
+    assert settings.load({}, database="sqlite:///x", approval_hours=48, key_days=2).approval_hours == 48
+
+
 def test_zero_is_allowed_where_documented() -> None:
     assert settings.load({"GAMEKEEPER_REFRESH_GRACE_SECONDS": "0"}).refresh_grace_seconds == 0
 

@@ -190,7 +190,9 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
         _check(each.name, values.get(each.name, each.default), each.metadata["least"], each.metadata["most"])
     _check_pattern(values.get("name_pattern", ""))
     _check_public_url(str(values.get("public_url", "")))
-    return Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
+    made = Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
+    _check_approval_hours(made)
+    return made
 
 
 def find_source(name: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -247,6 +249,16 @@ def _check_public_url(url: str) -> None:
     if url and not re.fullmatch(r"https?://[^\s/?#@]+/?", url):
         raise BadSetting(
             f"{variable('public_url')} is '{url}'; it must be an address without a path, such as https://keeper.example.org."
+        )
+
+
+def _check_approval_hours(settings: Settings) -> None:
+    """Require that a held request waits no longer than its Idempotency-Key is stored: a retry would be held anew."""
+    hours, days = settings.approval_hours, settings.key_days
+    if hours > days * 24:
+        raise BadSetting(
+            f"{variable('approval_hours')} is {hours}; it must be at most {days * 24}, because "
+            f"{variable('key_days')} is {days}."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import people
+from approving import DECIDER, ROOT, RULES, count_coins, decide, give, hold, let_decide, make_strict
 from expectations import everything
 from gamekeeper.game import approvals
 from gamekeeper.settings import BadSetting
@@ -14,43 +15,10 @@ from people import COIN
 from proof import refused
 from world import Answer, World
 
-ROOT = "/api/keeper/v1/approvals"
-GIVE = "/api/v1/players/Bob/items/give"
-RULES = "items.give>10000, people.erase, spells.write, staff.manage"
-DECIDER = "Clerk"
-
 
 @pytest.fixture
 def strict(make_world: Callable[..., World]) -> World:
-    """Return a world with rules, in which Clerk decides on approvals."""
-    world = make_world(approvals=RULES)
-    return let_decide(world)
-
-
-def let_decide(world: World) -> World:
-    grant = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
-    world.sql(grant, people.USER_IDS[DECIDER])
-    return world
-
-
-def give(world: World, quantity: int = 12_000, key: str | None = None, by: str = "Shop", query: str = "") -> Answer:
-    headers = {"X-Reason": "order 7"} | ({"Idempotency-Key": key} if key else {})
-    return world.post(GIVE + query, {"itemid": COIN.id, "quantity": quantity}, by=by, headers=headers)
-
-
-def hold(world: World, key: str | None = None) -> str:
-    answer = give(world, key=key)
-    refused(answer, 409, "approval_required")
-    return answer.json["ApprovalId"]
-
-
-def decide(world: World, approval: str, act: str = "approve", by: str = DECIDER, query: str = "") -> Answer:
-    return world.post(f"{ROOT}/{approval}/{act}{query}", by=by, headers={"X-Reason": "checked"})
-
-
-def count_coins(world: World, player: str = "Bob") -> int:
-    slots = world.get(f"/api/v1/players/{player}/items/inventory").json
-    return sum(each["Quantity"] for each in slots if each.get("ItemId") == COIN.id)
+    return make_strict(make_world)
 
 
 def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
@@ -112,7 +80,8 @@ def test_own_approval_is_refused(strict: World) -> None:
 def test_requester_who_lost_the_permission_is_refused(strict: World) -> None:
     approval = hold(strict)
     strict.sql("DELETE FROM role_permissions WHERE role = 'api' AND permission = 'items.give'")
-    refused(decide(strict, approval), 403, "permission_missing")
+    refused(decide(strict, approval), 409, "requester_lost_access")
+    refused(decide(strict, approval, query="?dryRun=true"), 409, "requester_lost_access")
     strict.sql("UPDATE users SET api = {false} WHERE id = $1", people.USER_IDS["Shop"])
     refused(decide(strict, approval), 409, "requester_lost_access")
     assert count_coins(strict) == 0
@@ -130,7 +99,8 @@ def test_changed_state_is_refused_and_shown_anew(strict: World) -> None:
 def test_expired_approval_is_not_carried_out(strict: World) -> None:
     approval = hold(strict, "k3")
     strict.sql("UPDATE approvals SET expires_at = 1")
-    refused(decide(strict, approval), 409, "approval_expired")
+    for act in ("approve", "deny"):
+        refused(decide(strict, approval, act), 409, "approval_expired")
     refused(give(strict, key="k3"), 409, "approval_expired")
     assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["State"] == "expired"
 
@@ -170,6 +140,24 @@ def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> 
     answers = first.run(approve_all())
     assert sorted(each.status for each in answers) == [200, *[409] * 19]
     assert count_coins(first) == 12_000
+
+
+def test_parallel_approvals_of_a_change_that_could_be_repeated_carry_out_once(
+    make_world: Callable[..., World],
+) -> None:
+    """The state that an invitation starts from stays the same, so only the approval itself can stop a second one."""
+    worlds = [make_strict(make_world, public_url="https://keeper.example")]
+    worlds.append(make_world(approvals=RULES, public_url="https://keeper.example"))
+    held = worlds[0].post("/api/keeper/v1/invitations", {"email": "new@example.test", "roles": ["moderator"]})
+    path = f"{ROOT}/{held.json['ApprovalId']}/approve"
+
+    async def approve_all() -> list[Answer]:
+        return await asyncio.gather(*(worlds[number % 2].send("POST", path, by=DECIDER) for number in range(20)))
+
+    answers = worlds[0].run(approve_all())
+    assert sorted(each.status for each in answers) == [200, *[409] * 19]
+    kinds = [row.kind for row in worlds[0].ledger()]
+    assert (kinds.count("invitation_sent"), kinds.count("change_approved")) == (1, 1)
 
 
 def test_without_rules_nothing_is_held(world: World) -> None:

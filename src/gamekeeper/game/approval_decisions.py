@@ -9,12 +9,14 @@ from gamekeeper.store.approvals import DENIED, Approval
 from gamekeeper.store.engine import Reading, Writing
 
 
-async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: str | None) -> Decision[Approval]:
+async def deny(
+    tx: Reading, approval_id: str, account_id: str | None, token_id: str, reason: str | None
+) -> Decision[Approval]:
     """Deny a held change. `account_id`: the caller, another account than the requester's; None: the command line."""
     await approvals.lock_waiting(tx, approval_id)
     found = await approvals.find(tx, approval_id)
     if account_id is not None:
-        approvals.require_other(found, account_id)
+        await approvals.require_other(tx, found, account_id, token_id)
 
     async def write(tx: Writing) -> None:
         rows.decide(tx, approval_id, DENIED, account_id, reason)

@@ -29,7 +29,7 @@ class ApprovalDecided(Conflict):
 
 
 class RequesterLostAccess(Conflict):
-    """The account or API key that asked for this change can no longer log in. Deny the approval."""
+    """The account or API key that asked for this change can no longer make it. Deny the approval."""
 
 
 class OwnApproval(Forbidden):

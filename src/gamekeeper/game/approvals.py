@@ -16,6 +16,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.approval_refusals import ApprovalDecided, ApprovalExpired, NoSuchApproval, OwnApproval
 from gamekeeper.game.effects import (
     Change,
+    InvitationSent,
     ItemsChanged,
     PlayerChanged,
     PlayerDeleted,
@@ -23,17 +24,20 @@ from gamekeeper.game.effects import (
     RoleDeleted,
     RoleSaved,
     RolesChanged,
+    SecondFactorsReset,
     SpellsChanged,
     Unlogged,
     UserBanned,
     UserDeleted,
     UserMuted,
+    UserResumed,
+    UserSuspended,
     UserUnbanned,
     UserUnmuted,
     VariablesSet,
 )
 from gamekeeper.settings import BadSetting, variable
-from gamekeeper.store import approvals
+from gamekeeper.store import api_keys, approvals
 from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.ledger import LedgerEntry
@@ -52,6 +56,10 @@ PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that h
     RolesChanged: "staff.manage",
     RoleSaved: "staff.manage",
     RoleDeleted: "staff.manage",
+    InvitationSent: "staff.manage",  # it gives roles too
+    UserSuspended: "staff.manage",
+    UserResumed: "staff.manage",
+    SecondFactorsReset: "staff.manage",
 }
 RENAME, PROGRESS = "players.rename", "players.progress"
 HOLDABLE = sorted({GIVE, TAKE, RENAME, PROGRESS, *PERMISSIONS.values()})
@@ -73,6 +81,15 @@ NO_REQUEST = HeldRequest("", "", "", "", b"")
 FindRequest = Callable[[], HeldRequest]
 
 
+class ApproverKey(NamedTuple):
+    """The approver's Idempotency-Key, under which the answer to the approver is stored."""
+
+    scope_id: str
+    key: str
+    fingerprint: str
+    make_answer: Callable[[bytes], bytes]  # makes the answer to the approver from that to the requester
+
+
 class Consent(NamedTuple):
     """The approval of a held change by a second person."""
 
@@ -81,6 +98,7 @@ class Consent(NamedTuple):
     approver_id: str
     reason: str | None
     check_requester: Callable[[Reading], Coroutine[Any, Any, None]]  # refuses if the requester lost a permission
+    approver_key: ApproverKey | None = None
 
 
 class HeldEntry(msgspec.Struct):
@@ -131,7 +149,9 @@ def list_permissions(changes: Sequence[Change | Unlogged]) -> set[str]:
     found = {PERMISSIONS[type(each)] for each in changes if type(each) in PERMISSIONS}
     for each in changes:
         if isinstance(each, PlayerChanged):
-            found.add(RENAME if each.before.name != each.after.name else PROGRESS)
+            fields = set(each.sides()[1].player or ())
+            found |= {RENAME} if "name" in fields else set()
+            found |= {PROGRESS} if fields - {"name"} else set()
     return found
 
 
@@ -231,9 +251,16 @@ def require_waiting(approval_id: str, state: str | None) -> None:
         raise ApprovalDecided(state=state)
 
 
-def require_other(approval: Approval, account_id: str) -> None:
-    """Refuse to let an account, with any of its tokens and API keys, decide on its own request."""
+async def require_other(tx: Reading, approval: Approval, account_id: str, token_id: str) -> None:
+    """Refuse to let an account decide on its own request, with any of its tokens and API keys.
+
+    An API key counts as the requester's also if the requester made it, or asked with it: its owner can be changed, but
+    the requester still knows its text.
+    """
     if approval.actor_id == account_id:
+        raise OwnApproval
+    key = await api_keys.find(tx, token_id)
+    if key is not None and (key.created_by == approval.actor_id or key.id == approval.token_id):
         raise OwnApproval
 
 

@@ -141,6 +141,9 @@ class Changes:
             kept = body if decision.stored_result is None else answer(decision.stored_result)
             save = keys.replace if intent.consent else keys.insert
             save(tx, *key, keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
+        if own := intent.consent and intent.consent.approver_key:
+            kept = keys.StoredAnswer(own.fingerprint, own.make_answer(body))
+            keys.insert(tx, own.scope_id, own.key, kept, _find_subject(decision))
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
         """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""
@@ -164,12 +167,17 @@ class Changes:
         return ApplyResult(kept.answer, replayed=True)
 
     async def _find_rule(self, tx: Writing, intent: Intent, decision: Decision[Any]) -> str | None:
-        """Return the rule that holds a change for approval. Count the gifts of one that is not held."""
+        """Return the rule that holds a change for approval. Count the gifts of one that is not held.
+
+        A gift beyond a limit of its caller is refused now: its approval would be refused.
+        """
         if not self.rules or intent.find_request is None or not intent.actor_id or intent.over_link:
             return None
         rule = None
         if intent.consent is None:
             rule = await approvals.find_rule(tx, self.rules, intent.actor_id, decision.changes)
+        if rule is not None and intent.gift_limits is not None:
+            await gifts.require_within(tx, intent.gift_limits, decision.changes, decision.undoes)
         if rule is None:
             await approvals.count_gifts(tx, self.rules, intent.actor_id, decision.changes)
         return rule
@@ -251,7 +259,10 @@ async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decisi
 async def _decide_with_consent(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
     """Run the rule of an approved change: its approval must still wait, and the requester must still be allowed."""
     if intent.consent:
+        own = intent.consent.approver_key
         await approvals.lock_waiting(tx, intent.consent.approval_id)
+        if own and await keys.find(tx, own.scope_id, own.key):
+            raise IdempotencyInProgress  # a parallel request has used the approver's key
         await intent.consent.check_requester(tx)
     return await decide(tx)
 
@@ -303,7 +314,8 @@ def _find_key(intent: Intent) -> tuple[str, str] | None:
 
 
 def _find_claim(intent: Intent) -> int | None:
-    if not intent.key or intent.dry_run:
+    key = _find_key(intent)
+    if key is None:
         return None
-    digest = hashlib.blake2b(f"{intent.scope_id or intent.actor_id}\n{intent.key}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b("\n".join(key).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -77,7 +77,15 @@ async def count_gifts(
         await _require_within(tx, limits, {item_id: quantity for item_id, quantity in found.items() if quantity > 0})
 
 
-async def _require_within(tx: Writing, limits: GiftLimits, given: Mapping[str, int]) -> None:
+async def require_within(
+    tx: Writing, limits: GiftLimits, changes: Iterable[Change | Unlogged], undoes: int | None
+) -> None:
+    """Refuse gifts beyond a limit without counting them: they wait for an approval."""
+    given = {item_id: quantity for item_id, quantity in list_gifts(changes, undoes).items() if quantity > 0}
+    await _require_within(tx, limits, given, counts=False)
+
+
+async def _require_within(tx: Writing, limits: GiftLimits, given: Mapping[str, int], *, counts: bool = True) -> None:
     for item_id, quantity in given.items():
         if limits.items is not None and item_id not in limits.items:
             raise ItemNotAllowed(item=item_id)
@@ -91,9 +99,9 @@ async def _require_within(tx: Writing, limits: GiftLimits, given: Mapping[str, i
                 most[limit.giver_id, item_id] = min(found, most.get((limit.giver_id, item_id), found))
     if not most:
         return
-    totals = await gifts.add(tx, (gifts.Gift(giver_id, item_id, given[item_id]) for giver_id, item_id in most))
+    added = given if counts else dict.fromkeys(given, 0)
+    totals = await gifts.add(tx, (gifts.Gift(giver_id, item_id, added[item_id]) for giver_id, item_id in most))
     for total in totals:
-        limit = most[total.giver_id, total.item_id]
-        if total.quantity > limit:
-            before = total.quantity - given[total.item_id]
+        limit, before = most[total.giver_id, total.item_id], total.quantity - added[total.item_id]
+        if before + given[total.item_id] > limit:
             raise QuotaReached(most=limit, item=total.item_id, given=before, ends_at=total.ends_at)

@@ -13,16 +13,18 @@ from gamekeeper.game.approval_refusals import (
     OwnApproval,
     RequesterLostAccess,
 )
-from gamekeeper.game.approvals import GIVE, Consent
+from gamekeeper.game.approvals import GIVE, ApproverKey, Consent
+from gamekeeper.game.changes import Intent
 from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits
-from gamekeeper.game.refusals import ChangedMeanwhile
-from gamekeeper.http import dispatcher, samples, wire
+from gamekeeper.game.refusals import ChangedMeanwhile, PowerMissing, RoleMissing
+from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.http import dispatcher, dry_runs, samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Response
+from gamekeeper.http.response import Response, make_change_response
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import gifts, roles, users
 from gamekeeper.store.api_keys import ApiKey
@@ -82,27 +84,19 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     example_answer=wire.approvals.Approved(samples.MAIL_ID, DONE, "{}"),
 )
 async def approve(request: Request, approval_id: str) -> Response:
-    """Approve a change of another account, and carry it out if its preview still holds."""
-    store = request.services.keeper.store
+    """Approve a change of another account, and carry it out if its preview still holds.
+
+    What its operation refuses now, such as a gift to a deleted player, is refused here too.
+    """
+    store, intent = request.services.keeper.store, request.make_intent()
+    if (replayed := await request.services.keeper.changes.replay(intent)) is not None:
+        return make_change_response(replayed, request.route.path)
     found = await approvals.find(store, approval_id)
-    approvals.require_other(found, request.caller.account_id)
+    await approvals.require_other(store, found, request.caller.account_id, request.caller.token_id)
     approvals.require_waiting(found.id, found.state)
-    intent, dry_run = request.make_intent(), request.dry_run
-    route, params = request.services.router.find(found.method, found.path.encode("latin-1"))
-    check = partial(_check_requester, found=found, route=route)
-    consent = Consent(found.id, found.scope_id, request.caller.account_id, intent.reason, check)
-    run = partial(_make_request, request, found, consent)
-    caller = await _load_requester(store, found)
-    try:
-        done = await dispatcher.call_as(run(dry_run=dry_run), caller, route, params)
-    except ChangedMeanwhile:
-        # show what would change now: the approver can look at it, and approve again
-        tried = await dispatcher.call_as(run(dry_run=True), caller, route, params)
-        await approvals.renew_preview(store, found.id, tried.state_fingerprint, tried.entries)
-        raise
+    done = await _carry_out(request, found, intent)
     request.services.callers.clear_cache()  # the change may have changed permissions
-    state = found.state if dry_run else DONE
-    content = wire.encode(wire.approvals.Approved(found.id, state, done.content.decode()))
+    content = _encode_approved(done.content, found.id, found.state if request.dry_run else DONE)
     return Response(content, entries=done.entries, state_fingerprint=done.state_fingerprint)
 
 
@@ -119,7 +113,13 @@ async def deny(request: Request, approval_id: str) -> Response:
     """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""
     me, reason = request.caller, request.make_intent().reason
     return await request.change(
-        partial(approval_decisions.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
+        partial(
+            approval_decisions.deny,
+            approval_id=approval_id,
+            account_id=me.account_id,
+            token_id=me.token_id,
+            reason=reason,
+        ),
         lambda denied: wire.encode(make_approval(denied._replace(decider=me.name))),
     )
 
@@ -143,6 +143,35 @@ def make_approval(row: Approval) -> wire.approvals.Approval:
     )
 
 
+async def _carry_out(request: Request, found: Approval, intent: Intent) -> Response:
+    """Run the held request as its requester. `intent`: that of the approver."""
+    store, approver_key = request.services.keeper.store, None
+    route, params = request.services.router.find(found.method, found.path.encode("latin-1"))
+    if intent.key:
+        answer = partial(_encode_approved, approval_id=found.id, state=DONE)
+        scope_id = intent.scope_id or request.caller.account_id
+        approver_key = ApproverKey(scope_id, intent.key, intent.fingerprint, answer)
+    check = partial(_check_requester, found=found, route=route)
+    consent = Consent(found.id, found.scope_id, request.caller.account_id, intent.reason, check, approver_key)
+    run = partial(_make_request, request, found, consent)
+    caller = await _load_requester(store, found)
+    try:
+        if request.dry_run:
+            await check(store)  # else the transaction of the change checks it
+        return await dispatcher.call_as(run(dry_run=request.dry_run), caller, route, params)
+    except ChangedMeanwhile:
+        # show what would change now: the approver can look at it, and approve again
+        tried = await dispatcher.call_as(run(dry_run=True), caller, route, params)
+        await approvals.renew_preview(store, found.id, tried.state_fingerprint, tried.entries)
+        raise
+    except (PermissionMissing, PowerMissing, RoleMissing):
+        raise RequesterLostAccess from None  # it is the requester who lacks a permission, not the caller
+
+
+def _encode_approved(answer: bytes, approval_id: str, state: str) -> bytes:
+    return wire.encode(wire.approvals.Approved(approval_id, state, answer.decode()))
+
+
 def _make_request(request: Request, found: Approval, consent: Consent, *, dry_run: bool) -> Request:
     """Make the held request again, with the consent of the approver."""
     headers = {b"content-type": found.content_type.encode(), b"idempotency-key": (found.key or "").encode()}
@@ -153,7 +182,7 @@ def _make_request(request: Request, found: Approval, consent: Consent, *, dry_ru
         id=request.id,
         method=found.method,
         raw_path=found.path.encode("latin-1"),
-        raw_query=(f"{found.query}&dryrun=true" if dry_run else found.query).encode("latin-1"),
+        raw_query=(dry_runs.make_dry_run(found.query) if dry_run else found.query).encode("latin-1"),
         headers={name: value for name, value in headers.items() if value},
         scope={"headers": (), "client": (request.address, 0)},
         receive=request.receive,
@@ -173,7 +202,7 @@ async def _load_requester(tx: Reading, found: Approval) -> Caller:
     key = await key_rows.find(tx, found.token_id) if found.token_id else None
     if key is not None:
         held = api_keys.find_held(key, user, await roles.read_all(tx))
-        if not key.live:
+        if key.user_id != user.id:  # it belongs to another account now
             raise RequesterLostAccess
     token_id, limits = found.token_id or lookup.ZERO_GUID, await _load_gift_limits(tx, user, key)
     return Caller(user.id, user.name, token_id, read_only=False, permissions=held, gift_limits=limits)

@@ -33,6 +33,12 @@ def is_requested(query: Mapping[str, str], headers: Mapping[bytes, bytes]) -> bo
     return True in given
 
 
+def make_dry_run(raw_query: str) -> str:
+    """Return a query for a dry run of a request; one that says `dryRun=false` must not say both."""
+    kept = [pair for pair in raw_query.split("&") if pair and pair.partition("=")[0].lower() not in _KNOWN]
+    return "&".join([*kept, "dryrun=true"])
+
+
 def reject_in_body(body: object, known: frozenset[str]) -> None:
     """Reject a body with a field similar to `dryRun`: only the query can request one. `known`: the API's fields."""
     names = cast("Mapping[str, object]", body).keys() if isinstance(body, dict) else known

@@ -20,6 +20,7 @@ FROM (SELECT * FROM (SELECT * FROM approvals WHERE CAST($4 AS TEXT) IS NULL AND 
                      ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_all
       UNION ALL
       SELECT * FROM (SELECT * FROM approvals WHERE state = $4 AND (requested_at, id) < ($1, $2)
+                       AND (state <> 'waiting' OR expires_at > {now})
                      ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_state) AS a
 ORDER BY a.requested_at DESC, a.id DESC;
 
@@ -30,14 +31,15 @@ SELECT COUNT(*) FROM (SELECT 1 FROM approvals WHERE state = 'waiting' AND expire
 SELECT CASE WHEN state = 'waiting' AND expires_at <= {now} THEN 'expired' ELSE state END
 FROM approvals WHERE id = $1 {for_update};
 
+-- What was needed to run the request again is removed with the decision.
 -- name: decide
-UPDATE approvals SET state = $2, decided_at = {now}, decided_by = $3, decision_reason = $4 WHERE id = $1;
+UPDATE approvals SET state = $2, decided_at = {now}, decided_by = $3, decision_reason = $4, query = '', body = '' WHERE id = $1;
 
 -- name: renew_preview
 UPDATE approvals SET state_fingerprint = $2, preview = CAST($3 AS {json}) WHERE id = $1 AND state = 'waiting';
 
 -- name: expire
-UPDATE approvals SET state = 'expired' WHERE state = 'waiting' AND expires_at <= {now};
+UPDATE approvals SET state = 'expired', query = '', body = '' WHERE state = 'waiting' AND expires_at <= {now};
 
 -- name: erase
 UPDATE approvals SET path = '', query = '', body = '', reason = NULL, decision_reason = NULL, preview = CAST('[]' AS {json}),

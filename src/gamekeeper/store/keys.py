@@ -36,7 +36,7 @@ def insert(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tu
 
 def replace(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
     """Replace the marker of a held change by its answer."""
-    tx.defer(SQL.replace, account_id, key, kept.answer, *about)
+    tx.defer(SQL.replace, account_id, key, *kept, *about)
 
 
 def make_marker(approval_id: str) -> bytes:

@@ -8,8 +8,12 @@ SELECT 1 FROM idempotency_keys WHERE account_id = CAST($1 AS {guid}) AND key = $
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)
 VALUES ($1, $2, $3, $4, {now}, $5, $6);
 
+-- Replaces the marker of a held change by its answer, which is stored as long as any other from now on.
 -- name: replace
-UPDATE idempotency_keys SET answer = $3, player_id = $4, user_id = $5 WHERE account_id = $1 AND key = $2;
+INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)
+VALUES ($1, $2, $3, $4, {now}, $5, $6)
+ON CONFLICT (account_id, key) DO UPDATE SET answer = excluded.answer, at = excluded.at, player_id = excluded.player_id,
+                                            user_id = excluded.user_id;
 
 -- name: touch
 UPDATE idempotency_keys SET at = at WHERE account_id = $1 AND key = $2;

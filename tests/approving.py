@@ -1,0 +1,50 @@
+"""Worlds with rules for approval, held gifts and decisions on them, for tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+import people
+from people import COIN
+from proof import refused
+from world import Answer, World
+
+ROOT = "/api/keeper/v1/approvals"
+GIVE = "/api/v1/players/Bob/items/give"
+RULES = "items.give>10000, people.erase, spells.write, staff.manage"
+DECIDER = "Clerk"
+
+
+def make_strict(make_world: Callable[..., World], **settings: Any) -> World:
+    """Return a world with rules, in which Clerk decides on approvals."""
+    return let_decide(make_world(**{"approvals": RULES} | settings))
+
+
+def let_decide(world: World, name: str = DECIDER) -> World:
+    grant = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
+    world.sql(grant, people.USER_IDS[name])
+    return world
+
+
+def give(
+    world: World, quantity: int = 12_000, key: str | None = None, by: str = "Shop", query: str = "", **more: Any
+) -> Answer:
+    headers = {"X-Reason": "order 7"} | ({"Idempotency-Key": key} if key else {})
+    return world.post(GIVE + query, {"itemid": COIN.id, "quantity": quantity}, by=by, headers=headers, **more)
+
+
+def hold(world: World, key: str | None = None, **more: Any) -> str:
+    answer = give(world, key=key, **more)
+    refused(answer, 409, "approval_required")
+    return answer.json["ApprovalId"]
+
+
+def decide(
+    world: World, approval: str, act: str = "approve", by: str = DECIDER, query: str = "", **more: Any
+) -> Answer:
+    headers = {"X-Reason": "checked"} | more.pop("headers", {})
+    return world.post(f"{ROOT}/{approval}/{act}{query}", by=by, headers=headers, **more)
+
+
+def count_coins(world: World, player: str = "Bob") -> int:
+    slots = world.get(f"/api/v1/players/{player}/items/inventory").json
+    return sum(each["Quantity"] for each in slots if each.get("ItemId") == COIN.id)
