@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from keepers import ACT, Keeper
+from keepers import ACT, Keeper, open_session
 from markup import Page
 
 import people
+import staff
 from gamekeeper.console import tokens
 from world import SENT, World
 
@@ -39,6 +40,28 @@ def test_list_shows_kind_and_owner(world: World, root: Keeper) -> None:
     assert page.links["Clerk"] == f"/console/accounts/{people.USER_IDS['Clerk']}"
     assert "never" in page.text
     assert "gka_" not in page.html
+
+
+def test_own_page_shows_address_and_browser_of_each_session(world: World, keeper: Callable[[str], Keeper]) -> None:
+    here, there = ({"user-agent": f"Firefox/{number}"} for number in (1, 2))
+    for headers, address in ((here, "192.0.2.7"), (there, "2001:db8::7")):
+        world.post("/api/oauth/token", LOG_IN, by=None, headers=headers, address=address)
+    shop = keeper("Shop").page("/console/me").text
+    assert "192.0.2.7 Firefox/1" in shop
+    assert "2001:db8::7 Firefox/2" in shop
+    assert "console session this session unknown" in shop  # opened by the test, without a sign-in
+    assert "192.0.2.7" not in keeper("Clerk").page("/console/accounts/" + people.USER_IDS["Clerk"]).text
+
+
+def test_addresses_of_others_need_the_permissions_of_the_security_log(world: World, root: Keeper) -> None:
+    world.post("/api/oauth/token", LOG_IN, by=None, address="192.0.2.7")
+    page = "/console/accounts/" + people.USER_IDS["Shop"]
+    assert "192.0.2.7" in root.page(page).text
+    manager = staff.save_role(world, "manager", ["users.manage", "users.query"])
+    staff.add_account(world, "Manager", manager)
+    shown = open_session(world, "Manager", world.get("/api/v1/users/Manager").json["Id"]).page(page).text
+    assert "Tokens" in shown
+    assert "192.0.2.7" not in shown
 
 
 def test_filter_lists_tokens_of_one_account(root: Keeper) -> None:

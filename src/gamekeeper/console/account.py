@@ -22,6 +22,7 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.roles import Role
 from gamekeeper.store.second_factors import SecondFactor
+from gamekeeper.store.security import SignIn
 from gamekeeper.store.users import Powers, User
 
 CHANGES_PER_PAGE = 20  # audit log changes per page of the account's history
@@ -70,6 +71,7 @@ class AccountView(NamedTuple):
     ban: Penalty | None
     mute: Penalty | None
     tokens: tokens.TokenPage
+    sign_ins: Mapping[str, SignIn] | None  # by id of a token; None: the viewer may not see them
     history: HistoryPage
     roles: Mapping[str, Role]
     factors: list[SecondFactor]
@@ -106,6 +108,7 @@ async def show(request: Request) -> Response:
         tokens=sight.tokens.tokens,
         more_tokens=sight.tokens.next is not None,
         own=request.caller.token_id,
+        sign_ins=sight.sign_ins,
         home=f"/console/accounts/{user.id}",
         operations=f"/api/v1/users/{user.id}",
         changes=await changes.load_entries(request, sight.history.changes, sight.history.undone),
@@ -133,10 +136,16 @@ async def show_own(request: Request) -> Response:
     me = request.caller
     if "users.query" in me.permissions:
         return pages.redirect(f"/console/accounts/{me.account_id}")
-    page = await tokens.find_active(
-        request.services.keeper.store, me.account_id, mail_cursor.START, tokens.TOKENS_PER_PAGE
+    store = request.services.keeper.store
+    page = await tokens.find_active(store, me.account_id, mail_cursor.START, tokens.TOKENS_PER_PAGE)
+    return pages.render(
+        request,
+        "me.html",
+        tokens=page.tokens,
+        more_tokens=page.next is not None,
+        own=me.token_id,
+        sign_ins=await tokens.find_sign_ins(store, me.account_id, page),
     )
-    return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
 
 
 async def _load_view(tx: Reading, request: Request) -> AccountView:
@@ -152,6 +161,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         ban=await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
         tokens=page,
+        sign_ins=await tokens.find_sign_ins(tx, user.id, page) if _can_see_sign_ins(request, user) else None,
         history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
         roles=await roles.read_all(tx),
         factors=await second_factors.read_of_user(tx, user.id),
@@ -161,6 +171,11 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
 def _can_see_tokens(request: Request, user: User) -> bool:
     """Return whether the caller may see and revoke the account's tokens: its owner and account managers may."""
     return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
+
+
+def _can_see_sign_ins(request: Request, user: User) -> bool:
+    """Return whether the caller may see addresses and browsers of the account: the owner and readers of the log may."""
+    return user.id == request.caller.account_id or {"audit.read", "users.query"} <= request.caller.permissions
 
 
 def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[RoleRow]:

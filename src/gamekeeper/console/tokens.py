@@ -10,8 +10,9 @@ from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import tokens
+from gamekeeper.store import security, tokens
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.security import SignIn
 from gamekeeper.store.tokens import IssuedToken
 
 TOKENS_PER_PAGE = 50
@@ -46,6 +47,11 @@ async def show(request: Request) -> Response:
         own=request.caller.token_id,
     )
     return pages.with_refusal(shown, refused)
+
+
+async def find_sign_ins(tx: Reading, user_id: str, page: TokenPage) -> dict[str, SignIn]:
+    """Find from which address and with which browser the account got the tokens of a page."""
+    return await security.find_sign_ins(tx, user_id, {each.id: each.issued_at for each in page.tokens})
 
 
 async def find_active(tx: Reading, user_id: str | None, before: MailCursor, limit: int) -> TokenPage:

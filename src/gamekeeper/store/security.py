@@ -8,6 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("security")
+NEAR_MS = 60_000  # milliseconds between the issue of a token and its sign-in event, at most
 
 
 class SecurityRow(NamedTuple):
@@ -46,6 +47,13 @@ class KnownAddress(NamedTuple):
     used_at: int | None  # last use, updated once a day; None: not since the first day
 
 
+class SignIn(NamedTuple):
+    """Where the sign-in of a token or session came from."""
+
+    address: str | None
+    browser: str | None
+
+
 class SecurityFilter(NamedTuple):
     user_id: str | None
     kind: str | None
@@ -69,6 +77,16 @@ async def read_page(tx: Reading, wanted: SecurityFilter, before: tuple[int, str]
     """Read events before the cursor (time, id), newest first."""
     rows = await tx.all(SQL.page, *before, wanted.since, wanted.until, limit, wanted.user_id, wanted.kind)
     return [SecurityRow(*row) for row in rows]
+
+
+async def find_sign_ins(tx: Reading, user_id: str, tokens: Mapping[str, int]) -> dict[str, SignIn]:
+    """Find the sign-ins of an account's tokens: id of the token → origin. `tokens`: id → time of issue.
+
+    Tokens without one were issued in another way, or the event is older than the log is kept.
+    """
+    given = as_table({"id": each, "issued_at": str(at)} for each, at in tokens.items())
+    rows = await tx.all(SQL.sign_ins, given, user_id, NEAR_MS) if tokens else ()
+    return {row[0]: SignIn(*row[1:]) for row in rows}
 
 
 async def read_of_person(tx: Reading, user_id: str, after: tuple[int, str], limit: int) -> list[PersonEvent]:

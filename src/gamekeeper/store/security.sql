@@ -39,6 +39,13 @@ FROM (SELECT * FROM (SELECT * FROM masked_security
                      ORDER BY at DESC, id DESC LIMIT $5) AS of_both) AS s
 ORDER BY at DESC, id DESC;
 
+-- The sign-ins of some tokens of an account. An event is written with its token, so its time is near that of the issue.
+-- name: sign_ins
+SELECT r.credential_id, r.address, r.browser
+FROM json_each($1) AS given, {each} masked_security r
+WHERE r.user_id = $2 AND r.kind = 'sign_in' AND r.at >= CAST(given.value->>'issued_at' AS {long}) - $3
+  AND r.at <= CAST(given.value->>'issued_at' AS {long}) + $3 AND r.credential_id = CAST(given.value->>'id' AS {guid}) {end_each};
+
 -- name: of_person
 SELECT id, at, kind, actor_id, address, browser, credential_id, details FROM masked_security
 WHERE user_id = $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4;
