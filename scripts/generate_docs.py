@@ -14,9 +14,9 @@ from gamekeeper.settings import Settings, show_value, variable
 
 DOCS = Path(__file__).parent.parent / "docs"
 WIDTH = 100
-GUARDED_RULE = """ It includes `keys.manage` and `staff.manage` only in console
-sessions, for tokens got with a [second factor](second-factors.md), and on accounts without one; the setting
-`GAMEKEEPER_STAFF_WITHOUT_SECOND_FACTOR` can forbid the latter."""
+GUARDED_RULE = """ A token can use `keys.manage` and
+`staff.manage` only if it was got with a [second factor](second-factors.md), or if the account has none; the setting
+`GAMEKEEPER_STAFF_WITHOUT_SECOND_FACTOR` can forbid that too. Console sessions always can."""
 SETTINGS_HEAD = """# Settings
 
 For operators. This page lists every setting with its default and its meaning.

@@ -127,8 +127,7 @@ class Settings:
     )
     staff_without_second_factor: bool = setting(
         True,
-        "Whether a token of an account without a second factor can manage staff and keys by the permission "
-        "users.manage; console sessions always can.",
+        "Whether a token of an account without a second factor can manage staff and keys; console sessions always can.",
     )
     secret_key_file: str = setting(
         "",

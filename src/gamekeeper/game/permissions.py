@@ -52,8 +52,8 @@ COLUMNS: Mapping[str, str] = {  # flag in Powers → permission that it grants
     "users_manage": "users.manage",
     "game_link": "game.link",
 }
-# permissions that users.manage includes only in console sessions, for tokens got with a second factor, and, by the
-# setting staff_without_second_factor, on accounts without one
+# permissions that only console sessions have, tokens got with a second factor, and, by the setting
+# staff_without_second_factor, those of accounts without one; API keys if they name them
 GUARDED = frozenset({"keys.manage", "staff.manage"})
 FLAGS: Mapping[str, str] = {permission: flag for flag, permission in COLUMNS.items()}
 STAFF = "staff.manage"
@@ -97,12 +97,10 @@ BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; a mi
 def find_effective(powers: Powers, grants: Grants, *, guarded: bool = True) -> frozenset[str]:
     """Return all permissions of an account: granted directly, by roles, and included in others.
 
-    `guarded`: also those in GUARDED that are only included in others.
+    `guarded`: also those in GUARDED.
     """
-    if ADMIN in grants.roles:
-        return ALL
-    held = list_granted(powers, grants) | grants.by_roles
-    return include(held) if guarded else include(held) - (GUARDED - held)
+    held = ALL if ADMIN in grants.roles else include(list_granted(powers, grants) | grants.by_roles)
+    return held if guarded else held - GUARDED
 
 
 def list_granted(powers: Powers, grants: Grants) -> frozenset[str]:
