@@ -15,7 +15,7 @@ from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.doctor import findings as limits
-from world import World
+from world import KEY_FILE, World
 
 MAIL = "mail"
 GIB = 1 << 30
@@ -306,6 +306,16 @@ def test_database_file_readable_by_others_gives_a_note(world: World) -> None:
     for mode, wanted in ((0o644, True), (0o640, False), (0o600, False)):
         file.chmod(mode)
         assert any("Run: chmod 600" in each.message for each in findings(world)) is wanted
+
+
+def test_key_file_readable_by_others_gives_a_note(make_world: Callable[..., World], tmp_path: Path) -> None:
+    file = tmp_path / "secret.key"
+    file.write_bytes(Path(KEY_FILE).read_bytes())
+    world = make_world(secret_key_file=str(file))
+    for mode, wanted in ((0o644, 1), (0o604, 1), (0o640, 0), (0o400, 0)):
+        file.chmod(mode)
+        found = findings(world, "second factors")
+        assert [each.message.endswith(f"Run: chmod 600 {file}") for each in found] == [True] * wanted
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

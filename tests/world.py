@@ -30,6 +30,7 @@ T = TypeVar("T")
 CLI = Intent(request_id="test")
 OK = 200
 KEY_FILE = str(Path(__file__).parent / "secret_key_of_tests.txt")
+Path(KEY_FILE).chmod(0o600)  # as the doctor wants it; git does not store this mode
 PUBLIC_URL = "https://keeper.example.test"  # invitations need an address
 SENT = hash_for_wire(people.PASSWORD)
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost, to make tests fast

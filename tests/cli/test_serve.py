@@ -282,6 +282,20 @@ def test_newer_schema_is_refused(serves: SERVES, database: str, world: World) ->
 
 
 @ON_SQLITE
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems have modes of files")
+def test_key_file_readable_by_others_is_warned_of(serves: SERVES, database: str) -> None:
+    file = Path(database.removeprefix("sqlite:///") + ".key")
+    file.touch()
+    for mode, wanted in ((0o644, 1), (0o600, 0)):
+        file.chmod(mode)
+        serving = serves(database)
+        assert serving.first_line.startswith("Gamekeeper is ready")
+        assert sum(line.endswith(f"Run: chmod 600 {file}") for line in serving.errors) == wanted
+        serving.process.terminate()
+        assert serving.process.wait(timeout=SECONDS) == 0
+
+
+@ON_SQLITE
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX systems limit open files")
 def test_low_file_limit_is_warned_of_and_never_reached(serves: SERVES, database: str) -> None:
     """At the limit granian would retry to accept a connection without a pause, at the cost of a whole core."""

@@ -218,7 +218,8 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
     store = keeper.store
     await migrate(store)
     found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]
-    return await users.has_api_account(store), found, await store.find_cautions()
+    cautions = [*await store.find_cautions(), *doctor.describe_key_file(keeper)]
+    return await users.has_api_account(store), found, cautions
 
 
 def _require_free_address(settings: Settings) -> str:

@@ -7,7 +7,7 @@ The doctor reads in pages within one snapshot, so it can run while a server runs
 from gamekeeper.doctor.examination import examine
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, Finding
 from gamekeeper.doctor.imports import IMPORTS, find_unfinished_imports
-from gamekeeper.doctor.settings import TLS_ADVICE, check_standbys, is_exposed, lacks_tls
+from gamekeeper.doctor.settings import TLS_ADVICE, check_standbys, describe_key_file, is_exposed, lacks_tls
 
 __all__ = [
     "ERROR",
@@ -17,6 +17,7 @@ __all__ = [
     "TLS_ADVICE",
     "Finding",
     "check_standbys",
+    "describe_key_file",
     "examine",
     "find_unfinished_imports",
     "is_exposed",

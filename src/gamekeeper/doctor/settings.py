@@ -49,7 +49,20 @@ def check(keeper: Keeper) -> list[Finding]:
         found.append(
             Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")
         )
+    found += [Finding(NOTE, "second factors", each) for each in describe_key_file(keeper)]
     return found + (_check_file(keeper.store.path) if keeper.store.path else [])
+
+
+def describe_key_file(keeper: Keeper) -> list[str]:
+    """Describe what is wrong with the mode of the key file: with it and the database, second factors are known."""
+    file = keeper.key_file.path
+    if file is None or not _can_others_read(file):
+        return []
+    return [f"All users of this machine can read the key file {file} of the second factors. Run: chmod 600 {file}"]
+
+
+def _can_others_read(file: Path) -> bool:
+    return os.name == "posix" and file.exists() and bool(file.stat().st_mode & OTHERS_CAN_READ)
 
 
 def _check_file(file: Path) -> list[Finding]:
@@ -59,6 +72,6 @@ def _check_file(file: Path) -> list[Finding]:
             f"The disk of {file} has {disk.free / GIB:.2f} GiB left. When it is full, changes fail: free some space."
         )
         found.append(Finding(NOTE, "disk", message))
-    if os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
+    if _can_others_read(file):
         found.append(Finding(NOTE, "settings", f"All users of this machine can read {file}. Run: chmod 600 {file}"))
     return found
