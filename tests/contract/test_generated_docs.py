@@ -6,6 +6,7 @@ import click
 import pytest
 
 from gamekeeper.cli.commands import gamekeeper
+from gamekeeper.game.security import KINDS
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "generate_docs.py"
 
@@ -33,3 +34,9 @@ def test_every_command_has_help_and_a_database_option(command: click.Command) ->
     if command.name != "demo":
         assert command.epilog
         assert command.epilog.startswith("Example: ")
+
+
+def test_table_of_the_security_log_has_every_kind_of_event() -> None:
+    page = (SCRIPT.parents[1] / "docs" / "security-log.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{kind}` | {meaning} |" for kind, meaning in KINDS.items()]
