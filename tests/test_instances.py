@@ -20,8 +20,8 @@ class Instance:
     def __init__(self, url: str) -> None:
         self.client = httpx.Client(base_url=url, timeout=60)
 
-    def log_in(self) -> str:
-        return self.client.post("/api/oauth/token", json=LOG_IN).json()["access_token"]
+    def log_in(self, name: str = "Root") -> str:
+        return self.client.post("/api/oauth/token", json=LOG_IN | {"username": name}).json()["access_token"]
 
     def call(self, method: str, path: str, token: str, json: object = None, key: str | None = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token}"} | ({"Idempotency-Key": key} if key else {})
@@ -103,6 +103,23 @@ def test_revoked_api_key_stops_on_both_instances(instances: tuple[Instance, Inst
     assert one.call("GET", "/api/v1/players/Ann", key["Key"]).status_code == 401
     until(lambda: two.call("GET", "/api/v1/players/Ann", key["Key"]).status_code == 401)
     assert time.monotonic() - revoked < PROMISED_SECONDS
+
+
+def test_taken_role_stops_on_both_instances(instances: tuple[Instance, Instance]) -> None:
+    """http/test_revoking.py tests the exact time on the other instance, with its own clock."""
+    one, two = instances
+    root, roles = one.log_in(), "/api/keeper/v1/users/Shop/roles"
+    assert one.call("POST", roles, root, {"give": ["moderator"]}).status_code == 200
+    key = one.call("POST", "/api/keeper/v1/keys", root, {"Name": "bot", "Role": "moderator", "Owner": "Shop"}).json()
+    token = one.log_in("Shop")
+
+    def mute(instance: Instance, credential: str) -> int:
+        return instance.call("POST", "/api/v1/players/Ann/admin/mute?dryRun=true", credential, {}).status_code
+
+    assert {mute(each, credential) for each in instances for credential in (token, key["Key"])} == {200}
+    assert one.call("POST", roles, root, {"take": ["moderator"]}).status_code == 200
+    assert {mute(one, credential) for credential in (token, key["Key"])} == {400}
+    until(lambda: {mute(two, credential) for credential in (token, key["Key"])} == {400})
 
 
 def test_200_parallel_gifts_on_both_instances_never_pass_a_daily_limit(

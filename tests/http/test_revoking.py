@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+import api_keys
 import people
+import staff
 from expectations import everything
 from gamekeeper.http import caller, gate, large_bodies
 from gamekeeper.store import tokens as stored
@@ -133,6 +135,43 @@ def test_revocation_works_at_once_here_and_within_five_seconds_elsewhere(
     clock.monotonic = lambda: 1005.0
     assert not works(elsewhere, pair)
     assert caller.CACHE_SECONDS < 5
+
+
+@pytest.mark.parametrize("credential", ["token", "API key"])
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/api/keeper/v1/users/Guard/roles", {"take": ["muter"]}, 400),
+        ("PUT", "/api/keeper/v1/roles/muter", {"permissions": []}, 400),
+        ("POST", "/api/keeper/v1/users/Guard/suspend", {}, 401),
+    ],
+    ids=["taken role", "edited role", "suspension"],
+)
+def test_lost_permission_is_missing_at_once_here_and_within_five_seconds_elsewhere(
+    make_world: Callable[..., World],
+    monkeypatch: pytest.MonkeyPatch,
+    credential: str,
+    method: str,
+    path: str,
+    body: dict[str, Any],
+    status: int,
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 1000.0)
+    monkeypatch.setattr(caller, "time", clock)
+    here, elsewhere = make_world(), make_world()
+    muter = staff.save_role(here, "muter", ["moderation.mute"])
+    token = staff.add_account(here, "Guard", "api", muter)
+    if credential == "API key":
+        token = api_keys.create(here, Permissions=["moderation.mute"], Owner="Guard")["Key"]
+
+    def mute(world: World) -> int:
+        return world.post("/api/v1/players/Bob/admin/mute?dryRun=true", {}, token=token).status
+
+    assert [mute(here), mute(elsewhere)] == [200, 200]
+    assert here.call(method, path, body=body).status == 200
+    assert mute(here) == status
+    clock.monotonic = lambda: 1005.0
+    assert mute(elsewhere) == status
 
 
 def test_token_revoked_during_its_lookup_is_not_cached_as_active(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
