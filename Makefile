@@ -28,7 +28,7 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/basedpyright
 
-chromium: ## install Debian's Chromium for the console's tests, as root, if there is none
+chromium: ## install Debian's Chromium without windows for the console's tests, as root, if there is none
 	@scripts/install_chromium.sh
 
 promtool: .venv/bin/python ## fetch promtool from Debian's package for the tests of the alert rules, if there is none
