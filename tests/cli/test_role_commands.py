@@ -37,8 +37,19 @@ def test_roles_are_listed_saved_and_deleted(command: CommandLine) -> None:
     helper = ("roles", "save", "helper", "--permission", "players.read", "--permission", "mute", "--about", "Helps.")
     assert command.says(*helper) == "Permissions of the role helper: moderation.mute, players.read.\n"
     assert "Helps." in command.says("roles", "list")
-    command.refuses("roles", "save", "helper", "--permission", "items.mint", code=2)
+    refused = command.refuses("roles", "save", "helper", "--permission", "items.mint", code=2)
+    assert "Choose one of players.read, " in refused
+    assert "moderation.ban" in refused
+    assert " ban," not in refused
     assert command.says("roles", "delete", "helper") == "Deleted the role helper.\n"
+
+
+def test_read_only_role_is_shown_as_such(command: CommandLine) -> None:
+    saved = command.says("roles", "save", "auditor", "--permission", "audit.read", "--read-only")
+    assert saved == "Permissions of the role auditor: audit.read.\nThe role is read-only.\n"
+    rows = {line.split()[0]: line for line in command.says("roles", "list").splitlines()}
+    assert "  yes  " in rows["auditor"]
+    assert "  no  " in rows["shop"]
 
 
 def test_last_manager_is_protected_on_the_command_line_too(first_command: CommandLine) -> None:

@@ -103,13 +103,23 @@ def test_serve_starts_answers_and_shuts_down(serves: SERVES, database: str, know
 def test_first_start_prints_how_to_create_an_account(serves: SERVES, empty_database: str) -> None:
     server = serves(empty_database)
     assert "is ready" in server.first_line
-    assert server.errors[0] == "No account has API access yet. Create the first one with:"
+    assert server.errors[0] == "No account can log in yet. Create the first one with:"
     line = server.errors[1].split("  gamekeeper ")[1].split(" --database ")[0]
     CommandLine(empty_database).says(*line.split(), "--password-stdin", typed="moss and lanterns")
     assert server.stop(signal.SIGINT) == (0, "")
     again = serves(empty_database)
     assert again.stop() == (0, "")
     assert again.errors == []
+
+
+def test_unknown_role_that_requires_a_factor_is_a_warning(
+    serves: SERVES, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAMEKEEPER_SECOND_FACTOR_ROLES", "admin,bosses")
+    server = serves(database)
+    warning = "WARNING: GAMEKEEPER_SECOND_FACTOR_ROLES names the role bosses, which does not exist."
+    assert server.errors == [f"{warning} List the roles with: gamekeeper roles list"]
+    assert server.stop() == (0, "")
 
 
 @ON_SQLITE

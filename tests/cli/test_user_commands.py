@@ -6,6 +6,7 @@ import sys
 import click
 import pytest
 
+import factors
 import people
 from command_line import CommandLine
 from gamekeeper.cli.commands import gamekeeper
@@ -197,6 +198,7 @@ def test_list(command: CommandLine) -> None:
         "banned": "no",
         "ban_reason": None,
         "suspended": False,
+        "second_factor": False,
         "created_at": mona["created_at"],
     }
     lines = command.says("users", "list").splitlines()
@@ -233,8 +235,20 @@ def test_list_without_accounts(first_command: CommandLine) -> None:
 
 def test_show(command: CommandLine) -> None:
     assert command.json("users", "show", "root") == command.json("users", "show", people.USER_IDS["Root"].upper())
-    lines = command.says("users", "show", "Clerk").splitlines()
-    assert [line.split(None, 1)[1] for line in lines[1:6]] == ["Clerk", "clerk@example.test", "on", "users.query", "-"]
+    lines = dict(line.split("  ", 1) for line in command.says("users", "show", "Clerk").splitlines())
+    shown = {name: value.strip() for name, value in lines.items()}
+    assert (shown["name"], shown["roles"], shown["granted directly"]) == ("Clerk", "api", "users.query")
+    assert (shown["suspended"], shown["second factor"]) == ("no", "no")
+
+
+def test_suspension_and_second_factor_are_shown(command: CommandLine, world: World) -> None:
+    command.says("users", "suspend", "Clerk")
+    factors.add_totp(world, people.USER_IDS["Clerk"])
+    (line,) = [each for each in command.says("users", "list").splitlines() if each.startswith("Clerk ")]
+    assert line.endswith("  suspended")
+    shown = command.says("users", "show", "Clerk")
+    assert "\nsuspended           yes\nsecond factor       yes\n" in shown
+    assert [each["second_factor"] for each in command.json("users", "list")].count(True) == 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.items import ItemType
 from gamekeeper.cli.users import PermissionType, apply_change
 from gamekeeper.game import api_keys as rules
 from gamekeeper.game import lookup
@@ -16,6 +17,8 @@ from gamekeeper.store import api_keys as rows
 from gamekeeper.store import clock
 from gamekeeper.store.api_keys import ApiKey, KeyLimits
 from gamekeeper.store.engine import Reading
+
+HEADS = ("ID", "NAME", "OWNER", "MAY", "LIMITS", "ADDRESSES", "EXPIRES", "LAST USED", "LAST ADDRESS", "STATE")
 
 
 @click.group()
@@ -31,7 +34,7 @@ def keys() -> None:
 @click.option("--days", type=click.IntRange(1, 36_500), help="Lifetime in days. [default: unlimited]")
 @click.option("--address", "addresses", multiple=True, help="Address or network that may use it; repeatable.")
 @click.option("--per-minute", type=click.IntRange(1), help="Requests per minute that each server process accepts.")
-@click.option("--item", "items", type=click.UUID, multiple=True, help="Id of an item that it may give; repeatable.")
+@click.option("--item", "items", type=ItemType(), multiple=True, help="Id of an item that it may give; repeatable.")
 @click.option("--most-per-request", type=click.IntRange(1), help="Most of an item in one gift.")
 @click.option("--most-per-day", type=click.IntRange(1), help="Most of an item on one UTC day.")
 @click.option("--server", "servers", multiple=True, help="Game server that it may speak for; repeatable.")
@@ -47,7 +50,7 @@ def create(
     days: int | None,
     addresses: Sequence[str],
     per_minute: int | None,
-    items: Sequence[object],
+    items: Sequence[str],
     most_per_request: int | None,
     most_per_day: int | None,
     servers: Sequence[str],
@@ -56,10 +59,12 @@ def create(
     database: str | None,
 ) -> None:
     """Create an API key and print it. It is not shown again: only its hash is stored."""
+    if bool(named) == (role is not None):
+        raise click.UsageError("Give either --role or --permission.")
     limits = KeyLimits(
         tuple(addresses) or None,
         per_minute,
-        tuple(str(each) for each in items) or None,
+        tuple(items) or None,
         most_per_request,
         most_per_day,
         tuple(servers) or None,
@@ -88,7 +93,7 @@ def list_(owner: str | None, as_json: bool, database: str | None) -> None:  # no
     if as_json:
         terminal.print_json([_to_json_object(each) for each in found])
         return
-    terminal.print_table([("ID", "NAME", "OWNER", "MAY", "USED", "FROM", "STATE"), *map(_to_table_row, found)])
+    terminal.print_table([HEADS, *map(_to_table_row, found)])
 
 
 @keys.command(epilog="Example: gamekeeper keys rotate 2c1d3f80-5a0b-4c1c-9a63-0a1f6c3b7e55 --grace-minutes 60")
@@ -163,14 +168,35 @@ def _print_text(issued: IssuedKey, as_json: bool) -> None:  # noqa: FBT001 - pas
         terminal.print_json({**_to_json_object(issued.key), "key": issued.text, "effective": sorted(issued.held)})
         return
     click.echo(issued.text)
-    may = ", ".join(sorted(issued.held)) or "nothing, because its owner lacks these permissions"
+    may = ", ".join(sorted(issued.held)) or "nothing"
     click.echo(f"Store it safely: it is not shown again. Its id is {issued.key.id}. It may do now: {may}.", err=True)
+    if lacking := ", ".join(sorted(issued.lacking)):
+        click.echo(f"Not {lacking}: the owner does not have {'it' if len(issued.lacking) == 1 else 'them'}.", err=True)
+    elif not issued.held:
+        click.echo("The key is suspended, or its owner is suspended or banned or has no role.", err=True)
 
 
 def _to_table_row(key: ApiKey) -> tuple[str, ...]:
-    used = terminal.format_time(key.last_used) if key.last_used else "never"
     may = key.role or ", ".join(sorted(key.permissions))
-    return key.id, key.name, key.user, may, used, key.last_address or "-", _name_state(key)
+    addresses = "any" if key.limits.addresses is None else ", ".join(key.limits.addresses)
+    used = (_format_time(key.last_used), key.last_address or "-")
+    limits = "; ".join(_list_limits(key.limits)) or "-"
+    return key.id, key.name, key.user, may, limits, addresses, _format_time(key.expires_at), *used, _name_state(key)
+
+
+def _list_limits(limits: KeyLimits) -> list[str]:
+    found = [
+        (limits.per_minute, "{} requests per minute"),
+        (None if limits.items is None else ", ".join(limits.items), "only the items {}"),
+        (limits.most_per_request, "{} of an item per gift"),
+        (limits.most_per_day, "{} of an item per UTC day"),
+        (None if limits.servers is None else ", ".join(limits.servers), "only the game servers {}"),
+    ]
+    return [text.format(value) for value, text in found if value is not None]
+
+
+def _format_time(at: int | None) -> str:
+    return "never" if at is None else terminal.format_time(at)
 
 
 def _name_state(key: ApiKey) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.items import ITEM_ADVICE
 from gamekeeper.cli.users import PermissionType, apply_change, change_roles
 from gamekeeper.game import lookup
 from gamekeeper.game import roles as rules
@@ -28,7 +29,8 @@ class QuotaType(click.ParamType[tuple[str, int]]):
         item, _, most = value.partition("=")
         item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
         if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MOST_QUOTA:
-            self.fail(f"'{value}' is not a quota, such as 9e2b8323-5231-5487-a8b0-017c3b453c23=1000.", param, ctx)
+            example = "9e2b8323-5231-5487-a8b0-017c3b453c23=1000"
+            self.fail(f"'{value}' is not a quota, such as {example}. {ITEM_ADVICE}", param, ctx)
         return item_id, int(most)
 
 
@@ -50,8 +52,7 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
     if as_json:
         terminal.print_json([_to_json_object(each) for each in found])
         return
-    table = [(each.name, each.about, ", ".join(sorted(rules.list_permissions(each))) or "-") for each in found]
-    terminal.print_table([("ROLE", "ABOUT", "PERMISSIONS"), *table])
+    terminal.print_table([("ROLE", "ABOUT", "READ-ONLY", "QUOTAS PER DAY", "PERMISSIONS"), *map(_to_table_row, found)])
 
 
 @roles.command(epilog="Example: gamekeeper roles save helper --permission players.read --permission moderation.mute")
@@ -62,7 +63,8 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
     "quotas",
     type=QuotaType(),
     multiple=True,
-    help="Most of an item that an account may give per UTC day: ITEM_ID=MOST, * for every other; repeatable.",
+    help="Most of an item that an account may give per UTC day: ITEM_ID=MOST, or '*=MOST' in quotes for every other "
+    "item; repeatable.",
 )
 @click.option("--no-quotas", is_flag=True, help="Remove all quotas of the role.")
 @click.option("--about", help="What the role is for.")
@@ -85,6 +87,10 @@ def save(
 
     role = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
     click.echo(f"Permissions of the role {role.name}: {', '.join(sorted(rules.list_permissions(role))) or 'none'}.")
+    if role.read_only:
+        click.echo("The role is read-only.")
+    if role.quotas:
+        click.echo(f"Quotas per UTC day: {_list_quotas(role)}.")
 
 
 @roles.command(epilog="Example: gamekeeper roles delete helper")
@@ -116,6 +122,15 @@ def give(name: str, role: Sequence[str], database: str | None) -> None:
 def take(name: str, role: Sequence[str], database: str | None) -> None:
     """Take roles away from an account. If it was the last one, the account's tokens are revoked within 5 seconds."""
     change_roles(database, name, RoleRequest(take=role))
+
+
+def _to_table_row(role: Role) -> tuple[str, ...]:
+    held = ", ".join(sorted(rules.list_permissions(role))) or "-"
+    return role.name, role.about, "yes" if role.read_only else "no", _list_quotas(role) or "-", held
+
+
+def _list_quotas(role: Role) -> str:
+    return ", ".join(f"{'*' if item == EVERY_OTHER_ITEM else item}={most}" for item, most in role.quotas)
 
 
 def _to_json_object(role: Role) -> dict[str, object]:

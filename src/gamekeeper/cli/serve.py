@@ -30,9 +30,8 @@ from gamekeeper.store import users
 from gamekeeper.store.migrate import migrate
 
 NO_ACCOUNT_HINT = (
-    "No account has API access yet. Create the first one with:\n"
-    "  gamekeeper users add root --email root@example.com --api "
-    "--role users.query --role users.manage --role game.link --database {database}"
+    "No account can log in yet. Create the first one with:\n"
+    "  gamekeeper users add root --email root@example.com --staff admin --database {database}"
 )
 PORT_HINT = "Choose another with --host and --port, or stop the program that uses it."
 FIRST_FREE_PORT = 1024  # lowest port that needs no privilege on POSIX systems
@@ -218,6 +217,7 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
     store = keeper.store
     await migrate(store)
     found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]
+    found += await doctor.check_required_roles(store, keeper.settings)
     cautions = [*await store.find_cautions(), *doctor.describe_key_file(keeper)]
     return await users.has_api_account(store), found, cautions
 

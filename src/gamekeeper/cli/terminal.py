@@ -18,6 +18,7 @@ from gamekeeper.backup.lines import BadCopy
 from gamekeeper.doctor import ERROR, Finding
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.key_refusals import NoSuchKey
 from gamekeeper.game.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
 from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store.database_file import require_whole
@@ -31,6 +32,11 @@ HINTS: Mapping[type[Refusal], str] = {
     NoSuchMail: "List the mails with: gamekeeper mail list",
     UsernameTaken: "Choose another name, or change that account with the other `gamekeeper users` commands.",
     EmailTaken: "Give another address with --email.",
+}
+
+# messages that advise to call the API, with the command that does the same
+REPLACED: Mapping[type[Refusal], str] = {
+    NoSuchKey: "There is no such API key. List the API keys with: gamekeeper keys list",
 }
 
 database_option = click.option(
@@ -47,7 +53,8 @@ def report_failures() -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        fail(f"{refusal.message} {HINTS.get(type(refusal), '')}".strip())
+        message = REPLACED.get(type(refusal), refusal.message)
+        fail(f"{message} {HINTS.get(type(refusal), '')}".strip())
     except ClaimTaken:
         fail("Another Gamekeeper process is changing this database's schema. Wait until it is done, then try again.")
     except DiskFull as full:

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from unicodedata import category
 
 import click
 from msgspec.structs import replace
 
-from gamekeeper.cli import terminal
+from gamekeeper.cli import account_status, terminal
+from gamekeeper.cli.account_status import AccountStatus, list_permissions, to_json_object, to_table
 from gamekeeper.cli.lazy_commands import LazyCommands
 from gamekeeper.game import accounts, key_losses, lookup, new_passwords, permissions, roles
 from gamekeeper.game.changes import Decide
@@ -20,23 +21,13 @@ from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.roles import RoleRequest
 from gamekeeper.settings import Settings, variable
-from gamekeeper.store import moderation
 from gamekeeper.store import users as user_rows
-from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
 PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
 R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])
-
-
-class AccountStatus(NamedTuple):
-    """An account with its current mute and ban."""
-
-    user: User
-    mute: ImposedPenalty | None
-    ban: ImposedPenalty | None
 
 
 class RoleType(click.ParamType[str]):
@@ -54,7 +45,7 @@ class PermissionType(RoleType):
     """A permission. Those that older versions knew are also accepted by their old names, such as ban."""
 
     name = "permission"
-    known = (*accounts.ROLES, *accounts.POWERS, *sorted(permissions.ALL - permissions.FLAGS.keys()))
+    known = (*permissions.PERMISSIONS,)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value.lower() in accounts.POWERS:
@@ -93,9 +84,7 @@ def users() -> None:
     """Add and list accounts, and change their permissions."""
 
 
-@users.command(
-    epilog="Example: gamekeeper users add root --email root@example.com --api --role users.query --role users.manage"
-)
+@users.command(epilog="Example: gamekeeper users add ann --email ann@example.com --staff admin --generate-password")
 @click.argument("name")
 @click.option("--email", required=True, help="The account's email address.")
 @click.option("--api", is_flag=True, help="Allow the account to get tokens and call the API: the role api.")
@@ -105,14 +94,14 @@ def users() -> None:
     "granted_roles",
     type=RoleType(),
     multiple=True,
-    help="users.query, users.manage or game.link; repeatable.",
+    help="Permission users.query, users.manage or game.link, granted directly; repeatable.",
 )
 @click.option(
     "--power",
     "powers",
     type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
     multiple=True,
-    help="Permission in the game; repeatable.",
+    help="Permission in the game, granted directly; repeatable.",
 )
 @password_options
 @terminal.database_option
@@ -157,11 +146,13 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 
     async def write(keeper: Keeper) -> None:
         if as_json:
-            await terminal.print_json_list(to_json_object(standing) async for standing in _read_accounts(keeper))
+            await terminal.print_json_list(to_json_object(status) async for status in _read_accounts(keeper))
             return
-        async for user, _, _ in _read_accounts(keeper):
+        async for status in _read_accounts(keeper):
+            user = status.user
             name, email = terminal.escape(user.name), terminal.escape(user.email)
-            click.echo(f"{name:<20}  {email:<32}  {', '.join(list_permissions(user)) or '-'}")
+            suspended = "  suspended" if user.suspended else ""
+            click.echo(f"{name:<20}  {email:<32}  {', '.join(list_permissions(user)) or '-'}{suspended}")
 
     terminal.run_on_database(database, write)
 
@@ -174,13 +165,13 @@ def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT00
     """Show one account; NAME is its name or its id."""
 
     async def find(keeper: Keeper) -> AccountStatus:
-        return (await _load_statuses(keeper, [await lookup.find_user(keeper.store, name)]))[0]
+        return (await account_status.load(keeper, [await lookup.find_user(keeper.store, name)]))[0]
 
-    found = to_json_object(terminal.run_on_database(database, find))
+    found = terminal.run_on_database(database, find)
     if as_json:
-        terminal.print_json(found)
+        terminal.print_json(to_json_object(found))
         return
-    terminal.print_table([(field, _to_text(value)) for field, value in found.items()])
+    terminal.print_table(to_table(found))
 
 
 @users.command(epilog="Example: gamekeeper users grant root users.manage")
@@ -288,65 +279,12 @@ async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = Fal
     return results[-1]
 
 
-def list_permissions(user: User) -> list[str]:
-    """Return the names of an account's roles and directly granted permissions, as this command line spells them."""
-    old = (["api"] if user.powers.api else []) + _list_roles(user.powers) + _list_powers(user.powers)
-    return [*old, *(f"role {each}" for each in user.grants.roles), *sorted(user.grants.direct)]
-
-
-def to_json_object(standing: AccountStatus) -> dict[str, str | bool | list[str] | None]:
-    user, mute, ban = standing
-    return {
-        "id": user.id,
-        "name": user.name,
-        "email": user.email,
-        "api": user.powers.api,
-        "roles": _list_roles(user.powers),
-        "powers": _list_powers(user.powers),
-        "staff": list(user.grants.roles),
-        "permissions": sorted(user.grants.direct),
-        "muted": _describe_penalty(mute),
-        "mute_reason": user.mute_reason,
-        "banned": _describe_penalty(ban),
-        "ban_reason": user.ban_reason,
-        "suspended": user.suspended,
-        "created_at": terminal.format_time(user.created_at),
-    }
-
-
-def _describe_penalty(penalty: ImposedPenalty | None) -> str:
-    if penalty is None:
-        return "no"
-    return "for good" if penalty.ends_at is None else f"until {terminal.format_time(penalty.ends_at)}"
-
-
-def _to_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types of a value
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return (", ".join(value) if isinstance(value, list) else value) or "-"
-
-
-def _list_roles(powers: Powers) -> list[str]:
-    return [role for role, power in accounts.ROLES.items() if getattr(powers, power)]
-
-
-def _list_powers(powers: Powers) -> list[str]:
-    return [power.title() for power in accounts.POWERS if getattr(powers, power)]
-
-
 async def _read_accounts(keeper: Keeper) -> AsyncGenerator[AccountStatus]:
     fold = ""
     while page := await user_rows.read_after(keeper.store, fold, PAGE_SIZE):
-        for standing in await _load_statuses(keeper, [user for user, _ in page]):
-            yield standing
+        for status in await account_status.load(keeper, [user for user, _ in page]):
+            yield status
         fold = page[-1][1]
-
-
-async def _load_statuses(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
-    ids = [user.id for user in found]
-    mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
-    bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
-    return [AccountStatus(user, mutes.get(user.id), bans.get(user.id)) for user in found]
 
 
 def _require_name(name: str, settings: Settings) -> None:

@@ -26,7 +26,8 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
     if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
-    await _check_required_roles(tx, found, settings)
+    for each in await check_required_roles(tx, settings):
+        found.add(each.level, each.check, each.message)
     for message in await erasure_jobs.describe_backlog(tx):
         found.add(NOTE, "erasing", message)
 
@@ -60,11 +61,13 @@ async def _check_roles(tx: Reading, found: Findings) -> None:
             found.add(NOTE, "roles", f"The role {role.name} has the permission {unknown}, which does not exist.")
 
 
-async def _check_required_roles(tx: Reading, found: Findings, settings: Settings) -> None:
+async def check_required_roles(tx: Reading, settings: Settings) -> list[Finding]:
     """Report roles that should require a second factor, but do not exist."""
-    for unknown in sorted(second_factors.read_policy(settings).required_roles - (await roles.read_all(tx)).keys()):
-        message = f"GAMEKEEPER_SECOND_FACTOR_ROLES names the role {unknown}, which does not exist."
-        found.add(ERROR, "second factors", f"{message} List the roles with: gamekeeper roles list")
+    required = second_factors.read_policy(settings).required_roles
+    unknown = sorted(required - (await roles.read_all(tx)).keys()) if required else []
+    message = "GAMEKEEPER_SECOND_FACTOR_ROLES names the role {}, which does not exist. {}"
+    advice = "List the roles with: gamekeeper roles list"
+    return [Finding(ERROR, "second factors", message.format(each, advice)) for each in unknown]
 
 
 async def check_secrets(keeper: Keeper) -> list[Finding]:

@@ -58,6 +58,7 @@ class IssuedKey(NamedTuple):
     key: ApiKey
     text: str | None
     held: frozenset[str]  # permissions that the key has now
+    lacking: frozenset[str] = frozenset()  # permissions of the key that its owner does not have
 
 
 def include(named: Iterable[str], role: str | None = None) -> frozenset[str]:
@@ -223,7 +224,9 @@ async def _decide(
     effect: Callable[[Writing], Coroutine[Any, Any, None]],
     events: Sequence[SecurityEvent],
 ) -> Decision[IssuedKey]:
-    issued = IssuedKey(key, text, find_held(key, owner, await role_rows.read_all(tx)))
+    table = await role_rows.read_all(tx)
+    lacking = list_own(key, table) - permissions.list_held(owner) if owner else frozenset[str]()
+    issued = IssuedKey(key, text, find_held(key, owner, table), lacking)
     # the text must not be stored: a retry gets the answer without it
     kept = issued._replace(text=None)
     return Decision([Unlogged(effect)], issued, subject=(None, key.user_id), stored_result=kept, events=events)

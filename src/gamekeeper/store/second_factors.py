@@ -41,6 +41,11 @@ async def has_any(tx: Reading, user_id: str) -> bool:
     return await tx.one(SQL.has_any, user_id) is not None
 
 
+async def find_holders(tx: Reading, ids: Iterable[str]) -> set[str]:
+    """Return which of these accounts have a second factor."""
+    return {row[0] for row in await tx.all(SQL.holders, as_table({"id": each} for each in ids))}
+
+
 def insert(tx: Writing, factor: SecondFactor) -> None:
     tx.defer(SQL.insert, *factor[:8])
 

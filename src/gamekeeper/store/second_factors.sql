@@ -5,6 +5,10 @@ FROM second_factors WHERE user_id = $1 ORDER BY added_at, id;
 -- name: has_any
 SELECT 1 FROM second_factors WHERE user_id = $1 LIMIT 1;
 
+-- name: holders
+SELECT DISTINCT f.user_id FROM json_each($1) AS given
+JOIN second_factors f ON f.user_id = CAST(given.value->>'id' AS {guid});
+
 -- name: insert
 INSERT INTO second_factors (id, user_id, kind, name, secret, credential_id, sign_count, used_step, added_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now});
