@@ -11,6 +11,7 @@ from findings import errors
 from frozen_databases import FROZEN, VERSIONS, log_in, thaw, unreplayed
 from gamekeeper.game.history import KINDS
 from gamekeeper.http import wire
+from gamekeeper.store import indexes
 from gamekeeper.store.migrate import migrate
 from world import World, open_world
 
@@ -36,6 +37,7 @@ def frozen(version: str, engine: str, empty_database: str) -> Generator[World]:
     thaw(version, engine, empty_database)
     with open_world(empty_database, {}) as world:
         world.run(migrate(world.keeper.store))
+        world.run(indexes.create_missing(world.keeper.store))  # as `serve` does after its start
         log_in(world)
         yield world
 

@@ -232,7 +232,12 @@ CREATE TABLE api_keys (
     last_used         {long},
     last_address      TEXT
 ) {strict};
-CREATE INDEX api_keys_by_user ON api_keys (user_id);
+CREATE INDEX api_keys_by_owner ON api_keys (user_id, created_at DESC, id);
+CREATE INDEX api_keys_by_age ON api_keys (created_at DESC, id);
+CREATE INDEX api_keys_by_role ON api_keys (role) WHERE role IS NOT NULL;
+-- Planner statistics: one account may own nearly all keys.
+-- only: postgres
+ALTER TABLE api_keys ALTER COLUMN user_id SET (n_distinct = -0.01);
 -- Hashes of the texts of API keys. Rotation adds one; earlier ones stay, so that a leaked text is found.
 CREATE TABLE api_key_texts (
     hash     TEXT PRIMARY KEY,

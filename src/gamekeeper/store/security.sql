@@ -54,8 +54,8 @@ WHERE user_id = $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4;
 SELECT holder_id, address, first_at, used_at FROM known_addresses WHERE user_id = $1 ORDER BY first_at, holder_id, address;
 
 -- name: known_addresses
-SELECT k.holder_id, k.address FROM json_each($1) AS given
-JOIN known_addresses k ON k.holder_id = CAST(given.value->>'holder_id' AS {guid});
+SELECT r.holder_id, r.address
+FROM json_each($1) AS given, {each} known_addresses r WHERE r.holder_id = CAST(given.value->>'holder_id' AS {guid}) {end_each};
 
 -- Rows in order of their key, so that two instances lock them in the same order. A new row has no `used_at`.
 -- name: note_addresses
