@@ -1,10 +1,88 @@
-"""kill -9 of the server while 8 clients give items: with idempotency keys the totals are exact."""
+"""kill -9 of the server: with Idempotency-Keys the totals of gifts are exact; an approval is carried out once."""
 
 import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
 
 import crash_gives
+from battery.served import AS_IT_IS, Served
+from people import COIN
+from server import Server
+
+HERE = Path(__file__).parent
+APPROVALS = "/api/keeper/v1/approvals"
+POINTS = ("after_effect", "before_commit", "after_commit")  # where the server is killed in an approval
+GIVEN = 7  # coins of each gift
 
 
 def test_killed_server_loses_and_duplicates_no_give(empty_database: str) -> None:
     wrong = asyncio.run(crash_gives.crash(empty_database, gives=200, clients=8, kills=2, seed=1, with_keys=True))
     assert wrong == 0
+
+
+class Deputies:
+    """A requester and an approver at a server that crashes at named points of the write path."""
+
+    def __init__(self, server: Server, tokens: Mapping[str, str]) -> None:
+        self.server, self._tokens = server, tokens
+
+    def send(self, method: str, path: str, by: str, body: object = None, **headers: str) -> httpx.Response:
+        sent = {"Authorization": f"Bearer {self._tokens[by]}"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        return httpx.request(method, self.server.url + path, headers=sent, json=body, timeout=60)
+
+    def ask(self, key: str, **headers: str) -> httpx.Response:
+        body = {"itemid": COIN.id, "quantity": GIVEN}
+        return self.send("POST", "/api/v1/players/Bob/items/give", "Shop", body, idempotency_key=key, **headers)
+
+    def approve(self, approval: str, **headers: str) -> httpx.Response:
+        return self.send("POST", f"{APPROVALS}/{approval}/approve", "Root", **headers)
+
+    def crash(self, act: Callable[[], httpx.Response]) -> None:
+        """Send a request in whose transaction the server crashes, and start the server again."""
+        with pytest.raises(httpx.TransportError):
+            act()
+        self.server.kill()
+        self.server.start()
+
+    def list_states(self) -> list[str]:
+        found = self.send("GET", APPROVALS, "Root").json()["Approvals"]
+        return sorted(each["State"] for each in found)
+
+    def count_coins(self) -> int:
+        slots = self.send("GET", "/api/v1/players/Bob/items/inventory", "Root").json()
+        return sum(each["Quantity"] for each in slots if each["ItemId"] == COIN.id)
+
+    def count_approved(self) -> int:
+        changes = self.send("GET", "/api/keeper/v1/changes?limit=100", "Root").json()["Changes"]
+        return sum(each["Kind"] == "change_approved" for each in changes)
+
+
+def test_killed_server_carries_out_an_approval_once_or_not_at_all(
+    database: str, known_tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (HERE.parent, HERE.parent / "scripts", HERE))))
+    with Served(AS_IT_IS, database, approvals="items.give") as server:
+        people = Deputies(server, known_tokens)
+        start = people.count_coins()
+        for done, point in enumerate(POINTS):
+            if point == POINTS[-1]:
+                people.crash(lambda: people.ask(f"key-{point}", battery_crash=point))  # noqa: B023 - called at once
+            held = people.ask(f"key-{point}")
+            assert held.status_code == 409, held.text
+            assert people.list_states() == ["done"] * done + ["waiting"]  # stored once, or not at all and now
+            approval = held.json()["ApprovalId"]
+            people.crash(lambda: people.approve(approval, battery_crash=point))  # noqa: B023 - called at once
+            carried_out = done + (people.list_states() == ["done"] * (done + 1))
+            assert people.count_coins() == start + GIVEN * carried_out
+            assert people.count_approved() == carried_out
+            again = people.approve(approval)
+            assert again.status_code == (409 if carried_out > done else 200), again.text
+            assert people.ask(f"key-{point}").status_code == 200
+            assert people.count_coins() == start + GIVEN * (done + 1)
+            assert people.count_approved() == done + 1
