@@ -43,8 +43,31 @@ def test_second_person_sees_the_preview_and_approves(make_world: Callable[..., W
 def test_held_change_is_explained_in_the_console(make_world: Callable[..., World]) -> None:
     world, approval = make_held(make_world)
     clerk = sign_in(world, "Clerk")
-    held = clerk.act("POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "5"})
+    gift = "POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "5"}
+    assert b"A second person must approve this change." in clerk.preview(*gift).raw
+    held = clerk.act(*gift)
     assert (held.status, b"must approve this change" in held.raw) == (409, True)
+    assert b"<h1>Waiting for approval</h1>" in held.raw
     denied = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/deny", reason="too much")
     assert denied.status == 303, denied.raw
     assert count_coins(world) == 0
+
+
+def test_overview_counts_waiting_changes_for_those_who_decide(make_world: Callable[..., World]) -> None:
+    world, approval = make_held(make_world)
+    clerk = sign_in(world, "Clerk")
+    assert "Waiting for approval 1 " in clerk.page("/console").text
+    assert clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/deny", reason="too much").status == 303
+    assert "Waiting for approval 0 " in clerk.page("/console").text
+    assert "Waiting for approval" not in sign_in(world, "Shop").page("/console").text
+
+
+def test_reached_quota_is_explained_with_the_name_of_the_item(make_world: Callable[..., World]) -> None:
+    world = make_world()
+    world.sql("INSERT INTO role_quotas (role, item_id, most) VALUES ('api', $1, 5)", COIN.id)
+    shop = sign_in(world, "Shop")
+    refused = shop.preview("POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "6"})
+    said = refused.raw.decode()
+    assert refused.status == 409
+    assert "At most 5 of item &#39;Gold Coin&#39; may be given per UTC day, and 0 were given today." in said
+    assert "More can be given after" in said

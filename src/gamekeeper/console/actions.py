@@ -39,7 +39,7 @@ from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField
 from gamekeeper.http import errors
 from gamekeeper.http.instants import format_instant, parse_typed_time
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Response
+from gamekeeper.http.response import APPROVAL_HEADER, Response
 from gamekeeper.store import history, players, users
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, HistoryFilter
 from gamekeeper.store.ledger import LedgerEntry
@@ -211,7 +211,16 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     problem = refusal.message if refusal else ""
     if is_stale:
         problem = gettext("%(problem)s The table shows what would change now.", problem=problem)
-    show = partial(_render, request, form, dialog, key=new_guid(), seen=tried.state_fingerprint, problem=problem)
+    show = partial(
+        _render,
+        request,
+        form,
+        dialog,
+        key=new_guid(),
+        seen=tried.state_fingerprint,
+        problem=problem,
+        needs_approval=APPROVAL_HEADER in tried.headers,
+    )
     deletes = any(each.kind == PlayerDeleted.kind for each in tried.entries)
     if erasing.is_erasure(request, form.call):
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
@@ -263,6 +272,7 @@ def _render(
     dialog: Dialog,
     *,
     generated: str | None = None,
+    needs_approval: bool = False,
     erasure: Erasure | None = None,
     facts: Sequence[Fact] = (),
     **context: object,
@@ -283,6 +293,7 @@ def _render(
         typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(request, form.call) else None,
         erasure=erasure,
         facts=facts,
+        needs_approval=needs_approval,
         reason=form.call.reason or form.fields.get(REASON, "").strip(),
         **password.list_choices(request, generated),
         **context,

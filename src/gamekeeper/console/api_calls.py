@@ -9,11 +9,13 @@ import msgspec
 from gamekeeper.console import sessions
 from gamekeeper.console.refusals import NoSuchPage, OwnPassword
 from gamekeeper.game import lookup
+from gamekeeper.game.key_refusals import QuotaReached
 from gamekeeper.http import credentials, dispatcher
 from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Receive, Request
 from gamekeeper.http.response import Response
+from gamekeeper.store import catalogue
 
 
 class ApiCall(NamedTuple):
@@ -30,7 +32,7 @@ class ApiCall(NamedTuple):
 
 
 async def send(request: Request, wanted: ApiCall) -> Response:
-    """Run an API call within the console's own request. Exceptions of the operation are not caught."""
+    """Run an API call within the console's own request. Refusals of the operation are raised."""
     route, params = find_operation(request, wanted.method, wanted.path)
     # the console cannot call the log-in, the only write without a dry run and an idempotency key
     if route.access is WRITE and not route.is_repeatable:
@@ -38,19 +40,28 @@ async def send(request: Request, wanted: ApiCall) -> Response:
     if route.handler in {credentials.manage_password, credentials.redeem_code}:
         await _require_other_account(request, route, params[0])
     body = b"" if wanted.body is None else msgspec.json.encode(wanted.body)
-    return await dispatcher.call(
-        Request(
-            services=request.services,
-            id=request.id,
-            method=wanted.method,
-            raw_path=wanted.path.encode(),
-            raw_query=_make_query(wanted),
-            headers=_make_headers(request, wanted),
-            scope={"headers": (), "client": (request.address, 0)},
-            receive=_make_receive(body, request.receive),
-            expected=wanted.expected,
-        )
+    made = Request(
+        services=request.services,
+        id=request.id,
+        method=wanted.method,
+        raw_path=wanted.path.encode(),
+        raw_query=_make_query(wanted),
+        headers=_make_headers(request, wanted),
+        scope={"headers": (), "client": (request.address, 0)},
+        receive=_make_receive(body, request.receive),
+        expected=wanted.expected,
     )
+    try:
+        return await dispatcher.call(made)
+    except QuotaReached as refusal:
+        raise await _name_item(request, refusal) from None
+
+
+async def _name_item(request: Request, refusal: QuotaReached) -> QuotaReached:
+    """Return the refusal with the name of its item instead of the id, if the catalogue knows it."""
+    item = await catalogue.find_item(request.services.keeper.store, refusal.item)
+    name = item.name if item else refusal.item
+    return QuotaReached(most=refusal.most, item=name, given=refusal.given, ends_at=refusal.ends_at)
 
 
 def find_operation(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:

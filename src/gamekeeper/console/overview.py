@@ -4,11 +4,14 @@ from typing import NamedTuple
 
 from gamekeeper.console import monitor, pages, state
 from gamekeeper.console.chart import Chart, make_chart
+from gamekeeper.console.menu import APPROVALS
 from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, OverviewSnapshot
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.store import approvals
 from gamekeeper.store.engine import DatabaseUnavailable
 
+MOST_WAITING = 100  # waiting changes that are counted; one more than are shown, which bounds the read
 BUCKET_SECONDS = int(SAMPLE_SECONDS)  # each point of a chart is an average over this time
 
 
@@ -20,6 +23,7 @@ class OverviewData(NamedTuple):
     requests: float  # requests per second
     faults: float  # responses with status 500 and above, per second
     charts: dict[str, Chart]
+    waiting: int | None = None  # changes that wait for approval, at most MOST_WAITING; None: not shown
 
     @property
     def health(self) -> str:
@@ -36,6 +40,8 @@ class OverviewData(NamedTuple):
                 "accounts": self.snapshot.accounts,
             }
             found |= {name: f"{number:,}" for name, number in numbers.items() if number is not None}
+        if self.waiting is not None:
+            found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
         return found | {f"{name}-most": f"{each.maximum:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
 
 
@@ -46,8 +52,10 @@ async def show(request: Request) -> Response:
 
 async def load_data(request: Request) -> OverviewData:
     heart, pace = state.get_state(request).monitor, request.services.metrics.request_rates
-    checks = await heart.read_checks()
+    checks, waiting = await heart.read_checks(), None
     try:
+        if request.caller.permissions >= APPROVALS:
+            waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
         seen = await heart.read_snapshot(request.caller.permissions)
         seen = seen if "audit.read" in request.caller.permissions else seen._replace(latest="")
     except DatabaseUnavailable:
@@ -58,4 +66,4 @@ async def load_data(request: Request) -> OverviewData:
         "requests": make_chart([each.requests / BUCKET_SECONDS for each in groups]),
         "faults": make_chart([each.faults / BUCKET_SECONDS for each in groups]),
     }
-    return OverviewData(seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts)
+    return OverviewData(seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, waiting)

@@ -60,6 +60,7 @@ class QuotaReached(Conflict):
 
     def __init__(self, *, most: int, item: str, given: int, ends_at: int) -> None:
         super().__init__(most=most, item=item, given=given)
+        self.most, self.item, self.given = most, item, given
         self.ends_at = ends_at  # end of the day, in milliseconds since 1970
 
 
