@@ -1,13 +1,10 @@
 """The composition root: settings → store → keeper → app."""
 
 import asyncio
-import contextlib
 import gc
 import multiprocessing
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TypeVar
 
 from gamekeeper import doctor, log, signals
 from gamekeeper.console import monitor
@@ -18,18 +15,9 @@ from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.console.state import ConsoleState
 from gamekeeper.game import api_keys, erasure_jobs, legacy, lists, presence, retention, security, standbys
 from gamekeeper.game import tokens as token_rules
-from gamekeeper.game.approvals import parse_rules
-from gamekeeper.game.changes import Changes
-from gamekeeper.game.codec import Codec
-from gamekeeper.game.feed import Feed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import Lists
-from gamekeeper.game.password_queues import PasswordQueues
-from gamekeeper.game.passwords import Passwords
-from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.second_factors import read_policy
-from gamekeeper.game.security import FailedGuesses
-from gamekeeper.http import codec, health, openapi, workers
+from gamekeeper.http import health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
@@ -43,90 +31,18 @@ from gamekeeper.http.router import Router
 from gamekeeper.http.routes import METRICS, ROUTES
 from gamekeeper.http.services import Services
 from gamekeeper.mail import outbox
-from gamekeeper.settings import BadSetting, Settings, show_value
-from gamekeeper.store import hosts, indexes
-from gamekeeper.store.engine import DatabaseUnavailable, Store
+from gamekeeper.opening import build_keeper, open_store, run_with_keeper
+from gamekeeper.settings import Settings
+from gamekeeper.store import indexes
+from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.migrate import migrate
-from gamekeeper.store.postgres import PostgresStore
-from gamekeeper.store.sqlite import SqliteStore
 
-SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
+__all__ = ["BackgroundJobs", "build", "build_keeper", "build_services", "open_store", "run_with_keeper"]
+
 NOTE_USE_SECONDS = 30.0  # interval between writes of the tokens' last use
 RETRY_SECONDS = 1.0  # seconds between two attempts to open the database when the server starts
-BAD_DATABASE_URL = (
-    "The database URL is invalid: its host or port is malformed. In a password write / as %2F, ? as %3F, # as %23, "
-    "[ as %5B, : as %3A and @ as %40."
-)
-SPELLING: Codec = codec
-T = TypeVar("T")
 # a background job: its interval in seconds, and the function to run
 Job = tuple[float, Callable[[], Awaitable[object]]]
-
-
-def open_store(settings: Settings) -> Store:
-    url = settings.database
-    if url.startswith(SQLITE) and (file := Path(url.removeprefix(SQLITE))).name:
-        return SqliteStore(file)
-    if url.startswith(POSTGRES):
-        if not hosts.has_numeric_ports(url):
-            raise BadSetting(BAD_DATABASE_URL)
-        try:
-            return PostgresStore(url, settings.connections, settings.requests_in_flight // 2)
-        except hosts.BadTimeout as error:
-            raise BadSetting(str(error)) from None
-    seen = show_value(settings, "database")
-    raise BadSetting(
-        f"The database URL '{seen}' is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."
-    )
-
-
-def database_file(settings: Settings) -> Path | None:
-    """Return the SQLite file's path, or None if the database is PostgreSQL."""
-    return open_store(settings).path
-
-
-def build_keeper(settings: Settings) -> Keeper:
-    store = open_store(settings)
-    return Keeper(
-        settings,
-        store,
-        Changes(store, SPELLING, parse_rules(settings.approvals), settings.approval_hours),
-        Passwords(settings.hash_queue),
-        # limit of waiting password checks: half of the requests in flight, so that other requests are still answered
-        PasswordQueues(settings.requests_in_flight // 2),
-        Feed(store),
-        Lists(store),
-        FailedGuesses(store),
-        KeyFile(settings.secret_key_file, store.path),
-    )
-
-
-async def run_with_keeper(settings: Settings, work: Callable[[Keeper], Awaitable[T]], *, final: bool = False) -> T:
-    """Open a keeper, run `work` on it, and close it, without serving HTTP.
-
-    If Ctrl-C arrives while the keeper is closing, raise CancelledError, so that the command stops.
-    With `final`, return the result instead: the change is committed, and the command should report it.
-    """
-    keeper = build_keeper(settings)
-    try:
-        await keeper.store.open()
-        done = await work(keeper)
-    finally:
-        await _close_keeper(keeper)
-    task = asyncio.current_task()
-    if task and task.cancelling() and not final:
-        raise asyncio.CancelledError
-    return done
-
-
-async def _close_keeper(keeper: Keeper) -> None:
-    """Close the keeper completely even if the task is cancelled; the task still counts as cancelled afterwards."""
-    closing = asyncio.ensure_future(keeper.store.close())
-    while not closing.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(closing)
-    keeper.passwords.close()
-    closing.result()
 
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:

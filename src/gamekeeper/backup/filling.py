@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from gamekeeper import app
+from gamekeeper import opening
 from gamekeeper.backup.interrupt import is_cancelled
 from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
 from gamekeeper.backup.making import sync_folder
@@ -48,7 +48,7 @@ class TableSource(Protocol):
 @contextlib.contextmanager
 def prepare_target(settings: Settings) -> Generator[Settings]:
     """Yield the settings of the database to fill. For SQLite it is a temporary file, which is renamed on success."""
-    file = app.database_file(settings)
+    file = opening.database_file(settings)
     if file is None:
         yield settings
         return
@@ -70,11 +70,11 @@ def prepare_target(settings: Settings) -> Generator[Settings]:
 
 async def require_empty_target(settings: Settings) -> None:
     """Refuse a target that is not empty, before any long work starts."""
-    file = app.database_file(settings)
+    file = opening.database_file(settings)
     if file:
         _require_no_file(file)
     else:
-        await app.run_with_keeper(settings, lambda keeper: _require_empty(keeper.store))
+        await opening.run_with_keeper(settings, lambda keeper: _require_empty(keeper.store))
 
 
 def _require_no_file(file: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
-from gamekeeper import app
+from gamekeeper import opening
 from gamekeeper.backup import filling
 from gamekeeper.backup.interrupt import wait_for_outcome
 from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
@@ -82,7 +82,7 @@ def _receive(
 
     try:
         with filling.prepare_target(target) as place:
-            return asyncio.run(app.run_with_keeper(place, fill))
+            return asyncio.run(opening.run_with_keeper(place, fill))
     # convert OSError: the source's store would take it for a lost database connection, and retry
     except OSError as error:
         raise BadCopy(f"{show_value(target, 'database')} cannot be written: {error.strerror or error}.") from error

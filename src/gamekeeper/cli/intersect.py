@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gamekeeper import app
+from gamekeeper import opening
 from gamekeeper.cli import progress, terminal
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.intersect import data as intersect_data
@@ -81,7 +81,7 @@ def _import(
 def _has_tables(loaded: Settings) -> bool:
     """Tell whether the target database exists and has tables. A dry run must not create one."""
     with terminal.report_failures():
-        file = app.database_file(loaded)
+        file = opening.database_file(loaded)
     if file and not file.exists():
         return False
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gamekeeper import app
+from gamekeeper import opening
 from gamekeeper.backup import exporting, filling, moving
 from gamekeeper.backup.folder import ExportManifest
 from gamekeeper.backup.lines import CopyProgress, TableChecksum
@@ -90,7 +90,7 @@ def describe_tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
 
 
 def _require_other(loaded: Settings, other: Settings) -> None:
-    one, two = app.database_file(loaded), app.database_file(other)
+    one, two = opening.database_file(loaded), opening.database_file(other)
     if loaded.database == other.database or (one and two and one.resolve() == two.resolve()):
         terminal.fail(SAME_DATABASE)
 

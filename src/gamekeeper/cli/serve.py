@@ -18,7 +18,7 @@ from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server import MPServer
 
-from gamekeeper import app, doctor, log
+from gamekeeper import doctor, log, opening
 from gamekeeper.cli import certificate, terminal
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.asgi import Asgi
@@ -84,7 +84,7 @@ def serve(database: str | None, **given: object) -> None:
 def require_servable(settings: Settings) -> None:
     """Check the settings and the ports before the server starts; exit with an error message if one is wrong."""
     with terminal.report_failures():
-        file = app.database_file(settings)
+        file = opening.database_file(settings)
         outbox.check(settings)
         certificate.check(settings)
         Proxies(settings)
@@ -169,7 +169,9 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
 
 
 def build_app(settings: Settings) -> Asgi:
-    return app.build(app.build_keeper(settings))
+    from gamekeeper import app  # noqa: PLC0415 - only workers need HTTP and the console, which load slowly
+
+    return app.build(opening.build_keeper(settings))
 
 
 def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from gamekeeper import app, settings
+from gamekeeper import opening, settings
 from gamekeeper.backup.lines import BadCopy
 from gamekeeper.doctor import ERROR, Finding
 from gamekeeper.game.changes import Intent
@@ -111,7 +111,7 @@ def run_with_keeper(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, An
 
     `final`: after `work` the command's change is committed, so a late Ctrl-C does not stop the command.
     """
-    return run(app.run_with_keeper(loaded, work, final=final))
+    return run(opening.run_with_keeper(loaded, work, final=final))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -146,7 +146,7 @@ def run_on_database(
 def require_database(loaded: Settings) -> None:
     """Fail if the SQLite file does not exist: SQLite would create an empty one for a mistyped name."""
     with report_failures():
-        file = app.database_file(loaded)
+        file = opening.database_file(loaded)
         missing = file and not file.exists()
         if file and missing:
             require_whole(file)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper import app
+from gamekeeper import app, opening
 from gamekeeper.demo.names import stable_id
 from gamekeeper.demo.world import GAME_SERVERS
 from gamekeeper.game import presence
@@ -21,7 +21,7 @@ LINK_INTENT = Intent(request_id="demo", over_link=True)
 
 def build(settings: Settings) -> Asgi:
     """Build the demo's HTTP app, with a job that keeps players online on its simulated game servers."""
-    keeper = app.build_keeper(settings)
+    keeper = opening.build_keeper(settings)
     return app.build(keeper, [(RENEW_SECONDS, partial(keep_online, keeper))])
 
 

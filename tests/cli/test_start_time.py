@@ -1,0 +1,16 @@
+"""Commands start quickly, because they do not load what only a serving process needs."""
+
+import subprocess
+import sys
+
+# also the parent process of the workers; `gamekeeper demo` is not here, because it serves
+MODULES = ("serve", "users", "tokens", "keys", "database", "backup", "moving")
+SLOW = {"gamekeeper.app", "gamekeeper.console", "gamekeeper.http.routes", "jinja2", "webauthn"}
+
+
+def test_commands_load_neither_http_nor_the_console() -> None:
+    names = ", ".join(f"gamekeeper.cli.{name}" for name in MODULES)
+    code = f"import sys, {names}\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert f"gamekeeper.cli.{MODULES[0]}" in loaded
+    assert SLOW & set(loaded) == set()
