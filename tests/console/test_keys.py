@@ -1,6 +1,7 @@
 """The page of API keys: its list and forms, and the text of a key, which it shows once."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from keepers import Keeper, open_session
@@ -11,6 +12,7 @@ import staff
 from api_keys import KEYS, create, use
 from world import Answer, World
 
+OpenKeeper = Callable[[str], Keeper]
 PAGE = "/console/keys"
 SECRET = re.compile(r"gkk_[\w-]{40,}")
 
@@ -106,6 +108,31 @@ def test_dialog_lists_the_keys_that_lose_something(
     shown = Page(root.preview("POST", path, body).raw.decode()).text
     assert f"API key bot {effect}" in shown
     assert "another account" not in shown
+
+
+def test_items_of_a_new_key_are_written_as_names_or_ids(world: World, root: Keeper) -> None:
+    body = {"Name": "shop", "Owner": "Shop", "Role": "shop", "lines.Items": f"gold coin\r\n{people.ARROW.id}"}
+    assert 'placeholder="' in root.page(PAGE).html
+    preview = root.preview("POST", KEYS, body, back=PAGE)
+    assert "Items Gold Coin, Arrow" in Page(preview.raw.decode()).text
+    read_secret(root.confirm(preview, ""))
+    assert world.get(KEYS).json["Keys"][0]["Items"] == [people.COIN.id, people.ARROW.id]
+
+
+def test_unknown_and_ambiguous_names_of_items_are_refused(world: World, root: Keeper, keeper: OpenKeeper) -> None:
+    twins = [{"Id": people.guid(each), "Name": "Twin", "Stackable": True, "BagSlots": 0} for each in (901, 902)]
+    assert world.call("PUT", "/api/link/v1/catalogue/items", body=twins).status == 200
+    body = {"Name": "shop", "Owner": "Shop", "Role": "shop"}
+    for items, said in (
+        ("gold cion", "no item with the name 'gold cion'. Similar names: Gold Coin."),
+        ("Twin", f"Write the id of one of them: {people.guid(901)}, {people.guid(902)}."),
+        ("\r\n".join(f"name {each}" for each in range(51)), "more than 50 names"),
+    ):
+        refused = root.preview("POST", KEYS, body | {"lines.Items": items}, back=PAGE)
+        assert refused.status == 400
+        assert said in Page(refused.raw.decode()).text
+    # a caller who cannot create keys learns no names
+    assert keeper("Clerk").preview("POST", KEYS, body | {"lines.Items": "Twin"}).status == 403
 
 
 def test_key_has_single_permissions_and_not_a_role_too(world: World, root: Keeper) -> None:

@@ -16,6 +16,7 @@ from gamekeeper.console import (
     dialogs,
     differences,
     erasing,
+    item_names,
     keys,
     pages,
     password,
@@ -73,6 +74,7 @@ class ActionForm(NamedTuple):
 async def act(request: Request, raw: bytes) -> Response:
     """Show the dialog for a form, or run the operation if the form comes from that dialog."""
     form = read_form(request, raw)
+    form = form._replace(call=await item_names.replace_names(request, form.call))
     if not form.confirmed:
         return await _preview(request, form)
     try:

@@ -44,6 +44,7 @@ class KeyView(NamedTuple):
 async def show(request: Request) -> Response:
     listed = _decode_list((await api_calls.send(request, ApiCall("GET", OPERATIONS))).content).Keys
     names, table = await request.services.keeper.store.read(lambda tx: _load(tx, listed))
+    first = await catalogue.read_page(request.services.keeper.store, "items", 1, 0)
     views = [_make_view(request, each, table, names) for each in listed]
     return pages.render(
         request,
@@ -53,6 +54,7 @@ async def show(request: Request) -> Response:
         offered=[each.name for each in table.values() if _list_allowed((), each) <= request.caller.permissions],
         boxes=list_boxes(request, frozenset()),
         most_minutes=MOST_GRACE_MINUTES,
+        example_item=first[0].name if first else "",
     )
 
 

@@ -33,6 +33,14 @@ class UnusablePassword(Malformed):
     """{problem}"""
 
 
+class UnknownItem(Malformed):
+    """The catalogue has no item with the name '{name}'. {similar}"""
+
+
+class AmbiguousItem(Malformed):
+    """Several items have the name '{name}'. Write the id of one of them: {ids}."""
+
+
 class OwnPassword(Conflict):
     """This would set your own password without the current one. Use "Change my password" in the menu of your name."""
 
