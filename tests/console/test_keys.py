@@ -49,6 +49,11 @@ def test_page_needs_keys_manage(world: World, root: Keeper) -> None:
     assert {"Rotate", "Suspend"} <= {button for form in root.page(PAGE).forms for button in form.buttons}
 
 
+def test_page_names_permissions_that_the_owner_does_not_have(world: World, root: Keeper) -> None:
+    create(world, Permissions=["players.read", "users.query"])
+    assert "The owner does not have users.query, so the key cannot use it." in root.page(PAGE).text
+
+
 def test_created_key_works_and_its_text_is_shown_once(world: World, root: Keeper) -> None:
     body = {
         "Name": "web shop",

@@ -59,6 +59,7 @@ def test_app_is_set_up_with_a_code_and_shows_recovery_codes(world: World) -> Non
     wrong = shop.post(TOTP, {**form.fields, "code": "000000"})
     assert wrong.status == 400
     assert read_secret(read(wrong)) == secret
+    assert "The code is wrong. Type the code that the app shows now." in read(wrong).text
     assert world.run(rows.read_of_user(world.keeper.store, SHOP)) == []
     code = make_code(secret)
     done = read(shop.post(TOTP, {**form.fields, "name": "My phone", "code": code}))
@@ -206,6 +207,11 @@ def test_passkey_is_added_signs_in_once_and_is_removed(make_world: Callable[...,
     answer = passkey.use(read_options(page, remove), ORIGIN)
     assert shop.post(remove, page.form(remove).fields | {"passkey": answer}).status == 303
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
+
+
+def test_passkeys_at_an_ip_address_are_explained(make_world: Callable[..., World]) -> None:
+    root = open_session(make_world(public_url="http://127.0.0.1:5400"), "Root")
+    assert "not for an IP address, and GAMEKEEPER_PUBLIC_URL is http://127.0.0.1:5400." in root.page(HOME).text
 
 
 def test_passkeys_need_the_address_of_the_console(make_world: Callable[..., World]) -> None:

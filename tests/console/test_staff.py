@@ -90,3 +90,8 @@ def test_invitation_is_sent_and_accepted(world: World, root: Keeper) -> None:
 def test_page_says_which_setting_invitations_need(make_world: Callable[..., World]) -> None:
     root = open_session(make_world(public_url=""), "Root")
     assert "GAMEKEEPER_PUBLIC_URL" in root.page("/console/staff").text
+
+
+def test_page_says_what_to_do_without_mail(make_world: Callable[..., World]) -> None:
+    root = open_session(make_world(public_url="https://keeper.example"), "Root")
+    assert "gamekeeper users add NAME --email ADDRESS --staff ROLE" in root.page("/console/staff").text

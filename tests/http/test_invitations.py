@@ -122,7 +122,16 @@ def test_inviter_must_be_able_to_give_the_roles(world: World) -> None:
     refused(invite(world, "boss"), 400, "unknown_role")
     refused(invite(world), 400, "bad_field")
     refused(invite(world, "shop", email="nobody"), 400, "bad_field")
-    refused(invite(world, "shop", email="ann@example.test"), 409, "email_taken")
+    taken = "Account already with email 'ann@example.test'. Give that account the role instead."
+    refused(invite(world, "shop", email="ann@example.test"), 409, "email_taken", taken)
+
+
+def test_without_mail_the_answer_says_what_to_do(world: World) -> None:
+    warning = invite(world, "shop").json["Warning"]
+    assert warning == (
+        "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
+        "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
+    )
 
 
 @pytest.mark.parametrize("lost", ["permission", "log-in", "account"])

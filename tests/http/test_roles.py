@@ -69,7 +69,9 @@ def test_viewer_cannot_write_with_any_token(world: World) -> None:
     assert world.get("/api/v1/users/Ann", token=token).status == 200
     assert world.get("/api/keeper/v1/changes", token=token).status == 200
     body = {"username": "New", "password": SENT, "email": "new@example.test"}
-    expect(world.post("/api/v1/users/register", body, token=token), 403, "read_only_token")
+    written = world.post("/api/v1/users/register", body, token=token)
+    expect(written, 403, "read_only_token")
+    assert written.message == "Your roles are read-only. Ask an administrator for a role that can write."
 
 
 def test_role_with_users_query_alone_can_register_accounts(world: World) -> None:
@@ -164,12 +166,17 @@ def test_nobody_gives_or_takes_a_role_with_a_permission_they_lack(world: World) 
 
 def test_nobody_gives_takes_or_edits_a_role_they_have(world: World) -> None:
     token = staff.add_account(world, "Boss", "admin")
-    expect(world.post(of("Ann"), {"give": ["admin"]}, token=token), 409, "own_role")
+    given = world.post(of("Ann"), {"give": ["admin"]}, token=token)
+    expect(given, 409, "own_role")
+    advice = "On the server: gamekeeper users give NAME admin"
+    assert given.message == f"You have the role 'admin' yourself, so you cannot give it. {advice}"
     assert world.post(of("Boss"), {"give": ["chief"]}, token=token).status == 400
     staff.save_role(world, "chief", ["players.read"])
     expect(world.post(of("Boss"), {"give": ["chief"]}, token=token), 409, "own_powers")
     other = staff.add_account(world, "Chief", staff.save_role(world, "lead", ["users.query", "staff.manage"]))
-    expect(world.call("PUT", f"{ROLES}/lead", body={"about": "x"}, token=other), 409, "own_role")
+    edited = world.call("PUT", f"{ROLES}/lead", body={"about": "x"}, token=other)
+    expect(edited, 409, "own_role")
+    assert edited.message.endswith("you cannot edit it. On the server: gamekeeper roles save lead")
     expect(world.call("PUT", f"{ROLES}/api", body={"permissions": []}), 409, "own_role")
 
 

@@ -4,6 +4,7 @@ import ipaddress
 from functools import partial
 from urllib.parse import urlsplit
 
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import passkeys, second_factors
 from gamekeeper.game.passkeys import Site
 from gamekeeper.game.second_factors import UseFactor
@@ -27,6 +28,21 @@ def find_site(request: Request) -> Site | None:
         None
         if not name or _is_address(name)
         else Site(f"{address.scheme}://{address.netloc}", name, settings.game_name)
+    )
+
+
+def explain_missing_site(request: Request) -> str:
+    """Tell why passkeys cannot be used, and what an operator has to do."""
+    given = request.services.keeper.settings.public_url
+    if given:
+        return gettext(
+            "Passkeys cannot be added: browsers accept them for a name, not for an IP address, "
+            "and GAMEKEEPER_PUBLIC_URL is %(url)s. An operator sets it to a name, such as https://keeper.example.",
+            url=given,
+        )
+    return gettext(
+        "Passkeys can be added when the server knows its address: an operator sets GAMEKEEPER_PUBLIC_URL to it, "
+        "such as https://keeper.example."
     )
 
 

@@ -22,6 +22,7 @@ PATH = "/me/second-factor"
 HOME = sessions.PATH + PATH
 FRESH_MS = 15 * 60_000  # a factor is added only in a session that began at most so many milliseconds ago
 STALE = gettext("You signed in too long ago. Sign in again, then change your second factor.")
+WRONG_NEW_CODE = gettext("The code is wrong. Type the code that the app shows now.")
 BAD_PASSKEY = gettext("The passkey could not be added. Try again.")
 QR_SCALE = 5  # pixels of a QR code's module
 
@@ -58,7 +59,8 @@ async def add_totp(request: Request, raw: bytes) -> Response:
         factor = second_factors.make_totp(keeper, ticket, name, fields.get("code", ""))
         return await _add(request, factor)
     except (WrongSecondFactor, BadField) as refusal:
-        return pages.with_refusal(_render_totp(request, ticket, sealed, refusal.message), refusal)
+        problem = WRONG_NEW_CODE if isinstance(refusal, WrongSecondFactor) else refusal.message
+        return pages.with_refusal(_render_totp(request, ticket, sealed, problem), refusal)
 
 
 async def add_passkey(request: Request, raw: bytes) -> Response:
@@ -152,7 +154,7 @@ async def _render(request: Request, problem: str = "") -> Response:
         factors=factors,
         codes_left=await rows.count_recovery_codes(keeper.store, me),
         fresh=fresh,
-        has_site=site is not None,
+        site_problem="" if site else passkey_forms.explain_missing_site(request),
         check_options=check,
         check_ticket=sealed_check,
         set_up_options=set_up_options,

@@ -68,7 +68,7 @@ async def register(
     if await users.find_by_fold(tx, fold(name)):
         raise UsernameTaken(name=name)
     if await users.find_id_by_email_fold(tx, fold(email)):
-        raise EmailTaken(email=email)
+        raise EmailTaken(email=email, advice="")
     user = User(lookup.new_guid(), name, email, password, powers, 0, None, None)
     if held:
         user = await staff.add_roles(tx, user, held)
@@ -91,7 +91,7 @@ async def change_email(tx: Reading, key: str, email: str, proven: str | None) ->
     user = await _lock_user(tx, key, proven)
     owner = await users.find_id_by_email_fold(tx, fold(email))
     if owner not in (None, user.id):
-        raise EmailTaken(email=email)
+        raise EmailTaken(email=email, advice="")
     if owner and user.email == email:
         return Decision([], user, subject=(None, user.id))
     return Decision([EmailChanged(user, email)], user._replace(email=email, reset_code=None))

@@ -7,6 +7,9 @@ from gamekeeper.game import permissions
 from gamekeeper.game.refusals import Outranked
 from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import User
+
+NO_PERMISSION = "You do not have the permission to do this."
 
 
 class Actor(NamedTuple):
@@ -16,9 +19,15 @@ class Actor(NamedTuple):
     require: Callable[[frozenset[str]], None]  # raises if the credential lacks one of the given permissions
 
 
+def make_outranked(user: User) -> Outranked:
+    """Return the refusal of a change of an account that outranks the caller."""
+    problem = f"{user.name} has permissions that you do not have, so you cannot change this account."
+    return Outranked(problem=problem)
+
+
 async def read_permissions(tx: Reading, actor: Actor) -> frozenset[str]:
     """Return which permissions of the credential the account has now. Refuse an account that was deleted since."""
     user = await users.find_by_id(tx, actor.id)
     if user is None:
-        raise Outranked
+        raise Outranked(problem=NO_PERMISSION)
     return permissions.list_held(user) & actor.permissions

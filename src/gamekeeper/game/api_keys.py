@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, 
 from typing import Any, NamedTuple
 
 from gamekeeper.game import gifts, lookup, moderation, permissions, roles, staff, texts
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.key_refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
 from gamekeeper.game.permissions import ADMIN
-from gamekeeper.game.refusals import BadField, NoSuchUser, Outranked
+from gamekeeper.game.refusals import BadField, NoSuchUser
 from gamekeeper.game.security import SecurityEvent
 from gamekeeper.game.tokens import MINUTE_MS, hash_token
 from gamekeeper.store import api_keys as rows
@@ -259,7 +259,7 @@ async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | N
         return
     held = await read_permissions(tx, actor)
     if actor.id != owner.id and not moderation.can_act_on(held, owner):
-        raise Outranked
+        raise make_outranked(owner)
     if lacking := list_own(key, await role_rows.read_all(tx)) - held:
         raise KeyOutOfReach(permission=min(lacking))
 
@@ -287,7 +287,7 @@ async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:
             field="Replaces", problem="must be the id of an API key, or the name or id of an account"
         ) from None
     if actor and actor.id != owner.id and not moderation.can_act_on(await read_permissions(tx, actor), owner):
-        raise Outranked
+        raise make_outranked(owner)
     return key.scope_id if key else owner.id
 
 

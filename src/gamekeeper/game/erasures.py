@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from gamekeeper.game import lookup, moderation, player_edits, staff
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
-from gamekeeper.game.refusals import Outranked, OwnAccount
+from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.store import api_keys, ledger, players
 from gamekeeper.store.engine import Locking
 from gamekeeper.store.users import User
@@ -43,7 +43,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
         if user.id == actor.id:
             raise OwnAccount(act="delete")
         if not moderation.can_act_on(await read_permissions(tx, actor), user):
-            raise Outranked
+            raise make_outranked(user)
     held = await players.lock_all_of_user(tx, user.id)
     await staff.require_manager_left(tx, await staff.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]

@@ -45,7 +45,7 @@ async def invite(
     staff.require_roles(names, table)
     await roles.require_can_give(tx, [table[each] for each in names], actor)
     if await users.find_id_by_email_fold(tx, fold(email)):
-        raise EmailTaken(email=email)
+        raise EmailTaken(email=email, advice=" Give that account the role instead.")
     if await rows.count(tx) >= MOST_OPEN:
         raise TooManyInvitations(most=MOST_OPEN)
     now = await clock.now(tx)

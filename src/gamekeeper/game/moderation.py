@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.game import lookup, permissions, staff, texts
 from gamekeeper.game.account_effects import penalty_fields
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import NO_PERMISSION, Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import SubjectIds
 from gamekeeper.game.effects import GameNotified, UserBanned, UserMuted, UserUnbanned, UserUnmuted
@@ -89,7 +89,7 @@ async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
     if order.actor is not None and not can_act_on(await read_permissions(tx, order.actor), user):
-        raise Outranked
+        raise Outranked(problem=NO_PERMISSION)
     if owner:
         return owner.player, user, (owner.player_id, user.id)
     return user.name, user, (None, user.id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from gamekeeper.game import accounts, lookup, moderation, permissions, roles
 from gamekeeper.game.accounts import FLAGS
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import NO_PERMISSION, Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.permissions import COLUMNS
 from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
@@ -54,12 +54,12 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor: Act
         raise OwnPowers(name=user.name)
     held = await read_permissions(tx, actor)
     if not moderation.can_act_on(held, user):
-        raise Outranked
+        raise make_outranked(user)
     flags = zip(Powers._fields, user.powers, wanted, strict=True)
     changed = {COLUMNS[flag] for flag, was, shall in flags if was != shall and flag in COLUMNS}
     # also the included permissions: a credential may have users.manage without the guarded ones that it includes
     if not permissions.include(changed) <= held:
-        raise Outranked
+        raise Outranked(problem=NO_PERMISSION)
 
 
 async def _require_revoked(tx: Reading, after: User, given: Mapping[str, bool]) -> None:

@@ -124,11 +124,11 @@ class PowerMissing(Forbidden):
 
 
 class Outranked(Forbidden):
-    """You do not have the permission to do this."""
+    """{problem}"""
 
 
 class ReadOnlyToken(Forbidden):
-    """This token can only read. Use a token that can write."""
+    """{problem}"""
 
 
 class NotFound(Refusal):
@@ -208,7 +208,7 @@ class UsernameTaken(Conflict):
 
 
 class EmailTaken(Conflict):
-    """Account already with email '{email}'."""
+    """Account already with email '{email}'.{advice}"""
 
 
 class NameTaken(Conflict):

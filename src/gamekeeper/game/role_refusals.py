@@ -32,7 +32,7 @@ class NoSuchRole(NotFound):
 
 
 class OwnRole(Conflict):
-    """You have the role '{role}' yourself; an account without it, or the command line, must change it."""
+    """{problem}"""
 
 
 class HeldByRole(Conflict):

@@ -6,11 +6,12 @@ together leave no account to manage staff sees the other and is refused.
 """
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import accounts, lookup, moderation, permissions, staff, texts
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import NO_PERMISSION, Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Change, PowersChanged, RoleDeleted, RoleSaved, RolesChanged
 from gamekeeper.game.permissions import ADMIN, API
@@ -35,6 +36,13 @@ from gamekeeper.store.users import User
 NAME = re.compile(r"[a-z][a-z0-9 _-]{0,38}[a-z0-9]")
 NAME_RULE = "must have 2 to 40 characters out of a-z, 0-9, space, _ and -, with a letter first and no space at the end"
 MOST_ABOUT = 200  # characters of a role's description
+GIVE, TAKE, EDIT, DELETE = "give", "take", "edit", "delete"
+COMMANDS: Mapping[str, str] = {  # act → command that does it on the server
+    GIVE: "users give NAME {role}",
+    TAKE: "users take NAME {role}",
+    EDIT: "roles save {role}",
+    DELETE: "roles delete {role}",
+}
 
 
 class RoleRequest(NamedTuple):
@@ -73,7 +81,7 @@ async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor: Acto
         raise BadField(field="take", problem=f"names {min(both)}, which is also to be given")
     after = _apply(user, wanted, table)
     if actor is not None:
-        touched = [table[each] for each in (*wanted.give, *wanted.take)]
+        touched = [(GIVE, table[each]) for each in wanted.give] + [(TAKE, table[each]) for each in wanted.take]
         await _require_reach(tx, user, touched, (*wanted.grant, *wanted.revoke), actor)
     _require_direct(user, wanted.revoke, table)
     await staff.require_manager_left(tx, user, after)
@@ -103,33 +111,41 @@ def _apply(user: User, wanted: RoleRequest, table: dict[str, Role]) -> User:
     return staff.compute_grants(user._replace(powers=powers), held, direct, table)
 
 
-async def _require_reach(tx: Reading, user: User, touched: Iterable[Role], named: Iterable[str], actor: Actor) -> None:
+async def _require_reach(
+    tx: Reading, user: User, touched: Iterable[tuple[str, Role]], named: Iterable[str], actor: Actor
+) -> None:
     """Refuse callers that lack a permission which they give or take, and callers that the account outranks."""
     if user.id == actor.id:
         raise OwnPowers(name=user.name)
     held = await read_permissions(tx, actor)
     if not moderation.can_act_on(held, user):
-        raise Outranked
+        raise make_outranked(user)
     own_roles = (await lookup.find_user(tx, actor.id)).grants.roles
-    for role in touched:
-        _require_role_in_reach(role, held, own_roles)
+    for act, role in touched:
+        _require_role_in_reach(act, role, held, own_roles)
     if not permissions.include(named) <= held:
-        raise Outranked
+        raise Outranked(problem=NO_PERMISSION)
 
 
 async def require_can_give(tx: Reading, given: Iterable[Role], actor: Actor) -> None:
     """Refuse callers that lack a permission of one of these roles, or have one of them."""
     held, own_roles = await read_permissions(tx, actor), (await lookup.find_user(tx, actor.id)).grants.roles
     for role in given:
-        _require_role_in_reach(role, held, own_roles)
+        _require_role_in_reach(GIVE, role, held, own_roles)
 
 
-def _require_role_in_reach(role: Role, held: frozenset[str], own_roles: Collection[str]) -> None:
+def _require_role_in_reach(act: str, role: Role, held: frozenset[str], own_roles: Collection[str]) -> None:
     if lacking := list_permissions(role) - held:
         raise RoleOutOfReach(role=role.name, permission=min(lacking))
     # the role api is not staff: like the flag `api` of the operation `change_powers`, its holders may give it
     if role.name in own_roles:
-        raise OwnRole(role=role.name)
+        raise OwnRole(problem=describe_own_role(act, role.name))
+
+
+def describe_own_role(act: str, role: str) -> str:
+    """Tell callers that they cannot change a role which they have, and what to do instead."""
+    command = COMMANDS[act].format(role=shlex.quote(role))
+    return f"You have the role '{role}' yourself, so you cannot {act} it. On the server: gamekeeper {command}"
 
 
 def _require_direct(user: User, revoked: Iterable[str], table: dict[str, Role]) -> None:
@@ -179,7 +195,7 @@ async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) ->
     )
     if after.read_only and (writing := after.permissions - permissions.READING):
         raise BadField(field="readonly", problem=f"cannot be true for a role with the permission {min(writing)}")
-    await _require_editable(tx, (was, after), actor)
+    await _require_editable(tx, EDIT, (was, after), actor)
     if permissions.STAFF in list_permissions(was) - list_permissions(after):
         await _require_manager_without(tx, name)
     return Decision([RoleSaved(before, after)] if after != before else [], after, subject=(None, None))
@@ -193,19 +209,19 @@ async def delete(tx: Reading, name: str, actor: Actor | None) -> Decision[Role]:
         raise NoSuchRole(role=name)
     if role.builtin:
         raise BuiltinRole(role=name, act="deleted")
-    await _require_editable(tx, (role,), actor)
+    await _require_editable(tx, DELETE, (role,), actor)
     if await rows.has_holder(tx, name) or await api_keys.has_role(tx, name):
         raise RoleInUse(role=name)
     return Decision([RoleDeleted(role)], role, subject=(None, None))
 
 
-async def _require_editable(tx: Reading, versions: Iterable[Role], actor: Actor | None) -> None:
+async def _require_editable(tx: Reading, act: str, versions: Iterable[Role], actor: Actor | None) -> None:
     if actor is None:
         return
     held = await read_permissions(tx, actor)
     own_roles = permissions.list_roles(await lookup.find_user(tx, actor.id))
     for role in versions:
-        _require_role_in_reach(role, held, own_roles)
+        _require_role_in_reach(act, role, held, own_roles)
 
 
 async def _require_manager_without(tx: Reading, role: str) -> None:

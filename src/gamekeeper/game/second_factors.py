@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyotp
 
 from gamekeeper.game import guesses, lookup, moderation, permissions, security, texts
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.keeper import Keeper
@@ -22,7 +22,7 @@ from gamekeeper.game.own_factor_refusals import (
     TooManyFactors,
     WrongSecondFactor,
 )
-from gamekeeper.game.refusals import Outranked, TooManyGuesses
+from gamekeeper.game.refusals import TooManyGuesses
 from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.second_factor_refusals import OwnFactors
 from gamekeeper.game.security import Origin, SecurityEvent
@@ -229,6 +229,6 @@ async def reset(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
         if user.id == actor.id:
             raise OwnFactors
         if not moderation.can_act_on(await read_permissions(tx, actor), user):
-            raise Outranked
+            raise make_outranked(user)
     held = await rows.read_of_user(tx, user.id)
     return Decision([SecondFactorsReset(user, held)] if held else [], user, subject=(None, user.id))

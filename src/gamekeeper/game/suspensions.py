@@ -5,10 +5,10 @@ themselves, nor an account that outranks them. The command line may do both.
 """
 
 from gamekeeper.game import lookup, moderation, staff, tokens
-from gamekeeper.game.actors import Actor, read_permissions
+from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserResumed, UserSuspended
-from gamekeeper.game.refusals import Outranked, OwnAccount
+from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.store import roles, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
@@ -18,7 +18,7 @@ async def end_sessions(tx: Reading, key: str, actor: Actor) -> Decision[User]:
     """End the console sessions of an account: the caller's own, or one that does not outrank the caller."""
     user = await lookup.lock_user(tx, key)
     if user.id != actor.id and not moderation.can_act_on(await read_permissions(tx, actor), user):
-        raise Outranked
+        raise make_outranked(user)
     return await tokens.revoke_sessions(tx, user.id)
 
 
@@ -48,5 +48,5 @@ async def _lock_target(tx: Reading, key: str, actor: Actor | None, act: str) -> 
     if actor is not None and user.id == actor.id:
         raise OwnAccount(act=act)
     if actor is not None and not moderation.can_act_on(await read_permissions(tx, actor), user):
-        raise Outranked
+        raise make_outranked(user)
     return user

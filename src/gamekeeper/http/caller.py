@@ -31,6 +31,9 @@ BEARER, BEARER_LENGTH = b"Bearer ", 7
 # permissions whose refusals have codes of their own, since versions without other permissions: clients know them
 POWERS = frozenset({"moderation.ban", "moderation.kick", "moderation.mute"})
 NO_PERMISSIONS = frozenset[str]()
+CANNOT_WRITE = "This token can only read. Use a token that can write."
+ROLES_CANNOT_WRITE = "Your roles are read-only. Ask an administrator for a role that can write."
+KEY_CANNOT_WRITE = "This API key can only read: its role, or the roles of its owner, are read-only."
 ROLES = frozenset({"users.query", "users.manage", "game.link"})
 
 
@@ -46,6 +49,14 @@ class Caller:
     key: CallingKey | None = None  # the API key and its limits; None: the caller has a token
     # role that requires a second factor which the account does not have; such a session can only set one up
     unmet_role: str = ""
+    has_read_only_roles: bool = False  # the token could write, but not with these roles
+
+    @property
+    def read_only_problem(self) -> str:
+        """Tell why the caller cannot write, and what to do."""
+        if self.key is not None:
+            return KEY_CANNOT_WRITE
+        return ROLES_CANNOT_WRITE if self.has_read_only_roles else CANNOT_WRITE
 
     @property
     def actor(self) -> Actor:
@@ -136,11 +147,19 @@ class Callers:
             raise Denied
         unmet_role = self._find_unmet_role(row)
         held = NO_PERMISSIONS if unmet_role else self._find_permissions(row)
-        read_only = row.read_only or (row.has_read_only_roles and held <= permissions.READING)
+        has_read_only_roles = row.has_read_only_roles and held <= permissions.READING
         daily = await self._load_quotas(row.user_id, row.grants) if row.has_quotas else ()
         limits = GiftLimits(daily=daily) if daily else None
         caller = Caller(
-            row.user_id, row.name, row.token_id, read_only, held, row.session, limits, unmet_role=unmet_role
+            row.user_id,
+            row.name,
+            row.token_id,
+            row.read_only or has_read_only_roles,
+            held,
+            row.session,
+            limits,
+            unmet_role=unmet_role,
+            has_read_only_roles=has_read_only_roles,
         )
         if used_by is None:
             return caller  # not cached: a request whose caller is found in the cache does not record the token's use

@@ -120,7 +120,7 @@ def require_permissions(caller: Caller, route: Route) -> None:
     needed = route.permissions or ANY_TOKEN
     if route.access is WRITE and caller.read_only:
         caller.require(needed & (ROLES | POWERS))
-        raise ReadOnlyToken
+        raise ReadOnlyToken(problem=caller.read_only_problem)
     caller.require(needed)
 
 

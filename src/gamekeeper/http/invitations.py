@@ -8,13 +8,16 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game import role_refusals as role_no
 from gamekeeper.http import samples, wire
 from gamekeeper.http.instants import format_instant
-from gamekeeper.http.mails import NOT_SET_UP
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import invitations as rows
 from gamekeeper.store.invitations import Invitation
 
+NO_MAIL = (
+    "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
+    "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
+)
 GROUP = Group("Invitations", "Invitations of staff by mail.")
 
 
@@ -35,7 +38,7 @@ GROUP = Group("Invitations", "Invitations of staff by mail.")
 async def invite(request: Request, body: wire.invitations.Invite) -> Response:
     """Invite a person to the staff by mail, with roles that the caller could give."""
     settings = request.services.keeper.settings
-    warning = None if settings.smtp_url else NOT_SET_UP
+    warning = None if settings.smtp_url else NO_MAIL
     decide = partial(
         invitations.invite, email=body.email, names=body.roles, actor=request.caller.actor, settings=settings
     )

@@ -9,14 +9,16 @@ from msgspec import Meta, Struct
 from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
 from gamekeeper.game import tokens
+from gamekeeper.game.actors import NO_PERMISSION
 from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired, ApprovalRequired
 from gamekeeper.game.approvals import HOLDABLE
 from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached, TooManyKeyRequests
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.game.role_refusals import OwnRole, PermissionMissing
+from gamekeeper.game.roles import GIVE, describe_own_role
 from gamekeeper.game.second_factor_refusals import MfaRequired
 from gamekeeper.http import errors, samples, wire
-from gamekeeper.http.caller import POWERS, ROLES, name_power
+from gamekeeper.http.caller import CANNOT_WRITE, POWERS, ROLES, name_power
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.schemas import Schema
@@ -29,6 +31,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "key": "Nobody",
     "name": "Nobody",
     "email": "marlow@example.org",
+    "advice": "",
     "id": samples.TOKEN_ID,
     "kind": "pets",
     "held": 3,
@@ -69,6 +72,9 @@ EXAMPLE_PROBLEMS: Mapping[RefusalType, str] = {
     errors.MalformedBody: "The body is not valid JSON.",
     MfaRequired: tokens.CODE_MISSING,
     no.InvalidRequest: "The field 'grant_type' is missing.",
+    no.Outranked: NO_PERMISSION,
+    no.ReadOnlyToken: CANNOT_WRITE,
+    OwnRole: describe_own_role(GIVE, "admin"),
 }
 
 
