@@ -22,6 +22,8 @@ TOLERANT_RAW = openapi.make_document(ROUTES, SETTINGS, tolerant=True)
 DOCUMENT: Any = json.loads(RAW)
 TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+# headers of some answers of an operation only
+OPTIONAL_HEADERS = {"idempotent-replay", "x-dry-run", "x-approval-required", "retry-after"}
 IGNORED = "If-None-Match"  # request header whose malformed values the server ignores instead of refusing
 
 
@@ -112,7 +114,7 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     kind = answer.headers["content-type"].partition(";")[0]
     assert kind in described["content"]
     assert "x-request-id" in answer.headers
-    promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "x-dry-run", "retry-after"}
+    promised = {each.lower() for each in described["headers"]} - OPTIONAL_HEADERS
     # no ETag: an answer for a caller who sees reset codes must not be cached
     promised -= {"etag"} if operation.route.cache is UNLESS_RESET_CODES_SHOWN else set()
     assert promised <= answer.headers.keys()

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 import api_keys
+import described
 import factors
 import people
 from approving import count_coins, decide, give, make_strict
+from gamekeeper.http import operation_refusals
 from proof import refused
 from world import World
 
@@ -21,13 +23,18 @@ STAFF_CHANGES: list[tuple[str, str, Any]] = [
 ]
 
 
+def is_called(operation: described.Operation, method: str, path: str) -> bool:
+    pattern = operation.route.path.replace("[lookupKey]", "Mona")
+    return (operation.route.method, pattern) == (method, path)
+
+
 @pytest.mark.parametrize(("method", "path", "body"), STAFF_CHANGES)
 def test_staff_rule_holds_every_change_of_staff(
     make_world: Callable[..., World], method: str, path: str, body: object
 ) -> None:
     strict = make_strict(make_world, public_url="https://keeper.example")
     held = strict.call(method, path, body=body)
-    assert held.status == 202, held.raw
+    described.hold(next(each for each in described.OPERATIONS if is_called(each, method, path)), held, 202)
     assert decide(strict, held.json["ApprovalId"]).status == 200
     assert strict.sql("SELECT state FROM approvals") == [("done",)]
 
@@ -61,6 +68,15 @@ def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: Call
     decide(strict, second.json["ApprovalId"])  # renews the preview
     refused(decide(strict, second.json["ApprovalId"]), 409, "quota_reached")
     assert count_coins(strict) == 12_000
+
+
+@described.each_operation
+def test_documents_say_which_operations_can_be_held(operation: described.Operation) -> None:
+    about, holdable = operation.about["responses"], operation_refusals.can_be_held(operation.route)
+    refused = "approval_required" in str(about.get("409", {}).get("description"))
+    is_keepers = not operation.route.path.startswith("/api/v1/")
+    assert ("202" in about, refused) == (holdable and is_keepers, holdable and not is_keepers)
+    assert ("X-Approval-Required" in about["200"]["headers"]) == holdable
 
 
 def test_approved_gift_counts_for_its_day(make_world: Callable[..., World]) -> None:

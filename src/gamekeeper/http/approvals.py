@@ -84,10 +84,7 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     example_answer=wire.approvals.Approved(samples.MAIL_ID, DONE, "{}"),
 )
 async def approve(request: Request, approval_id: str) -> Response:
-    """Approve a change of another account, and carry it out if its preview still holds.
-
-    What its operation refuses now, such as a gift to a deleted player, is refused here too.
-    """
+    """Approve a change of another account, and carry it out if its preview still holds."""
     store, intent = request.services.keeper.store, request.make_intent()
     if (replayed := await request.services.keeper.changes.replay(intent)) is not None:
         return make_change_response(replayed, request.route.path)

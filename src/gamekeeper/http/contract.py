@@ -77,6 +77,10 @@ class Contract:
         self.components[name] = described
         return make_reference(name)
 
+    def describe_held(self) -> Schema:
+        """Describe the answer to a change that waits for approval."""
+        return self._collect(wire.approvals.Held, require_all, keep_name)
+
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe an operation's errors by status in OpenAPI. All of them use one error component per operation."""
         name, found = f"{_to_pascal_case(operation.name)}Error", operation_refusals.list_refusals(operation)

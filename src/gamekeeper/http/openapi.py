@@ -6,7 +6,8 @@ from functools import cache
 import msgspec
 
 from gamekeeper import __version__
-from gamekeeper.http import operation_refusals, wire
+from gamekeeper.game.approval_refusals import ApprovalRequired
+from gamekeeper.http import operation_refusals, samples, wire
 from gamekeeper.http.contract import Contract
 from gamekeeper.http.docs_files import MEDIA_TYPES
 from gamekeeper.http.operation import NO_STORE, WRITE, Operation
@@ -17,7 +18,7 @@ from gamekeeper.http.tolerant_contract import TolerantContract
 from gamekeeper.settings import Settings
 
 JSON, CSV = "application/json", "text/csv"
-OK, NOT_MODIFIED = "200", "304"
+OK, ACCEPTED, NOT_MODIFIED = "200", "202", "304"
 ABOUT = """\
 Read and change the players and accounts of an online game.
 
@@ -31,6 +32,8 @@ Read and change the players and accounts of an online game.
   Answers that contain secrets and answers of the change feed must not be cached.
 * **Every write can be previewed** with `?dryRun=true`: the answer shows what would happen, and nothing is changed.
   The answer then has the header `X-Dry-Run: true`.
+* **Some changes wait for a second person**, if the server has rules for that: 409 `approval_required` under `/api/v1`,
+  202 elsewhere, both with `ApprovalId`. A retry with the same `Idempotency-Key` gets the answer once it was approved.
 * **An unknown query parameter** is ignored under `/api/v1`. It is a 400 under `/api/keeper` and `/api/link`.
 * The examples use the data that `gamekeeper demo` serves.
 """
@@ -49,6 +52,10 @@ HEADERS: Mapping[str, Schema] = {
     },
     "X-Dry-Run": {
         "description": "`true` when the request was a dry run: nothing was changed.",
+        "schema": {"type": "string", "const": "true"},
+    },
+    "X-Approval-Required": {
+        "description": "`true` when the request was a dry run, and the change would wait for an approval.",
         "schema": {"type": "string", "const": "true"},
     },
     "ETag": {"description": "The entity tag of the answer, to send in `If-None-Match`.", "schema": {"type": "string"}},
@@ -204,6 +211,8 @@ def _list_write_parameters(operation: Operation) -> list[Schema]:
 
 def _describe_successes(operation: Operation, schemas: Schemas) -> dict[str, Schema]:
     done = {OK: _describe_success(operation, schemas)}
+    if operation_refusals.is_accepted_when_held(operation):
+        done[ACCEPTED] = _describe_held(schemas)
     return done if operation.cache is NO_STORE else {**done, NOT_MODIFIED: NOT_MODIFIED_RESPONSE}
 
 
@@ -211,11 +220,22 @@ def _describe_success(operation: Operation, schemas: Schemas) -> Schema:
     names = ["X-Request-Id"]
     names += ["ETag"] if operation.cache is not NO_STORE else []
     names += ["Idempotent-Replay", "X-Dry-Run"] if operation.is_repeatable else []
+    names += ["X-Approval-Required"] if operation_refusals.can_be_held(operation) else []
     names += ["Deprecation", "Link"] if operation.successor else []
     return {
         "description": "Success.",
         "headers": operation_refusals.refer_to_headers(names),
         "content": _describe_content(operation, schemas),
+    }
+
+
+def _describe_held(schemas: Schemas) -> Schema:
+    refusal = ApprovalRequired(samples.MAIL_ID)
+    example = msgspec.to_builtins(wire.approvals.Held(refusal.message, refusal.code, samples.MAIL_ID))
+    return {
+        "description": "The change waits for the approval of a second person. Nothing was changed yet.",
+        "headers": operation_refusals.refer_to_headers(["X-Request-Id"]),
+        "content": {JSON: {"schema": schemas.describe_held(), "example": example}},
     }
 
 

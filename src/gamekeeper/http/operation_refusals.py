@@ -172,7 +172,7 @@ def _list_key_refusals(operation: Operation) -> Iterator[RefusalType]:
         yield from (no.IdempotencyKeyReused, no.IdempotencyInProgress, no.AnswerErased)
     if can_be_held(operation):
         yield from (ApprovalDenied, ApprovalExpired)
-        if operation.path.startswith(errors.SPEC_ROOT):
+        if not is_accepted_when_held(operation):
             yield ApprovalRequired
 
 
@@ -180,6 +180,11 @@ def can_be_held(operation: Operation) -> bool:
     """Tell whether a rule can hold changes of an operation for approval."""
     needed = operation.permissions or frozenset[str]()
     return operation.is_repeatable and not operation.over_link and bool(needed & HOLDABLE_BY)
+
+
+def is_accepted_when_held(operation: Operation) -> bool:
+    """Tell whether a held change is answered with 202. Under /api/v1 it is refused: clients take any 2xx for done."""
+    return can_be_held(operation) and not operation.path.startswith(errors.SPEC_ROOT)
 
 
 def _list_server_errors(operation: Operation) -> Iterator[RefusalType]:

@@ -76,6 +76,10 @@ class TolerantContract:
     def describe_answer(self, operation: Operation) -> Schema:
         return self._describe_shape(operation.answer)
 
+    def describe_held(self) -> Schema:
+        """Describe the answer to a change that waits for approval."""
+        return self._describe_shape(wire.approvals.Held)
+
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe an operation's errors by status in OpenAPI. Responses that operations share become components."""
         found: dict[str, Schema] = {}
