@@ -49,6 +49,6 @@ def deny(approval_id: str, reason: str | None, database: str | None) -> None:
     wanted = lookup.parse_guid(approval_id)
     if wanted is None:
         raise NoSuchApproval(id=approval_id)
-    decide = partial(approval_decisions.deny, approval_id=wanted, account_id=None, token_id="", reason=reason)
+    decide = partial(approval_decisions.deny, approval_id=wanted, account_id=None, reason=reason)
     denied = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
     click.echo(f"Denied the request of {denied.actor or 'a deleted account'}: {denied.method} {denied.path}.")

@@ -5,22 +5,22 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.security import SecurityEvent
 from gamekeeper.store import approvals as rows
+from gamekeeper.store import clock
 from gamekeeper.store.approvals import DENIED, Approval
 from gamekeeper.store.engine import Reading, Writing
 
 
-async def deny(
-    tx: Reading, approval_id: str, account_id: str | None, token_id: str, reason: str | None
-) -> Decision[Approval]:
+async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: str | None) -> Decision[Approval]:
     """Deny a held change. `account_id`: the caller, another account than the requester's; None: the command line."""
     await approvals.lock_waiting(tx, approval_id)
     found = await approvals.find(tx, approval_id)
     if account_id is not None:
-        await approvals.require_other(tx, found, account_id, token_id)
+        approvals.require_other(found, account_id)
 
     async def write(tx: Writing) -> None:
         rows.decide(tx, approval_id, DENIED, account_id, reason)
 
     event = SecurityEvent("approval_denied", found.actor_id, details={"ApprovalId": approval_id})
-    denied = found._replace(state=DENIED, decided_by=account_id, decision_reason=reason)
+    now = await clock.now(tx)
+    denied = found._replace(state=DENIED, decided_at=now, decided_by=account_id, decision_reason=reason)
     return Decision([Unlogged(write)], denied, subject=(None, found.actor_id), events=[event])

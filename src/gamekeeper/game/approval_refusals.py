@@ -1,6 +1,6 @@
 """Refusals of requests that need an approval, and of approvals. `refusals.py` has all others.
 
-Forbidden   OwnApproval
+Forbidden   OwnApproval  KeyCannotDecide
 NotFound    NoSuchApproval
 Conflict    ApprovalRequired  ApprovalDenied  ApprovalExpired  ApprovalDecided  RequesterLostAccess
 """
@@ -25,7 +25,7 @@ class ApprovalExpired(Conflict):
 
 
 class ApprovalDecided(Conflict):
-    """This approval is decided already: {state}."""
+    """This request was decided already: {state}."""
 
 
 class RequesterLostAccess(Conflict):
@@ -34,6 +34,10 @@ class RequesterLostAccess(Conflict):
 
 class OwnApproval(Forbidden):
     """You cannot decide on your own request; another account must do it."""
+
+
+class KeyCannotDecide(Forbidden):
+    """An API key cannot decide on an approval. Sign in to the console, or use a token of an account."""
 
 
 class NoSuchApproval(NotFound):

@@ -37,7 +37,7 @@ from gamekeeper.game.effects import (
     VariablesSet,
 )
 from gamekeeper.settings import BadSetting, variable
-from gamekeeper.store import api_keys, approvals
+from gamekeeper.store import approvals
 from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.ledger import LedgerEntry
@@ -96,6 +96,7 @@ class Consent(NamedTuple):
     approval_id: str
     scope_id: str  # where the answer to the requester's Idempotency-Key is stored
     approver_id: str
+    approver_token_id: str
     reason: str | None
     check_requester: Callable[[Reading], Coroutine[Any, Any, None]]  # refuses if the requester lost a permission
     approver_key: ApproverKey | None = None
@@ -251,16 +252,9 @@ def require_waiting(approval_id: str, state: str | None) -> None:
         raise ApprovalDecided(state=state)
 
 
-async def require_other(tx: Reading, approval: Approval, account_id: str, token_id: str) -> None:
-    """Refuse to let an account decide on its own request, with any of its tokens and API keys.
-
-    An API key counts as the requester's also if the requester made it, or asked with it: its owner can be changed, but
-    the requester still knows its text.
-    """
+def require_other(approval: Approval, account_id: str) -> None:
+    """Refuse to let an account decide on its own request."""
     if approval.actor_id == account_id:
-        raise OwnApproval
-    key = await api_keys.find(tx, token_id)
-    if key is not None and (key.created_by == approval.actor_id or key.id == approval.token_id):
         raise OwnApproval
 
 

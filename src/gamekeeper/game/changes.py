@@ -202,7 +202,9 @@ class Changes:
         """Mark an approval as carried out, and name the approver in the audit log and the security log."""
         # not in one statement: the change comes first in the audit log, and an erasure changes the row of its approval
         await tx.flush()
-        approver = replace(intent, actor_id=consent.approver_id, token_id=None, reason=consent.reason)
+        approver = replace(
+            intent, actor_id=consent.approver_id, token_id=consent.approver_token_id, reason=consent.reason
+        )
         approved = ChangeApproved(intent.actor_id, consent.approval_id)
         await ledger.append(tx, [self._make_entry(approver, approved, None)])
         approval_rows.decide(tx, consent.approval_id, approval_rows.DONE, consent.approver_id, consent.reason)

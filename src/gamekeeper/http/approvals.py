@@ -9,6 +9,7 @@ from gamekeeper.game import api_keys, approval_decisions, approvals, lookup, per
 from gamekeeper.game.approval_refusals import (
     ApprovalDecided,
     ApprovalExpired,
+    KeyCannotDecide,
     NoSuchApproval,
     OwnApproval,
     RequesterLostAccess,
@@ -34,7 +35,7 @@ from gamekeeper.store.users import User
 
 GROUP = Group("Approvals", "Changes that wait for a second person.")
 DECIDE = needs("approvals.decide")
-DECISIONS = (NoSuchApproval, OwnApproval, ApprovalDecided, ApprovalExpired)
+DECISIONS = (NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
 
 
 @GROUP.operation(
@@ -85,11 +86,12 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
 )
 async def approve(request: Request, approval_id: str) -> Response:
     """Approve a change of another account, and carry it out if its preview still holds."""
+    _require_person(request)
     store, intent = request.services.keeper.store, request.make_intent()
     if (replayed := await request.services.keeper.changes.replay(intent)) is not None:
         return make_change_response(replayed, request.route.path)
     found = await approvals.find(store, approval_id)
-    await approvals.require_other(store, found, request.caller.account_id, request.caller.token_id)
+    approvals.require_other(found, request.caller.account_id)
     approvals.require_waiting(found.id, found.state)
     done = await _carry_out(request, found, intent)
     request.services.callers.clear_cache()  # the change may have changed permissions
@@ -108,15 +110,10 @@ async def approve(request: Request, approval_id: str) -> Response:
 )
 async def deny(request: Request, approval_id: str) -> Response:
     """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""
+    _require_person(request)
     me, reason = request.caller, request.make_intent().reason
     return await request.change(
-        partial(
-            approval_decisions.deny,
-            approval_id=approval_id,
-            account_id=me.account_id,
-            token_id=me.token_id,
-            reason=reason,
-        ),
+        partial(approval_decisions.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
         lambda denied: wire.encode(make_approval(denied._replace(decider=me.name))),
     )
 
@@ -140,6 +137,12 @@ def make_approval(row: Approval) -> wire.approvals.Approval:
     )
 
 
+def _require_person(request: Request) -> None:
+    """Refuse API keys: whoever created or rotated one knows its secret, also if it belongs to somebody else."""
+    if request.caller.key is not None:
+        raise KeyCannotDecide
+
+
 async def _carry_out(request: Request, found: Approval, intent: Intent) -> Response:
     """Run the held request as its requester. `intent`: that of the approver."""
     store, approver_key = request.services.keeper.store, None
@@ -149,7 +152,8 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
         scope_id = intent.scope_id or request.caller.account_id
         approver_key = ApproverKey(scope_id, intent.key, intent.fingerprint, answer)
     check = partial(_check_requester, found=found, route=route)
-    consent = Consent(found.id, found.scope_id, request.caller.account_id, intent.reason, check, approver_key)
+    me = request.caller
+    consent = Consent(found.id, found.scope_id, me.account_id, me.token_id, intent.reason, check, approver_key)
     run = partial(_make_request, request, found, consent)
     caller = await _load_requester(store, found)
     try:

@@ -90,8 +90,8 @@ class Approvals:
 
         approval_id: id of the approval.
         Returns the answer of the change's operation.
-        Raises NoSuchApproval, OwnApproval, ApprovalDecided, ApprovalExpired, RequesterLostAccess, ChangedMeanwhile,
-        PermissionMissing, and what the change's operation raises.
+        Raises NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, ApprovalExpired, RequesterLostAccess,
+        ChangedMeanwhile, PermissionMissing, and what the change's operation raises.
         """
         return Payload(Approved)
 
@@ -101,6 +101,6 @@ class Approvals:
 
         approval_id: id of the approval.
         Returns the approval.
-        Raises NoSuchApproval, OwnApproval, ApprovalDecided, ApprovalExpired, PermissionMissing.
+        Raises NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, ApprovalExpired, PermissionMissing.
         """
         return Payload(Approval)
