@@ -244,7 +244,7 @@ async def drop_one(keeper: Keeper) -> None:
 
 async def rounds(run: ListProof, keeper: Keeper, *, operations: int, seconds: float, drop: bool) -> None:
     deadline = time.monotonic() + seconds
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")  # the writers share one import
     with ProcessPoolExecutor(WRITERS, mp_context=context) as pool:
         while run.operations < operations and time.monotonic() < deadline:
             await one_round(run, pool)

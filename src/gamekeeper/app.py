@@ -72,10 +72,7 @@ def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None
         router=Router((*ROUTES, *more)),
         callers=callers,
         proxies=Proxies(keeper.settings),
-        files=DocsFiles(
-            openapi.make_document(ROUTES, keeper.settings),
-            openapi.make_document(ROUTES, keeper.settings, tolerant=True),
-        ),
+        files=DocsFiles(lambda tolerant: openapi.make_document(ROUTES, keeper.settings, tolerant=tolerant)),
         admission=admission,
         gate=Gate(admission),
         readiness=readiness,

@@ -29,8 +29,7 @@ GROUP = Group("Pages", "The OpenAPI document and the API explorer.")
 )
 async def get_openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
     """Get the OpenAPI 3.1 document of this API."""
-    files = request.services.files
-    return files.tolerant_document if query.tolerant else files.document
+    return await request.services.files.load_document(tolerant=query.tolerant)
 
 
 @GROUP.operation(
