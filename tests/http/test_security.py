@@ -177,11 +177,42 @@ def test_pages_filters_and_table(world: World) -> None:
     assert events(world, "?to=2020-01-01T00:00:00Z") == []
     assert len(events(world, "?from=2020-01-01T00:00:00Z")) == 3
     table = world.get(f"{LOG}?format=csv&limit=2")
-    rows = list(csv.DictReader(io.StringIO(table.raw.decode())))
+    rows = read_table(table)
     assert [(row["User"], json.loads(row["Details"])["Session"]) for row in rows] == [
         (each["User"], False) for each in first["Events"]
     ]
     assert table.headers["x-next"] == first["Next"]
+
+
+def test_account_is_found_by_name_or_id(world: World) -> None:
+    for name in ("Shop", "Clerk"):
+        assert log_in(world, name).status == 200
+    assert [each["User"] for each in events(world, "?user=shop")] == ["Shop"]
+    assert events(world, f"?user={lookup.new_guid()}") == []
+    refused(world.get(f"{LOG}?user=Nobody"), 404, "no_such_user")
+
+
+def test_table_has_more_events_than_a_page_and_says_where_it_ends(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gamekeeper.game.security.PIECE_ROWS", 40)
+    monkeypatch.setattr("gamekeeper.http.security.CSV_BATCH", 7)
+    for number in range(90):
+        world.keeper.failed_guesses.add("guess_failed", None, None, f"192.0.2.{number}")
+    world.run(world.keeper.failed_guesses.flush())
+    seen = [each["Id"] for each in events(world, "?limit=90")]
+    assert len(set(seen)) == 90
+    whole = world.get(f"{LOG}?format=csv")
+    assert "x-next" not in whole.headers
+    assert [row["Id"] for row in read_table(whole)] == seen
+    first = world.get(f"{LOG}?format=csv&limit=80")
+    rest = world.get(f"{LOG}?format=csv&limit=80&before={first.headers['x-next']}")
+    assert [row["Id"] for row in read_table(first) + read_table(rest)] == seen
+    assert "x-next" not in rest.headers
+
+
+def read_table(answer: Answer) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.raw.decode())))
 
 
 def test_old_events_and_addresses_are_deleted(world: World) -> None:

@@ -60,7 +60,9 @@ async def show(request: Request) -> Response:
     try:
         mark = queries.decode(BeforeMark, request.query).before
         wanted = await _make_filter(request, sought)
-        page = await security.load_page(request.services.keeper.store, wanted, mark, EVENTS_PER_PAGE)
+        page = await request.services.keeper.store.read(
+            lambda tx: security.load_page(tx, wanted, mark, EVENTS_PER_PAGE)
+        )
     except Refusal as refusal:
         refused = refusal
     shown = pages.render(

@@ -5,7 +5,7 @@ an attacker chooses how many there are: they are collected in memory, added up, 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from gamekeeper.game.effects import (
 from gamekeeper.game.guesses import find_network
 from gamekeeper.game.permissions import API, COLUMNS
 from gamekeeper.store import security
-from gamekeeper.store.engine import Store, Writing
+from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.security import SecurityFilter, SecurityRow
 from gamekeeper.store.users import NO_GRANTS, Powers, User
 
@@ -58,6 +58,7 @@ KINDS: Mapping[str, str] = {
     "role_edited": "A role was created, edited or deleted.",
 }
 MOST_BROWSER = 200  # characters of the header User-Agent that are stored
+PIECE_ROWS = 250  # events that one statement of a long page reads
 FLUSH_SECONDS = 5.0  # interval between writes of failed guesses
 MOST_GROUPS = (
     100  # kinds of failed guesses (account, caller and address) in one write; others are added up in one event
@@ -164,8 +165,22 @@ async def note_uses(tx: Writing, uses: Iterable[CredentialUse]) -> None:
     record(tx, *(_describe_use(network, by_place[holder, network]) for holder, network in sorted(new)))
 
 
-async def load_page(store: Store, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> EventPage:
-    found = await store.read(lambda tx: security.read_page(tx, wanted, before, limit + 1))
+async def load_pages(
+    tx: Reading, wanted: SecurityFilter, before: tuple[int, str], limit: int
+) -> AsyncGenerator[EventPage]:
+    """Yield a long page in parts of a few milliseconds each; `next` of the last part is the cursor."""
+    left, cursor = limit, before
+    while True:
+        part = await load_page(tx, wanted, cursor, min(left, PIECE_ROWS))
+        left -= len(part.events)
+        yield part
+        if part.next is None or not left:
+            return
+        cursor = part.next
+
+
+async def load_page(tx: Reading, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> EventPage:
+    found = await security.read_page(tx, wanted, before, limit + 1)
     shown = found[:limit]
     return EventPage(shown, (shown[-1].at, shown[-1].id) if len(found) > limit else None)
 

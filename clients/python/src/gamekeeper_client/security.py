@@ -65,13 +65,13 @@ class Security:
         """List events of the security log once, newest first.
 
         before: cursor; `next` of the page before.
-        user: only events about the account with this id.
+        user: only events about the account with this name or id.
         kind: only events of this kind, such as sign_in.
         from_: only events at or after this time (`from` in the API), such as 2026-01-31T12:00:00Z.
         to: only events up to this time.
         limit: return at most this many events; default 50.
         Returns the events, and the cursor for the next page; None at the end.
-        Raises BadField, RoleMissing, PermissionMissing.
+        Raises BadField, RoleMissing, PermissionMissing, NoSuchUser, TooManyLongReads.
         """
         query = {"user": user, "kind": kind, "from": from_, "to": to, "before": before, "limit": limit}
         return Payload(SecurityPage, query=query)

@@ -7,10 +7,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.game.security import KINDS
 from gamekeeper.http import mail_cursor, query_values
 from gamekeeper.http.query_values import read_mail_cursor
-from gamekeeper.http.wire.history import END_DESCRIPTION, TIME
-from gamekeeper.http.wire.lists import Limit
+from gamekeeper.http.wire.history import END_DESCRIPTION, LIMITS, TIME, Phrase
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
-from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
+from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, Positive
 from gamekeeper.store.history import NEVER
 
 EventsBefore = Annotated[
@@ -20,7 +19,7 @@ EventsBefore = Annotated[
         extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
     ),
 ]
-EventUser = Annotated[Id, Meta(description="Events about this account, by id.")]
+EventUser = Annotated[Phrase, Meta(description="Events about this account, by name or id.")]
 EventKind = Annotated[
     str,
     Meta(
@@ -49,13 +48,22 @@ EventFormat = Annotated[
 ]
 
 
+EventLimit = Annotated[
+    Positive,
+    Meta(
+        description="Largest number of events: default {:,}, at most {:,}; with `format=csv` default {:,}, at most "
+        "{:,}.".format(*LIMITS["json"], *LIMITS["csv"])
+    ),
+]
+
+
 class SecurityQuery(Struct, frozen=True, rename={"since": "from"}):
     user: EventUser | UnsetType = UNSET
     kind: EventKind | UnsetType = UNSET
     since: EventsSince = 0
     to: EventsTo = NEVER
     before: EventsBefore = mail_cursor.START
-    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
+    limit: EventLimit | UnsetType = UNSET
     format: EventFormat = "json"
 
 
