@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import os
+import ssl
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Mapping
@@ -34,9 +35,16 @@ def quick_argon2() -> Generator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def trust_read_once() -> Generator[None]:
-    """Load the trust store once: each httpx client would load it again, which takes longer than most tests."""
+    """Load the trust store once: each httpx client and each outbox would load it again, slower than most tests."""
+    create = ssl.create_default_context
+    share = functools.cache(create)
+
+    def create_or_share(*purpose: ssl.Purpose, **trusted: Any) -> ssl.SSLContext:
+        return create(*purpose, **trusted) if purpose or any(trusted.values()) else share()
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("httpx._transports.default.create_ssl_context", functools.cache(httpx.create_ssl_context))
+        patch.setattr(ssl, "create_default_context", create_or_share)
         yield
 
 
