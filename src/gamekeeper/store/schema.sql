@@ -605,6 +605,18 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_by_time ON approvals (requested_at, id);
 CREATE INDEX approvals_by_state ON approvals (state, requested_at, id);
 CREATE INDEX approvals_by_expiry ON approvals (expires_at) WHERE state = 'waiting';
+CREATE INDEX approvals_by_actor ON approvals (actor_id);
+CREATE INDEX approvals_by_user ON approvals (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX approvals_by_player ON approvals (player_id) WHERE player_id IS NOT NULL;
+-- Planner statistics: one account may have asked for nearly all changes, and nearly all are in one state.
+-- only: postgres
+ALTER TABLE approvals ALTER COLUMN state SET (n_distinct = -0.01);
+-- only: postgres
+ALTER TABLE approvals ALTER COLUMN actor_id SET (n_distinct = -0.01);
+-- only: postgres
+ALTER TABLE approvals ALTER COLUMN user_id SET (n_distinct = -0.01);
+-- only: postgres
+ALTER TABLE approvals ALTER COLUMN player_id SET (n_distinct = -0.01);
 -- Quantities that accounts gave on UTC days, while a rule limits gifts without approval.
 CREATE TABLE approval_gifts (
     day       {long} NOT NULL,                        -- days since 1970-01-01
