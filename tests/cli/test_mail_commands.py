@@ -10,7 +10,7 @@ from world import World
 def test_list_of_empty_outbox(command: CommandLine) -> None:
     assert command.says("mail", "list").split() == ["ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST", "ERROR"]
     assert command.json("mail", "list") == []
-    assert command.says("mail", "retry", "--all").startswith("0 mails are due now")
+    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
 
 
 def test_list(command: CommandLine, make_world: Make) -> None:
@@ -102,12 +102,12 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         said = command.refuses("mail", "retry", by_name["Mona"].id)
         assert "it was sent; if it did not arrive, request a new reset mail." in said
         assert command.says("mail", "retry", by_name["Bob"].id) == (
-            "1 mails are due now, but stay queued until GAMEKEEPER_SMTP_URL is set.\n"
+            "Due now: 1 mail. Mail is not set up, so nothing is sent until GAMEKEEPER_SMTP_URL is set.\n"
         )
         send(world)
         assert sorted(mail.recipients[0][:3] for mail in sink.received) == ["bob", "mon"]
         smtp = {"GAMEKEEPER_SMTP_URL": "smtp://mail.test", "GAMEKEEPER_MAIL_FROM": "k@example.test"}
-        assert command.says("mail", "retry", "--all", **smtp) == "1 mails are due now.\n"
+        assert command.says("mail", "retry", "--all", **smtp) == "Due now: 1 mail.\n"
         send(world)
         assert {mail.state for mail in list_mails(world)} == {"sent"}
     retried = [(each.user_id, each.actor_id) for each in world.ledger() if each.kind == "mail_retried"]
@@ -119,7 +119,7 @@ def test_retry_of_expired_mail_is_refused(command: CommandLine, world: World) ->
     ask(world)
     world.sql("UPDATE resets SET expires_at = 1")
     assert "its code has expired, was used or was replaced; request" in command.refuses("mail", "retry", only(world).id)
-    assert command.says("mail", "retry", "--all").startswith("0 mails")
+    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
 
 
 def test_retry_of_mail_in_delivery_is_refused(command: CommandLine, world: World) -> None:
@@ -127,7 +127,7 @@ def test_retry_of_mail_in_delivery_is_refused(command: CommandLine, world: World
     make_due(world)
     world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
     assert "it is being sent; check again" in command.refuses("mail", "retry", only(world).id)
-    assert command.says("mail", "retry", "--all").startswith("0 mails")
+    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
 
 
 @pytest.mark.parametrize("arguments", [[], [people.NOBODY_ID, "--all"]])

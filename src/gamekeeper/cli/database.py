@@ -101,4 +101,5 @@ def _print_findings(found: list[Finding], *, as_json: bool) -> None:
         return
     for finding in found:
         click.echo(f"{finding.level}: {finding.check}: {finding.message}")
-    click.echo(f"{levels[ERROR]} errors, {levels[NOTE]} notes." if levels[ERROR] else "No errors found.")
+    counts = ", ".join(terminal.format_count(levels[each], each) for each in (ERROR, NOTE))
+    click.echo(f"{counts}." if levels[ERROR] else "No errors found.")

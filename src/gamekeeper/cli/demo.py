@@ -164,7 +164,7 @@ def _build_examples(address: str, sample: sample_players.DemoSample, access: loa
     given = {"itemid": sample.item.id, "quantity": 5, "bankoverflow": True}
     commands = {
         f"list the items of {name}": _build_curl(address, f"players/{name}/items"),
-        f"give {name} five {sample.item.name}": _build_curl(address, f"players/{name}/items/give", body=given),
+        f"give {name} 5 of the item {sample.item.name}": _build_curl(address, f"players/{name}/items/give", body=given),
         f"teach {name} {sample.spell.name}": _build_curl(
             address, f"players/{name}/spells/teach", body={"spellid": sample.spell.id}
         ),

@@ -99,12 +99,12 @@ def list_(owner: str | None, as_json: bool, database: str | None) -> None:  # no
 @keys.command(epilog="Example: gamekeeper keys rotate 2c1d3f80-5a0b-4c1c-9a63-0a1f6c3b7e55 --grace-minutes 60")
 @click.argument("key_id", metavar="ID")
 @click.option(
-    "--grace-minutes", type=click.IntRange(0, 43_200), default=0, show_default=True, help="Time for the old text."
+    "--grace-minutes", type=click.IntRange(0, 43_200), default=0, show_default=True, help="Time for the old secret."
 )
 @terminal.json_option
 @terminal.database_option
 def rotate(key_id: str, grace_minutes: int, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
-    """Give an API key a new text and print it. The old one works for --grace-minutes more, in all processes."""
+    """Give an API key a new secret and print it. The old one works for --grace-minutes more, in all processes."""
 
     async def decide(tx: Reading) -> Decision[IssuedKey]:
         return await rules.rotate(tx, _parse_id(key_id), grace_minutes, None)

@@ -92,7 +92,8 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
 
     count = terminal.run_on_database(database, again, final=True)
     smtp = terminal.load_settings(database).smtp_url
-    click.echo(f"{count} mails are due now{'' if smtp else ', but stay queued until GAMEKEEPER_SMTP_URL is set'}.")
+    waiting = "" if smtp else " Mail is not set up, so nothing is sent until GAMEKEEPER_SMTP_URL is set."
+    click.echo(f"Due now: {terminal.format_count(count, 'mail')}.{waiting}")
 
 
 def _parse_id(text: str) -> str:

@@ -186,6 +186,11 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
         click.echo("  ".join(cells).rstrip())
 
 
+def format_count(number: int, noun: str) -> str:
+    """Return `1 error` or `2 errors`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def escape(text: str) -> str:
     """Escape control characters, so that stored text cannot control the terminal."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

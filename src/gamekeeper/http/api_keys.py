@@ -24,7 +24,7 @@ from gamekeeper.store.engine import Reading
 
 T = TypeVar("T")
 GROUP = Group("API keys", "Keys for programs such as shops, bots and game servers.")
-SHOWN_ONCE = "The text of a key is shown once, in the first answer. If it was lost, rotate the key."
+SHOWN_ONCE = "The secret of a key is shown once, in the first answer. If it was lost, rotate the key."
 NOT_CREATED = "A dry run creates no key."
 EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, key_no.KeyBeyondQuota, no.Outranked)
 
@@ -61,7 +61,7 @@ async def list_keys(request: Request) -> bytes:
     example_answer=samples.ISSUED_KEY,
 )
 async def create_key(request: Request, body: wire.api_keys.CreateKey) -> Response:
-    """Create an API key with permissions that the caller has. The answer shows its text, once."""
+    """Create an API key with permissions that the caller has. The answer shows its secret, once."""
     _refuse_keys(request)
     draft = KeyDraft(
         body.Name,
@@ -109,7 +109,7 @@ async def change_key(request: Request, body: wire.api_keys.ChangeKey, key_id: st
     example_answer=samples.ISSUED_KEY,
 )
 async def rotate_key(request: Request, body: wire.api_keys.RotateKey, key_id: str) -> Response:
-    """Give an API key a new text. The old one works for `GraceMinutes` more; id and limits stay."""
+    """Give an API key a new secret. The old one works for `GraceMinutes` more; id and limits stay."""
     _refuse_keys(request)
     decide = partial(api_keys.rotate, key_id=key_id, grace_minutes=body.GraceMinutes, actor=request.caller.actor)
     encode = partial(_encode_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE)
@@ -146,7 +146,7 @@ async def revoke_key(request: Request, key_id: str) -> Response:
     example_answer=samples.FOUND_KEY,
 )
 async def look_up_key(request: Request, body: wire.api_keys.LookUpKey) -> bytes:
-    """Find the API key that a text belongs to, such as a leaked one."""
+    """Find the API key that a secret belongs to, such as a leaked one."""
 
     async def read(tx: Reading) -> bytes:
         key, active = await api_keys.find_by_text(tx, body.Key)

@@ -10,7 +10,7 @@ from gamekeeper_client.operation import WriteOptions, operation
 
 
 class KeyRecord(Struct, rename="pascal"):
-    """An API key without its text; `effective` has the permissions that it has now, limited by its owner's."""
+    """An API key without its secret; `effective` has the permissions that it has now, limited by its owner's."""
 
     id: str
     name: str
@@ -37,7 +37,7 @@ class KeyRecord(Struct, rename="pascal"):
 
 
 class IssuedKey(KeyRecord, rename="pascal"):
-    """A new or rotated API key; `key` is its text, or None in the answer to a retry: then `note` says what to do."""
+    """A new or rotated API key; `key` is its secret, or None in the answer to a retry: then `note` says what to do."""
 
     key: str | None
     note: str | None
@@ -95,7 +95,7 @@ class ApiKeys:
         servers: names of the game servers that it may speak for.
         replaces: id of a key, or name or id of an account, whose idempotency keys it takes over.
         owner: name or id of the account that owns it, instead of yours.
-        Returns the key with its text, which is shown once.
+        Returns the key with its secret, which is shown once.
         Raises BadField, UnknownPermission, UnknownRole, BadAddressRange, NoSuchUser, KeyOutOfReach, KeyBeyondQuota,
         KeyManagesNoKeys, Outranked, PermissionMissing.
         """
@@ -140,11 +140,11 @@ class ApiKeys:
 
     @operation("POST", "/api/keeper/v1/keys/{key_id}/rotate")
     def rotate_key(self, key_id: str, *, grace_minutes: int = 0, **options: Unpack[WriteOptions]) -> Payload[IssuedKey]:
-        """Give an API key a new text. Needs the permission keys.manage, and those of the key.
+        """Give an API key a new secret. Needs the permission keys.manage, and those of the key.
 
         key_id: id of the key, which stays.
-        grace_minutes: minutes for which the old text still works.
-        Returns the key with its new text, which is shown once.
+        grace_minutes: minutes for which the old secret still works.
+        Returns the key with its new secret, which is shown once.
         Raises NoSuchKey, KeyRevoked, KeyOutOfReach, KeyBeyondQuota, KeyManagesNoKeys, Outranked, PermissionMissing.
         """
         return Payload(IssuedKey, body={"GraceMinutes": grace_minutes})
@@ -161,9 +161,9 @@ class ApiKeys:
 
     @operation("POST", "/api/keeper/v1/keys/lookup")
     def look_up_key(self, key: str) -> Payload[FoundKey]:
-        """Find the API key that a text belongs to, such as a leaked one. Needs the permission keys.manage.
+        """Find the API key that a secret belongs to, such as a leaked one. Needs the permission keys.manage.
 
-        key: text of the key.
+        key: secret of the key.
         Returns the key.
         Raises NoSuchKey, PermissionMissing.
         """

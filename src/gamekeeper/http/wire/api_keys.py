@@ -19,8 +19,8 @@ ItemIds = Annotated[list[Guid], Meta(max_length=1000, description="Ids of the it
 ServerNames = Annotated[
     list[Text], Meta(max_length=MOST_LISTED, description="Names of the game servers that the key may speak for.")
 ]
-KeyText = Annotated[str, Meta(description="The text of the key; null in every answer after the first.")]
-Minutes = Annotated[int, Meta(ge=0, le=MOST_GRACE_MINUTES, description="Minutes for which the old text still works.")]
+KeyText = Annotated[str, Meta(description="The secret of the key; null in every answer after the first.")]
+Minutes = Annotated[int, Meta(ge=0, le=MOST_GRACE_MINUTES, description="Minutes for which the old secret still works.")]
 
 
 class CreateKey(Struct):
@@ -57,7 +57,7 @@ class LookUpKey(Struct):
 
 
 class KeyRecord(Struct):
-    """An API key without its text. `Effective` has the permissions that it has now, limited by its owner's.
+    """An API key without its secret. `Effective` has the permissions that it has now, limited by its owner's.
 
     `CreatedBy`: id of the account that created it; null: the command line.
     """
@@ -94,7 +94,7 @@ class IssuedKey(KeyRecord):
 
 
 class FoundKey(KeyRecord):
-    """The API key that a text belongs to; `TextActive` says whether the text still works."""
+    """The API key that a secret belongs to; `TextActive` says whether the secret still works."""
 
     TextActive: bool
 
