@@ -4,20 +4,20 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test tests browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
+.PHONY: run setup test tests browser-postgresql lint types chromium promtool oidc-provider screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
-setup: .venv/dev chromium promtool ## the virtual environment for development, and a browser where it can be installed
+setup: .venv/dev chromium promtool oidc-provider ## the virtual environment for development, and a browser where it can be installed
 
-test: .venv/dev chromium promtool lint ## lint, types, and all tests on SQLite and PostgreSQL; browser tests on SQLite
+test: .venv/dev chromium promtool oidc-provider lint ## lint, types, and all tests on SQLite and PostgreSQL; browser tests on SQLite
 	@$(MAKE) --no-print-directory -j2 types tests
 
 tests: .venv/dev
 	$(BIN)/pytest -n 3 --dist worksteal
 
-browser-postgresql: .venv/dev chromium ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
+browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
 	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres
 
 lint: .venv/dev
@@ -33,6 +33,9 @@ chromium: ## install Debian's Chromium without windows for the console's tests, 
 
 promtool: .venv/bin/python ## fetch promtool from Debian's package for the tests of the alert rules, if there is none
 	@scripts/fetch_program.sh prometheus promtool
+
+oidc-provider: .venv/bin/python ## install npm's oidc-provider for the tests of sign-ins with OpenID Connect, where there is Node
+	@scripts/install_oidc_provider.sh
 
 screenshots: .venv/dev chromium ## screenshots of the console's pages, into docs/images/
 	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from functools import partial
 
 import people
-from gamekeeper.game import lookup, roles, tokens
+from gamekeeper.game import identities, lookup, roles, tokens
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserRegistered
+from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.game.roles import RoleDraft
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Grants, Powers, User
@@ -36,8 +37,15 @@ def add_account(world: World, name: str, *held: str, powers: Powers | None = Non
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=False)).access
 
 
+def link_identity(world: World, name: str, subject: str) -> None:
+    """Link an identity of an OpenID Connect provider to an account."""
+    proven = ProvenIdentity("https://id.example", subject, "id.example")
+    decide = partial(identities.link, user_id=people.USER_IDS[name], proven=proven, started_at=4711)
+    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+
+
 def fill_roles(world: World) -> None:
-    """Fill every table of roles, API keys and gifts: a new role, an edited one, and an account with both."""
+    """Fill the tables of roles, API keys, gifts and identities: a new role, an edited one, and an account with both."""
     save_role(world, "helper", ["players.read", "moderation.mute"])
     save_role(world, "shop", ["items.give"])
     wanted = {"give": ["helper", "shop"], "grant": ["audit.read"]}
@@ -47,4 +55,5 @@ def fill_roles(world: World) -> None:
     text = world.post("/api/keeper/v1/keys", key).json["Key"]
     gift = {"itemid": people.COIN.id, "quantity": 2}
     assert world.post("/api/v1/players/Bob/items/give", gift, token=text).status == 200
+    link_identity(world, "Ann", "ann-at-work")
     world.sql(f"INSERT INTO role_quotas (role, item_id, most) VALUES ('helper', '{people.COIN.id}', 5)")  # noqa: S608 - ours

@@ -20,7 +20,7 @@ MOST_BYTES = 300_000  # size limit in bytes for the dumps of one version, both e
 NEWER_KINDS = {
     "0.1.0": {
         *("roles_changed", "role_saved", "role_deleted", "user_suspended", "user_resumed"),
-        *("second_factors_changed", "second_factors_reset"),
+        *("second_factors_changed", "second_factors_reset", "identities_changed"),
         *("invitation_sent", "invitation_withdrawn", "change_approved"),
     }
 }

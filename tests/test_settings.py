@@ -11,7 +11,12 @@ from gamekeeper.settings import BadSetting, Settings
 
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 SECRET = "hunter2"
-WITHOUT_SECRETS = {"reset_url", "public_url", "secret_key_file"}  # names that look as if they had one
+WITHOUT_SECRETS = {
+    "reset_url",
+    "public_url",
+    "secret_key_file",
+    "oidc_client_secret_file",
+}  # names that look as if they had one
 ROOT = Path(__file__).parents[1]
 READERS = ("src", "scripts", "battery", "benchmarks", "examples", "tests")
 READS = re.compile(r"""environ(?:\.get\(|\[)"(GAMEKEEPER_\w+)""")

@@ -31,6 +31,8 @@ from gamekeeper.http.router import Router
 from gamekeeper.http.routes import METRICS, ROUTES
 from gamekeeper.http.services import Services
 from gamekeeper.mail import outbox
+from gamekeeper.oidc import configuration
+from gamekeeper.oidc.provider import Provider
 from gamekeeper.opening import build_keeper, open_store, run_with_keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import indexes
@@ -52,7 +54,9 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     pages = None
     if keeper.settings.console:
         live = ConsoleState(
-            Monitor(keeper), DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping)
+            Monitor(keeper),
+            DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping),
+            Provider(chosen) if (chosen := configuration.read(keeper.settings)) else None,
         )
         pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
         upkeep.jobs.append((monitor.SAMPLE_SECONDS, live.monitor.sample))

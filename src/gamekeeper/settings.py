@@ -94,7 +94,8 @@ class Settings:
     )
     public_url: str = setting(
         "",
-        "Address at which people open the console, such as https://keeper.example; for passkeys and invitations.",
+        "Address at which people open the console, such as https://keeper.example; "
+        "for passkeys, invitations and OpenID Connect.",
     )
     access_log: bool = setting(True, "Whether to log each request as a JSON line on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, shown in mails and in the console.")
@@ -133,6 +134,21 @@ class Settings:
         "",
         "File with the key that encrypts TOTP secrets: 32 bytes in base64. Needed for second factors on PostgreSQL; "
         "empty on SQLite: made beside the database. Backups do not contain it.",
+    )
+    oidc_issuer: str = setting(
+        "",
+        "Address of an OpenID Connect provider with which staff sign in to the console, such as https://id.example; "
+        "empty: passwords only. See docs/openid-connect.md.",
+    )
+    oidc_client_id: str = setting("", "Id of this server's client at the OpenID Connect provider.")
+    oidc_client_secret_file: str = setting("", "File with the secret of this server's client at the provider.")
+    oidc_scopes: str = setting("openid profile email", "Scopes that a sign-in asks the provider for.")
+    oidc_claim: str = setting(
+        "groups", "Claim of the ID token with a person's groups; realm_access.roles reads a field inside a claim."
+    )
+    oidc_roles: str = setting(
+        "",
+        "Roles that a sign-in gives and takes, by the values of the claim: ops=admin,support=moderator; empty: none.",
     )
     guesses_per_caller: int = setting(
         10, "Wrong passwords allowed in five minutes for one account from one caller and client address.", least=1

@@ -41,6 +41,7 @@ PAGES = [
 ELSEWHERE = {
     "/console/sign-in",
     "/console/invitation",
+    "/console/me/sign-ins",
 }  # pages that are not in PAGES, because a separate test checks them
 NO_PAGES = {
     "events",
@@ -51,6 +52,7 @@ NO_PAGES = {
     "bulk/done",
     "/",  # this address redirects to the console
     "static/[file]",
+    *("sign-in/oidc", "sign-in/oidc/callback", "me/sign-ins/link"),  # they redirect
 }  # routes for scripts and files, which are not HTML pages
 GRAVE = frozenset({"serious", "critical"})
 AXE: Any = Axe()  # the accessibility checker axe; its package has no type annotations

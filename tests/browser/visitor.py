@@ -28,10 +28,12 @@ class Visitor:
         width: int = 1440,
         dark: bool = False,
         host: str = "127.0.0.1",
+        others: tuple[str, ...] = (),  # addresses of other servers that the pages may lead to
         **more: Any,
     ) -> None:
         self.server = server
         self._url = server.url.replace("127.0.0.1", host)
+        self._allowed = (f"{self._url}/", *others, "data:")
         self.expected: set[int] = set()  # HTTP statuses of refusals that the test expects
         self._cut = False
         self._wrong: list[str] = []
@@ -104,7 +106,7 @@ class Visitor:
 
     def _watch(self, request: Request) -> None:
         """Record requests to other hosts; Chromium cannot reach them, but they must not even be tried."""
-        if not request.url.startswith((f"{self._url}/", "data:")):
+        if not request.url.startswith(self._allowed):
             self._wrong.append(f"asked another host for {request.url}")
 
     def _hear(self, message: ConsoleMessage) -> None:

@@ -158,6 +158,13 @@ def test_export_has_second_factors_without_secrets(command: CommandLine, world: 
     assert not [each for each in (secret, *codes, *stored) if each in file.read_text()]
 
 
+def test_export_has_linked_sign_ins(command: CommandLine, world: World, tmp_path: Path) -> None:
+    staff.link_identity(world, "Ann", "ann-at-work")
+    (linked,) = export(command, tmp_path / "ann.json")["identities"]
+    assert (linked["issuer"], linked["subject"]) == ("https://id.example", "ann-at-work")
+    assert linked["added_at"].endswith("Z")
+
+
 def test_export_omits_player_that_moved_to_another_account(command: CommandLine, world: World, tmp_path: Path) -> None:
     assert put_player(world, ZOE.id, {"UserId": people.USER_IDS["Bob"]}).status == 200
     assert world.post("/api/v1/players/Zoe/name", {"name": "Bobbin"}, headers={"X-Reason": "Bob asked"}).status == 200

@@ -20,6 +20,7 @@ import pytest
 from command_line import CommandLine
 from gamekeeper.cli import serve
 from gamekeeper.settings import Settings
+from providers import make_settings
 from server import free_port
 from world import World
 
@@ -202,6 +203,35 @@ def test_port_in_use_is_refused(command: CommandLine) -> None:
         port = str(other.getsockname()[1])
         said = command.refuses("serve", "--port", port)
     assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Address already in use. Choose another")
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"client_id": ""}, "GAMEKEEPER_OIDC_CLIENT_ID is needed too"),
+        ({"client_secret_file": ""}, "GAMEKEEPER_OIDC_CLIENT_SECRET_FILE is needed too"),
+        ({"client_secret_file": "/none"}, "'/none', which cannot be read"),
+        ({"issuer": "", "roles": "ops=admin"}, "is set, but GAMEKEEPER_OIDC_ISSUER is not"),
+        ({"issuer": "http://id.example"}, "it must be an https:// address"),
+        ({"issuer": "https://id.example?realm=1"}, "it must be an https:// address"),
+        ({"issuer": "https://me@id.example"}, "it must be an https:// address"),
+        ({"roles": "ops"}, "it must be group=role"),
+        ({"scopes": "profile"}, "it must contain openid"),
+    ],
+)
+@ON_SQLITE
+def test_incomplete_settings_of_openid_connect_are_refused(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed: dict[str, str], problem: str
+) -> None:
+    monkeypatch.setenv("GAMEKEEPER_PUBLIC_URL", "https://keeper.example")
+    for name, value in make_settings("https://id.example", tmp_path).items():
+        monkeypatch.setenv(f"GAMEKEEPER_{name.upper()}", changed.get(name.removeprefix("oidc_"), str(value)))
+    if "scopes" in changed:
+        monkeypatch.setenv("GAMEKEEPER_OIDC_SCOPES", changed["scopes"])
+    if not changed.get("issuer", "on"):
+        monkeypatch.setenv("GAMEKEEPER_OIDC_CLIENT_ID", "")
+        monkeypatch.setenv("GAMEKEEPER_OIDC_CLIENT_SECRET_FILE", "")
+    assert problem in command.refuses("serve", "--port", str(free_port()))
 
 
 def test_same_port_for_health_and_api_is_refused(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def find_subclasses(kind: type[Any]) -> list[type[Any]]:
 
 
 # modules of refusals that the console shows on pages and the API never sends
-CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals")
+CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals", "gamekeeper.game.identity_refusals")
 SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
 REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 

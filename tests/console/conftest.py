@@ -1,11 +1,14 @@
 """Browser sessions of the console: `root` has all permissions; `keeper("Clerk")` is any other account of people.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from keepers import Keeper, open_session
+from oidc_browser import ROLES, MakeWorld
 
+from providers import ScriptedProvider, make_settings
 from world import World
 
 
@@ -18,3 +21,19 @@ def keeper(world: World) -> Callable[[str], Keeper]:
 @pytest.fixture
 def root(world: World) -> Keeper:
     return open_session(world, "Root")
+
+
+@pytest.fixture
+def provider() -> Generator[ScriptedProvider]:
+    with ScriptedProvider() as started:
+        yield started
+
+
+@pytest.fixture
+def open_to(make_world: MakeWorld, provider: ScriptedProvider, tmp_path: Path) -> MakeWorld:
+    """Return a function that makes worlds which use the scripted provider."""
+
+    def make(roles: str = ROLES, **changed: object) -> World:
+        return make_world(**{**make_settings(provider.issuer, tmp_path, roles), **changed})
+
+    return make

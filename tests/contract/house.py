@@ -172,6 +172,8 @@ MAY_WRITE = frozenset(
         "game/passkeys.py",
         "game/second_factors.py",  # may write: uses up a code, which is not a change of the account
         "game/invitation_effects.py",
+        "game/identity_effects.py",
+        "game/identities.py",  # may write: uses up a sign-in, which is not a change of the account
         "game/invitations.py",  # may write: removes an invitation that was accepted or replaced
         "game/tokens.py",
         "game/guesses.py",

@@ -29,7 +29,9 @@ from gamekeeper.http.routes import ROUTES
 
 VERBS = {"get", "post", "put", "delete"}
 # Error codes that no operation documents: the router's, and the one that only the console's forms can cause
-OF_THE_CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals")  # modules of refusals on its pages
+OF_THE_CONSOLE = (  # modules of refusals on its pages
+    *("gamekeeper.console.", "gamekeeper.game.own_factor_refusals", "gamekeeper.game.identity_refusals"),
+)
 OF_NO_OPERATION = {"method_not_allowed", "invitation_void"}
 
 

@@ -52,6 +52,7 @@ NESTED_TABLES: Mapping[str, tuple[NestedTable, ...]] = {
         NestedTable("permissions", "user_permissions", "user_id", many=True),
         NestedTable("second_factors", "second_factors", "user_id", many=True),
         NestedTable("recovery_codes", "recovery_codes", "user_id", many=True),
+        NestedTable("identities", "identities", "user_id", many=True),
     ),
     "players": (
         NestedTable("bags", "bags", "player_id", many=True),

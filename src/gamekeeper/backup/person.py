@@ -55,6 +55,7 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
         ("api_keys", await person.read_api_keys(tx, user.id)),
         ("second_factors", await person.read_second_factors(tx, user.id)),
         ("recovery_codes", await person.read_recovery_codes(tx, user.id)),
+        ("identities", await person.read_identities(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
         ("approvals", await approvals.read_of_person(tx, user.id)),

@@ -25,6 +25,7 @@ from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
+from gamekeeper.oidc import configuration
 from gamekeeper.settings import Settings
 from gamekeeper.store import users
 from gamekeeper.store.migrate import migrate
@@ -86,6 +87,7 @@ def require_servable(settings: Settings) -> None:
     with terminal.report_failures():
         file = opening.database_file(settings)
         outbox.check(settings)
+        configuration.check(settings)
         certificate.check(settings)
         Proxies(settings)
         Cors(settings)
@@ -220,6 +222,7 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
     await migrate(store)
     found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]
     found += await doctor.check_required_roles(store, keeper.settings)
+    found += await doctor.check_oidc_roles(store, keeper.settings)
     cautions = [*await store.find_cautions(), *doctor.describe_key_file(keeper)]
     return await users.has_api_account(store), found, cautions
 

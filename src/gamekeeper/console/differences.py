@@ -62,6 +62,7 @@ LABELS = {
     "role": gettext("Role"),
     "second_factors": gettext("Second factors"),
     "recovery_codes": gettext("Recovery codes"),
+    "identities": gettext("Linked sign-ins"),
     "about": gettext("Description"),
     "read_only": gettext("Read only"),
     "suspended": gettext("Suspended"),

@@ -24,6 +24,7 @@ KIND_TITLES = {
     "roles_changed": gettext("Roles changed"),
     "second_factors_changed": gettext("Second factor changed"),
     "second_factors_reset": gettext("Second factor reset"),
+    "identities_changed": gettext("Linked sign-in changed"),
     "role_saved": gettext("Role edited"),
     "role_deleted": gettext("Role deleted"),
     "invitation_sent": gettext("Invitation sent"),

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from importlib import resources
+from urllib.parse import urlsplit
 
 from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
@@ -96,6 +97,10 @@ def with_refusal(page: Response, refusal: Refusal | None) -> Response:
     return structs.replace(page, status=errors.find_status(type(refusal)), headers=errors.make_headers(refusal))
 
 
+def add_headers(page: Response, *headers: Header) -> Response:
+    return structs.replace(page, headers=(*headers, *page.headers))
+
+
 def keep_console_path(path: str) -> str:
     """Return the path if it belongs to the console, else the overview's path. Prevents redirects to other sites."""
     return path if CONSOLE_PATH.fullmatch(path) else sessions.PATH
@@ -132,6 +137,7 @@ def _shared_context(request: Request) -> dict[str, object]:
         "rights": rights,
         "menu": [each for each in MENU if each.needs <= rights],
         "csrf": FormToken.of(request),
+        "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
         "game": request.services.keeper.settings.game_name,
         "path": request.route.path,
         "request_id": request.id,

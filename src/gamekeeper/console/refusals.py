@@ -49,6 +49,10 @@ class FactorFirst(Forbidden):
     """Your role '{role}' requires a second factor. Set it up on the page "Second factor" first."""
 
 
+class SessionTooOld(Forbidden):
+    """You signed in too long ago. Sign in again, then link the sign-in."""
+
+
 class NoSuchPage(NotFound):
     """There is no such page."""
 

@@ -17,7 +17,10 @@ from gamekeeper.console import (
     health,
     invitation,
     keys,
+    linked_sign_ins,
     mail,
+    oidc,
+    oidc_callback,
     online,
     overview,
     pages,
@@ -52,6 +55,7 @@ from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.oidc import configuration
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 ROOT = sessions.PATH
@@ -138,6 +142,8 @@ PAGES: tuple[Route, ...] = (
     _route("GET", f"{ROOT}/sign-in", READ, sign_in.show),
     _route("POST", f"{ROOT}/sign-in", WRITE, sign_in.sign_in, body=bytes),
     _route("POST", f"{ROOT}/sign-in/second", WRITE, second_step.sign_in, body=bytes),
+    _route("GET", f"{ROOT}/sign-in/oidc", READ, oidc.start),
+    _route("GET", configuration.CALLBACK, WRITE, oidc_callback.finish),
     _route("GET", f"{ROOT}/static/[file]", READ, serve_file, cache=REVALIDATED),
     _route("GET", f"{ROOT}/events", READ, FOLLOW_EVENTS),
     page_route("", overview.show),
@@ -173,6 +179,9 @@ PAGES: tuple[Route, ...] = (
     form_route(f"{second_factor.PATH}/passkey", second_factor.add_passkey),
     form_route(f"{second_factor.PATH}/codes", second_factor.renew_codes),
     form_route(f"{second_factor.PATH}/[factorId]/remove", second_factor.remove),
+    page_route(linked_sign_ins.PATH, linked_sign_ins.show),
+    page_route(f"{linked_sign_ins.PATH}/link", linked_sign_ins.start),
+    form_route(f"{linked_sign_ins.PATH}/[identityId]/remove", linked_sign_ins.remove),
     page_route("/accounts/[lookupKey]", account.show, QUERY),
     _route("GET", f"{ROOT}/invitation", READ, invitation.show),
     _route("POST", f"{ROOT}/invitation", WRITE, invitation.accept, body=bytes),

@@ -15,12 +15,10 @@ from gamekeeper.game.refusals import BadField, TooManyGuesses
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import second_factors as rows
-from gamekeeper.store import tokens
 from gamekeeper.store.second_factors import SecondFactor
 
 PATH = "/me/second-factor"
 HOME = sessions.PATH + PATH
-FRESH_MS = 15 * 60_000  # a factor is added only in a session that began at most so many milliseconds ago
 STALE = gettext("You signed in too long ago. Sign in again, then change your second factor.")
 WRONG_NEW_CODE = gettext("The code is wrong. Type the code that the app shows now.")
 BAD_PASSKEY = gettext("The passkey could not be added. Try again.")
@@ -43,7 +41,7 @@ def redirect_to_set_up(request: Request) -> Response:
 async def show_totp(request: Request) -> Response:
     """Show a new secret as QR code and text, and ask for a code of it."""
     keeper, me = request.services.keeper, request.caller
-    if not await _is_fresh(request):
+    if not await sessions.is_fresh(request):
         return await _render(request, STALE)
     ticket, sealed = await tickets.make(keeper, tickets.TOTP_SET_UP, me.account_id, second_factors.make_secret())
     return _render_totp(request, ticket, sealed)
@@ -95,7 +93,7 @@ async def remove(request: Request, raw: bytes) -> Response:
 
 async def renew_codes(request: Request, raw: bytes) -> Response:
     sessions.verify_form(request, raw)
-    if not await _is_fresh(request):
+    if not await sessions.is_fresh(request):
         return await _render(request, STALE)
     shown: list[str] = []
     await request.change(partial(second_factors.renew_recovery_codes, user_id=request.caller.account_id), _keep(shown))
@@ -124,12 +122,6 @@ def _require_own(request: Request, ticket: tickets.Ticket) -> None:
         raise WrongSecondFactor
 
 
-async def _is_fresh(request: Request) -> bool:
-    """Tell whether the session began recently. A browser that was left open is not enough to add a factor."""
-    age = await tokens.read_age(request.services.keeper.store, request.caller.token_id)
-    return age is not None and age <= FRESH_MS
-
-
 def _render_totp(request: Request, ticket: tickets.Ticket, sealed: str, problem: str = "") -> Response:
     secret = ticket.value
     address = second_factors.describe_secret(request.services.keeper.settings, request.caller.name, secret)
@@ -141,7 +133,7 @@ def _render_totp(request: Request, ticket: tickets.Ticket, sealed: str, problem:
 async def _render(request: Request, problem: str = "") -> Response:
     me, keeper, site = request.caller.account_id, request.services.keeper, passkey_forms.find_site(request)
     factors = await rows.read_of_user(keeper.store, me)
-    fresh, check, sealed_check, sealed_set_up, set_up_options = await _is_fresh(request), "", "", "", ""
+    fresh, check, sealed_check, sealed_set_up, set_up_options = await sessions.is_fresh(request), "", "", "", ""
     if factors:
         ticket, sealed_check = await tickets.make(keeper, tickets.PASSKEY_CHECK, me)
         check = await passkey_forms.make_check_options(request, ticket)

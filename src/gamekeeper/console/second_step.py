@@ -15,8 +15,8 @@ CHANGED = gettext("The password was changed meanwhile. Sign in again.")
 
 
 async def show(request: Request, step: FirstStep, to: str) -> Response:
-    """Show the form for the second factor after a right password."""
-    ticket, state = await tickets.make(request.services.keeper, tickets.SIGN_IN, step.user_id, step.password_digest)
+    """Show the form for the second factor after a right first step."""
+    ticket, state = await tickets.make(request.services.keeper, tickets.SIGN_IN, *step)
     return await _render(request, ticket, state, to)
 
 
@@ -30,7 +30,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
         return _start_over(request, refusal, to)
     try:
         use = passkeys.read_factor(request, ticket, fields.get("code", ""), fields.get("passkey", ""))
-        cookie = await sessions.finish_sign_in(request, FirstStep(ticket.user_id, ticket.value), use)
+        cookie = await sessions.finish_sign_in(request, FirstStep(ticket.user_id, ticket.value, ticket.by), use)
     except (WrongOtp, TooManyRequests) as refusal:
         problem = WRONG if isinstance(refusal, WrongOtp) else refusal.message
         return pages.with_refusal(await _render(request, ticket, state, to, problem), refusal)

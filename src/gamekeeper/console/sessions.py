@@ -12,10 +12,12 @@ from gamekeeper.game.second_factors import UseFactor
 from gamekeeper.game.tokens import FirstStep, Grant, TokenPair, begin_log_in, finish_log_in
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Header
+from gamekeeper.store import tokens
 
 PLAIN_COOKIE, TLS_COOKIE = "gamekeeper", "__Host-gamekeeper"  # __Host-: other subdomains cannot set this cookie
 PATH = "/console"
 SESSION = Grant(session=True)
+FRESH_MS = 15 * 60_000  # a way to sign in is added only in a session that began at most so many milliseconds ago
 CSRF_FIELD = "csrf"
 CSRF_HEADER = b"x-csrf"
 
@@ -26,21 +28,22 @@ async def sign_in(request: Request, name: str, password: str) -> Header | FirstS
     Return the cookie, or what is needed to finish the log-in if the account has a second factor.
     """
     begun = await begin_log_in(request.services.keeper, name, hash_for_wire(password), request.find_origin(), SESSION)
-    return begun if isinstance(begun, FirstStep) else _make_session_cookie(request, begun)
+    return begun if isinstance(begun, FirstStep) else make_session_cookie(request, begun)
 
 
 async def finish_sign_in(request: Request, step: FirstStep, use_factor: UseFactor) -> Header:
     """Check the second factor, and return the cookie."""
     pair = await finish_log_in(request.services.keeper, step, use_factor, request.find_origin(), SESSION)
-    return _make_session_cookie(request, pair)
+    return make_session_cookie(request, pair)
 
 
-def _make_session_cookie(request: Request, pair: TokenPair) -> Header:
-    return _make_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
+def make_session_cookie(request: Request, pair: TokenPair) -> Header:
+    seconds = request.services.keeper.settings.console_hours * 3600
+    return make_cookie(request, _cookie_name(request), pair.access, seconds)
 
 
 def delete_cookie(request: Request) -> Header:
-    return _make_cookie(request, "", 0)
+    return make_cookie(request, _cookie_name(request), "", 0)
 
 
 async def authenticate(request: Request, *, used: bool = True) -> None:
@@ -52,6 +55,12 @@ async def authenticate(request: Request, *, used: bool = True) -> None:
     if not caller.is_session:  # a program's token in the cookie is rejected: it has no idle timeout
         raise SignInFirst
     request.caller = caller
+
+
+async def is_fresh(request: Request) -> bool:
+    """Tell whether the session began recently. A browser that was left open is not enough to add a way to sign in."""
+    age = await tokens.read_age(request.services.keeper.store, request.caller.token_id)
+    return age is not None and age <= FRESH_MS
 
 
 def make_authorization(request: Request) -> bytes:
@@ -119,16 +128,21 @@ def _read_token(request: Request) -> str:
 
 def _read_tokens(request: Request) -> list[str]:
     """Return the values of all session cookies. Malformed cookies of other programs on this host are ignored."""
+    return read_cookies(request, _cookie_name(request))
+
+
+def read_cookies(request: Request, wanted: str) -> list[str]:
+    """Return the values of all cookies with this name."""
     pairs = (each.strip().partition("=") for each in request.headers.get(b"cookie", b"").decode("latin-1").split(";"))
-    return [value for name, _, value in pairs if name == _cookie_name(request)]
+    return [value for name, _, value in pairs if name == wanted]
 
 
 def _cookie_name(request: Request) -> str:
     return TLS_COOKIE if request.over_tls else PLAIN_COOKIE
 
 
-def _make_cookie(request: Request, value: str, seconds: int) -> Header:
+def make_cookie(request: Request, name: str, value: str, seconds: int) -> Header:
+    """Make a cookie of this name; over TLS the name must begin with __Host-."""
     # SameSite=Lax: links from other sites work, but browsers send forms of other sites without the cookie.
     where = "/; Secure" if request.over_tls else PATH  # browsers accept a __Host- cookie only with Path=/ and Secure
-    line = f"{_cookie_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-    return b"set-cookie", line.encode()
+    return b"set-cookie", f"{name}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax".encode()

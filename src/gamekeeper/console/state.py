@@ -6,12 +6,14 @@ from typing import cast
 from gamekeeper.console.doctor_run import DoctorRun
 from gamekeeper.console.monitor import Monitor
 from gamekeeper.http.request import Request
+from gamekeeper.oidc.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleState:
     monitor: Monitor
     doctor: DoctorRun
+    provider: Provider | None = None  # OpenID Connect; None: it is off
 
 
 def get_state(request: Request) -> ConsoleState:

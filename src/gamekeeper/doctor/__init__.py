@@ -4,7 +4,7 @@ The doctor reads in pages within one snapshot, so it can run while a server runs
 `--fix` creates missing indexes and recounts the ordered lists.
 """
 
-from gamekeeper.doctor.accounts import check_required_roles
+from gamekeeper.doctor.accounts import check_oidc_roles, check_required_roles
 from gamekeeper.doctor.examination import examine
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, Finding
 from gamekeeper.doctor.imports import IMPORTS, find_unfinished_imports
@@ -17,6 +17,7 @@ __all__ = [
     "NOTE",
     "TLS_ADVICE",
     "Finding",
+    "check_oidc_roles",
     "check_required_roles",
     "check_standbys",
     "describe_key_file",

@@ -4,13 +4,13 @@ import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
-from gamekeeper.game import erasure_jobs, legacy, permissions, second_factors
+from gamekeeper.game import erasure_jobs, identities, legacy, permissions, second_factors
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
 from gamekeeper.game.retention import DAY_MS
 from gamekeeper.game.second_factor_refusals import KeyFileUnusable
-from gamekeeper.settings import Settings
+from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store import feed, ledger, mails, roles, users
 from gamekeeper.store import legacy as legacy_rows
 from gamekeeper.store import second_factors as factor_rows
@@ -26,7 +26,7 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
     if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
-    for each in await check_required_roles(tx, settings):
+    for each in (*await check_required_roles(tx, settings), *await check_oidc_roles(tx, settings)):
         found.add(each.level, each.check, each.message)
     for message in await erasure_jobs.describe_backlog(tx):
         found.add(NOTE, "erasing", message)
@@ -68,6 +68,18 @@ async def check_required_roles(tx: Reading, settings: Settings) -> list[Finding]
     message = "GAMEKEEPER_SECOND_FACTOR_ROLES names the role {}, which does not exist. {}"
     advice = "List the roles with: gamekeeper roles list"
     return [Finding(ERROR, "second factors", message.format(each, advice)) for each in unknown]
+
+
+async def check_oidc_roles(tx: Reading, settings: Settings) -> list[Finding]:
+    """Report roles that a sign-in with OpenID Connect should give, but that do not exist."""
+    try:
+        unknown = await identities.find_unknown_roles(tx, settings)
+    except BadSetting:
+        return []  # the check of the settings reports it
+    message = (
+        "GAMEKEEPER_OIDC_ROLES names the role {}, which does not exist. List the roles with: gamekeeper roles list"
+    )
+    return [Finding(ERROR, "openid connect", message.format(each)) for each in unknown]
 
 
 async def check_secrets(keeper: Keeper) -> list[Finding]:

@@ -11,6 +11,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
+from gamekeeper.oidc import configuration
 from gamekeeper.settings import BadSetting, Settings, describe_unknown
 
 OTHERS_CAN_READ = 0o004
@@ -39,7 +40,7 @@ async def check_standbys(keeper: Keeper) -> list[Finding]:
 
 def check(keeper: Keeper) -> list[Finding]:
     settings, found = keeper.settings, list[Finding]()
-    for check in (outbox.check, Proxies, Cors):
+    for check in (outbox.check, Proxies, Cors, configuration.check):
         try:
             check(settings)
         except BadSetting as problem:

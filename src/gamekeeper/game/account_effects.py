@@ -29,7 +29,7 @@ class UserRegistered(_UserChange):
         return None, ChangeSide(user=known | _power_flags(self.user.powers) | given)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.insert(tx, [rows.make_user_columns(self.user)])
+        users.insert(tx, [rows.make_user_columns(self.user, unaddressed=not self.user.email)])
         if self.user.grants.roles:
             roles.give(tx, self.user.id, self.user.grants.roles)
 

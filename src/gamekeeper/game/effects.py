@@ -33,6 +33,7 @@ from gamekeeper.game.account_effects import (
     UserUnmuted,
 )
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
+from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
@@ -312,6 +313,7 @@ Change = (
     | RoleDeleted
     | SecondFactorsChanged
     | SecondFactorsReset
+    | IdentitiesChanged
     | InvitationSent
     | InvitationWithdrawn
     | UserBanned

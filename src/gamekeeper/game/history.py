@@ -51,6 +51,7 @@ ACCOUNT_KINDS = (
     "roles_changed",
     "second_factors_changed",
     "second_factors_reset",
+    "identities_changed",
     "user_banned",
     "user_unbanned",
     "user_muted",

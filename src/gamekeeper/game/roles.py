@@ -79,7 +79,7 @@ async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor: Acto
     staff.require_roles((*wanted.give, *wanted.take), table)
     if both := {*wanted.give} & {*wanted.take} or {*wanted.grant} & {*wanted.revoke}:
         raise BadField(field="take", problem=f"names {min(both)}, which is also to be given")
-    after = _apply(user, wanted, table)
+    after = apply_request(user, wanted, table)
     if actor is not None:
         touched = [(GIVE, table[each]) for each in wanted.give] + [(TAKE, table[each]) for each in wanted.take]
         await _require_reach(tx, user, touched, (*wanted.grant, *wanted.revoke), actor)
@@ -100,7 +100,8 @@ def require_known(*names: Iterable[str]) -> None:
             raise UnknownPermission(permission=each, known=", ".join(permissions.PERMISSIONS))
 
 
-def _apply(user: User, wanted: RoleRequest, table: dict[str, Role]) -> User:
+def apply_request(user: User, wanted: RoleRequest, table: dict[str, Role]) -> User:
+    """Return the account with these roles and permissions given and taken."""
     powers = user.powers._replace(api=(user.powers.api or API in wanted.give) and API not in wanted.take)
     for each in wanted.grant:
         powers = accounts.grant(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers

@@ -14,6 +14,7 @@ import msgspec
 from gamekeeper.game import lookup
 from gamekeeper.game.effects import (
     Change,
+    IdentitiesChanged,
     PasswordChanged,
     PowersChanged,
     RoleDeleted,
@@ -34,7 +35,7 @@ from gamekeeper.store.security import SecurityFilter, SecurityRow
 from gamekeeper.store.users import NO_GRANTS, Powers, User
 
 KINDS: Mapping[str, str] = {
-    "sign_in": "An account signed in. The credential is the new token or session.",
+    "sign_in": "An account signed in. The credential is the new token or session. `By`: issuer of OpenID Connect.",
     "guess_failed": "A password or code was wrong. `Count`: how many times in a few seconds, from this address.",
     "guess_refused": "A guess was refused, because there were too many. `Count`: as above.",
     "token_issued": "A token was issued without a password: with a refresh token, or on the command line.",
@@ -51,6 +52,9 @@ KINDS: Mapping[str, str] = {
     "second_factors_changed": "An account added or removed a second factor, or renewed its recovery codes.",
     "second_factors_reset": "All second factors of an account were removed by somebody else; its tokens were revoked.",
     "recovery_code_used": "A recovery code was used in place of a second factor.",
+    "identities_changed": "An account linked a sign-in with OpenID Connect, or removed one.",
+    "oidc_refused": "A sign-in with OpenID Connect was refused. `Count`: as above.",
+    "roles_kept": "A sign-in with OpenID Connect would have taken roles from the last account that can manage staff.",
     "roles_changed": "An account got or lost roles or directly granted permissions.",
     "approval_requested": "A change was held, because it needs the approval of a second person.",
     "approval_granted": "A held change was approved and carried out. The account is that of the requester.",
@@ -72,7 +76,7 @@ CHANGES = frozenset(
     each.kind
     for each in (
         *(PasswordChanged, PowersChanged, RolesChanged, RoleSaved, RoleDeleted, UserBanned, UserRegistered),
-        *(SecondFactorsChanged, SecondFactorsReset, UserSuspended),
+        *(SecondFactorsChanged, SecondFactorsReset, IdentitiesChanged, UserSuspended),
     )
 )
 
@@ -241,9 +245,10 @@ def _describe(change: Change) -> list[SecurityEvent]:
             found = _describe_grants(user._replace(powers=Powers(), grants=NO_GRANTS), user)
         case PasswordChanged(user=user):
             found = [SecurityEvent("password_changed", user.id)]
-        case SecondFactorsChanged(user=user) | SecondFactorsReset(user=user):
+        case SecondFactorsChanged(user=user) | SecondFactorsReset(user=user) | IdentitiesChanged(user=user):
             before, after = change.sides()
-            details = {"Before": before.user["second_factors"], "After": after.user["second_factors"]}
+            field = "identities" if isinstance(change, IdentitiesChanged) else "second_factors"
+            details = {"Before": before.user[field], "After": after.user[field]}
             found = [SecurityEvent(change.kind, user.id, details=details)]
         case UserBanned(user=user):
             found = [SecurityEvent("tokens_revoked", user.id, details={"By": "ban"})]

@@ -15,20 +15,22 @@ from gamekeeper.store import clock
 LIFE_MINUTES = 10
 CHALLENGE_BYTES = 32
 SIGN_IN, TOTP_SET_UP, PASSKEY_SET_UP, PASSKEY_CHECK = "sign-in", "totp set-up", "passkey set-up", "passkey check"
+OIDC_SIGN_IN, OIDC_LINK = "oidc sign-in", "oidc link"
 
 
 class Ticket(msgspec.Struct, frozen=True):
     user_id: str
     id: str  # id of the second factor that a set-up adds
     made_at: int  # milliseconds since 1970
-    value: str  # sign-in: digest of the password's hash; TOTP: the secret
-    challenge: str  # WebAuthn: the random text that the passkey signs
+    value: str  # sign-in: digest of the password's hash; TOTP: the secret; OpenID Connect: the page to show next
+    challenge: str  # WebAuthn: the random text that the passkey signs; OpenID Connect: the PKCE code verifier
+    by: str = ""  # sign-in: issuer that proved the first step; empty: the password did
 
 
-async def make(keeper: Keeper, purpose: str, user_id: str, value: str = "") -> tuple[Ticket, str]:
+async def make(keeper: Keeper, purpose: str, user_id: str, value: str = "", by: str = "") -> tuple[Ticket, str]:
     """Make a ticket, and its encrypted text for a form."""
     now, challenge = await clock.now(keeper.store), secrets.token_urlsafe(CHALLENGE_BYTES)
-    ticket = Ticket(user_id, lookup.new_guid(), now, value, challenge)
+    ticket = Ticket(user_id, lookup.new_guid(), now, value, challenge, by)
     return ticket, keeper.key_file.seal(msgspec.json.encode(ticket), purpose)
 
 

@@ -53,10 +53,11 @@ def hash_token(token: str) -> str:
 
 
 class FirstStep(NamedTuple):
-    """A log-in whose password was right, and which still needs the second factor."""
+    """A log-in whose first step was right, and which still needs the second factor."""
 
     user_id: str
     password_digest: str  # a new password in between ends the log-in
+    by: str = ""  # issuer that proved the first step with OpenID Connect; empty: the password did
 
 
 class Grant(NamedTuple):
@@ -129,12 +130,32 @@ async def finish_log_in(
             raise InvalidGrant
         if barred := _find_refusal(user):
             raise barred
-        return await _issue(tx, keeper, user, grant, origin, second_factor=True) if await use_factor(tx) else None
+        issuing = partial(_issue, tx, keeper, user, grant, origin, second_factor=True, by=step.by)
+        return await issuing() if await use_factor(tx) else None
 
     issued = await second_factors.run_as_guess(keeper, step.user_id, origin, check_and_issue)
     if issued is None:
         raise WrongOtp
     return issued
+
+
+async def open_session(
+    keeper: Keeper, user_id: str, origin: Origin, *, by: str, second_factor: bool
+) -> TokenPair | FirstStep:
+    """Open a session for an account whose owner an OpenID Connect provider has proven.
+
+    `by`: its issuer. `second_factor`: whether it says that it used one; else the account's own one is still needed.
+    """
+
+    async def issue(tx: Writing) -> TokenPair | FirstStep:
+        user = await lookup.lock_user(tx, user_id)
+        if barred := _find_refusal(user):
+            raise barred
+        if not second_factor and await factor_rows.has_any(tx, user.id):
+            return FirstStep(user.id, _digest_password(user), by)
+        return await _issue(tx, keeper, user, Grant(session=True), origin, second_factor=second_factor, by=by)
+
+    return await keeper.store.write(issue)
 
 
 async def refresh(
@@ -242,12 +263,15 @@ async def _find_or_none(looking: Coroutine[Any, Any, User]) -> User | None:
         return None
 
 
-def _find_refusal(user: User) -> LogInRefusal | None:
+def find_bar(user: User) -> LogInRefusal | None:
+    """Return the ban or the suspension of an account as a refusal."""
     if user.ban_reason is not None:
         return AccountBanned(name=user.name)
-    if user.suspended:
-        return AccountSuspended(name=user.name)
-    return None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name)
+    return AccountSuspended(name=user.name) if user.suspended else None
+
+
+def _find_refusal(user: User) -> LogInRefusal | None:
+    return find_bar(user) or (None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name))
 
 
 async def _require_factor_used(tx: Reading, keeper: Keeper, user: User, *, used: bool) -> None:
@@ -264,9 +288,9 @@ def _digest_password(user: User) -> str:
 
 
 async def _issue(
-    tx: Writing, keeper: Keeper, user: User, grant: Grant, origin: Origin, *, second_factor: bool
+    tx: Writing, keeper: Keeper, user: User, grant: Grant, origin: Origin, *, second_factor: bool, by: str = ""
 ) -> TokenPair:
-    """Issue what a log-in asks for, and record the sign-in."""
+    """Issue what a log-in asks for, and record the sign-in. `by`: issuer that proved the first step, if one did."""
     opening = (
         _open_session(tx, keeper, user, second_factor=second_factor)
         if grant.session
@@ -274,6 +298,7 @@ async def _issue(
     )
     pair = await opening
     details = {"Session": grant.session, "ReadOnly": grant.read_only, "SecondFactor": second_factor}
+    details |= {"By": by} if by else {}
     security.record(tx, SecurityEvent("sign_in", user.id, user.id, origin, pair.id, details))
     return pair
 

@@ -193,6 +193,7 @@ WHY_NOT = {
     "catalogue_put": "let the game send the catalogue again",
     "second_factors_changed": "the secret is not stored in the audit log",
     "second_factors_reset": "the account sets up a new second factor instead",
+    "identities_changed": "the account links or removes the sign-in itself",
     "role_saved": "edit the role again",
     "change_approved": "undo the approved change instead",
     "role_deleted": "create the role again",

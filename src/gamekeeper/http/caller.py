@@ -206,7 +206,7 @@ class Callers:
 
         Tokens of programs stay valid until they expire: log_in and refresh give no new ones.
         """
-        if not row.session or row.has_factor:
+        if not row.session or row.has_factor or row.second_factor:
             return ""
         return self._policy.find_required_role((*((API,) if row.powers.api else ()), *row.grants.roles))
 

@@ -20,6 +20,7 @@ _PARTS = {
     "user_permissions": SQL.user_permissions,
     "second_factors": SQL.second_factors,
     "recovery_codes": SQL.recovery_codes,
+    "identities": SQL.identities,
     "bags": SQL.bags,
     "slots": SQL.slots,
     "known_spells": SQL.known_spells,

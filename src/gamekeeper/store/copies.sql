@@ -66,6 +66,9 @@ SELECT * FROM bans WHERE user_id BETWEEN $1 AND $2;
 -- name: user_roles
 SELECT * FROM user_roles WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, role;
 
+-- name: identities
+SELECT * FROM identities WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, added_at, id;
+
 -- name: second_factors
 SELECT * FROM second_factors WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, added_at, id;
 

@@ -74,6 +74,15 @@ class PersonRecoveryCode(NamedTuple):
     used_at: int | None
 
 
+class PersonIdentity(NamedTuple):
+    """An account of the person at an OpenID Connect provider."""
+
+    issuer: str
+    subject: str
+    added_at: int
+    last_used: int | None
+
+
 class PersonCaller(NamedTuple):
     """A caller that recently sent the right password: an account's id, or a client address."""
 
@@ -109,6 +118,10 @@ async def read_second_factors(tx: Reading, user_id: str) -> list[PersonFactor]:
 
 async def read_recovery_codes(tx: Reading, user_id: str) -> list[PersonRecoveryCode]:
     return [PersonRecoveryCode(*row) for row in await tx.all(SQL.recovery_codes, user_id)]
+
+
+async def read_identities(tx: Reading, user_id: str) -> list[PersonIdentity]:
+    return [PersonIdentity(*row) for row in await tx.all(SQL.identities, user_id)]
 
 
 async def read_callers(tx: Reading, user_id: str) -> list[PersonCaller]:

@@ -20,6 +20,9 @@ SELECT 'permission', permission, given_at FROM user_permissions WHERE user_id = 
 SELECT id, name, created_at, expires_at, suspended_at, revoked_at, last_used, last_address FROM api_keys
 WHERE user_id = $1 ORDER BY created_at, id;
 
+-- name: identities
+SELECT issuer, subject, added_at, last_used FROM identities WHERE user_id = $1 ORDER BY added_at, id;
+
 -- name: second_factors
 SELECT kind, name, added_at, last_used FROM second_factors WHERE user_id = $1 ORDER BY added_at, id;
 

@@ -26,6 +26,7 @@ class EventDetails(Struct, rename="pascal"):
     deleted: bool | UnsetType = UNSET
     approval_id: str | UnsetType = UNSET
     rule: str | UnsetType = UNSET
+    kept: list[str] | UnsetType = UNSET
     changed: list[str] | UnsetType = UNSET
 
 

@@ -87,6 +87,7 @@ class EventDetails(Struct):
     Changed: list[str] | UnsetType = UNSET
     ApprovalId: Guid | UnsetType = UNSET
     Rule: str | UnsetType = UNSET
+    Kept: list[str] | UnsetType = UNSET
 
 
 class SecurityEvent(Struct):

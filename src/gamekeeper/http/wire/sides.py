@@ -109,6 +109,12 @@ class SecondFactorsSide(Struct):
     RecoveryCodes: Literal["changed"] | UnsetType = UNSET
 
 
+class IdentitiesSide(Struct):
+    """Issuers of the account's sign-ins with OpenID Connect."""
+
+    Identities: list[str]
+
+
 class RoleSide(Struct):
     Role: str
     About: str
@@ -219,6 +225,7 @@ SIDES: Mapping[str, Sides] = {
     "roles_changed": Sides(RolesSide, RolesSide),
     "second_factors_changed": Sides(SecondFactorsSide, SecondFactorsSide),
     "second_factors_reset": Sides(SecondFactorsSide, SecondFactorsSide),
+    "identities_changed": Sides(IdentitiesSide, IdentitiesSide),
     "user_banned": Sides(BanSide | None, BanSide),
     "user_unbanned": Sides(BanSide, BanSide),
     "user_muted": Sides(MuteSide | None, MuteSide),

@@ -127,5 +127,6 @@ USER_FIELDS = {
     "suspended": "Suspended",
     "second_factors": "SecondFactors",
     "recovery_codes": "RecoveryCodes",
+    "identities": "Identities",
     "invitation_id": "InvitationId",
 }

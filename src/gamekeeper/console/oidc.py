@@ -1,0 +1,64 @@
+"""Sign in with OpenID Connect: the redirect to the provider. `oidc_callback.py` handles what comes back.
+
+The state of a sign-in is in a cookie, encrypted with the key file. So it is bound to the browser, and the callback can
+reach another instance.
+"""
+
+from gamekeeper.console import pages, sessions
+from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.console.state import get_state
+from gamekeeper.game import tickets
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Header, Response
+from gamekeeper.oidc.provider import Provider, make_flow
+
+PLAIN_COOKIE, TLS_COOKIE = "gamekeeper-oidc", "__Host-gamekeeper-oidc"
+
+
+async def start(request: Request) -> Response:
+    """Redirect to the provider to sign in."""
+    find_provider(request)
+    to = pages.keep_console_path(request.query.get("next", ""))
+    try:
+        return await redirect_to_provider(request, "", to)
+    except Refusal as refusal:
+        return render_sign_in(request, refusal, to)
+
+
+async def redirect_to_provider(request: Request, user_id: str, to: str) -> Response:
+    """Start a sign-in at the provider. `user_id`: the account to link it to; empty: none. `to`: the next page."""
+    provider, keeper = find_provider(request), request.services.keeper
+    ticket, sealed = await tickets.make(keeper, tickets.OIDC_SIGN_IN, user_id, to)
+    address = await provider.make_address(make_flow(ticket))
+    return pages.redirect(address, _make_cookie(request, sealed, tickets.LIFE_MINUTES * 60))
+
+
+def find_provider(request: Request) -> Provider:
+    found = get_state(request).provider
+    if found is None:
+        raise NoSuchPage
+    return found
+
+
+def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
+    page = pages.render(request, "sign_in.html", to=to, name="", notices=[(refusal.message, "bad")])
+    return pages.with_refusal(page, refusal)
+
+
+def read_cookie(request: Request) -> str:
+    """Return the encrypted state of this browser's sign-in; empty: there is none."""
+    found = sessions.read_cookies(request, _cookie_name(request))
+    return found[0] if len(found) == 1 else ""
+
+
+def delete_cookie(request: Request) -> Header:
+    return _make_cookie(request, "", 0)
+
+
+def _cookie_name(request: Request) -> str:
+    return TLS_COOKIE if request.over_tls else PLAIN_COOKIE
+
+
+def _make_cookie(request: Request, value: str, seconds: int) -> Header:
+    return sessions.make_cookie(request, _cookie_name(request), value, seconds)

@@ -1,0 +1,46 @@
+"""Refusals of sign-ins with OpenID Connect. No operation of the API causes them.
+
+Forbidden     UnknownIdentity
+NotFound      NoSuchIdentity
+Conflict      IdentityTaken  TooManyIdentities  NoUsableName
+Malformed     SignInNotStarted  SignInUsed  ProviderRefused
+Overloaded    ProviderUnreachable
+"""
+
+from gamekeeper.game.refusals import Conflict, Forbidden, Malformed, NotFound, Overloaded
+
+
+class UnknownIdentity(Forbidden):
+    """No account is linked to your sign-in at {provider}, and no group of yours there gives a role. Ask for one."""
+
+
+class NoSuchIdentity(NotFound):
+    """Your account has no such linked sign-in."""
+
+
+class IdentityTaken(Conflict):
+    """This sign-in at {provider} is linked to another account. Remove it there first."""
+
+
+class TooManyIdentities(Conflict):
+    """An account has at most {most} linked sign-ins; remove one first."""
+
+
+class NoUsableName(Conflict):
+    """Your name at {provider} gives no free name for an account. Ask an administrator for an invitation instead."""
+
+
+class SignInNotStarted(Malformed):
+    """This sign-in did not start in this browser, or took longer than {minutes} minutes. Start over at {console}."""
+
+
+class SignInUsed(Malformed):
+    """This sign-in was used already. Start over."""
+
+
+class ProviderRefused(Malformed):
+    """{provider} did not confirm your sign-in: {problem}. Try again, or sign in with your password."""
+
+
+class ProviderUnreachable(Overloaded):
+    """{provider} cannot be used now: {problem}. Try again later, or sign in with your password."""

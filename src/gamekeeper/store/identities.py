@@ -1,0 +1,40 @@
+"""Identities: accounts of people at an OpenID Connect provider, with which they sign in to the console."""
+
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("identities")
+
+
+class Identity(NamedTuple):
+    id: str
+    user_id: str
+    issuer: str  # address of the provider
+    subject: str  # id of the person at the provider
+    started_at: int  # when its last sign-in began, in milliseconds since 1970
+    added_at: int = 0
+    last_used: int | None = None
+
+
+async def find(tx: Reading, issuer: str, subject: str) -> Identity | None:
+    row = await tx.one(SQL.find, issuer, subject)
+    return Identity(*row) if row else None
+
+
+async def read_of_user(tx: Reading, user_id: str) -> list[Identity]:
+    return [Identity(*row) for row in await tx.all(SQL.of_user, user_id)]
+
+
+def insert(tx: Writing, identity: Identity) -> None:
+    tx.defer(SQL.insert, *identity[:5])
+
+
+def delete(tx: Writing, identity_id: str) -> None:
+    tx.defer(SQL.delete, identity_id)
+
+
+async def use(tx: Writing, identity_id: str, started_at: int) -> bool:
+    """Use up a sign-in. False: it, or one that began later, was finished already."""
+    return bool(await tx.returning(SQL.use, identity_id, started_at))

@@ -1,0 +1,198 @@
+"""Sign-ins with OpenID Connect: the flow, and bad answers of a provider."""
+
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from joserfc.jwk import RSAKey
+from keepers import Keeper
+from markup import Page
+from oidc_browser import (
+    ROLES,
+    SIGN_IN,
+    START,
+    Browser,
+    MakeWorld,
+    find_user,
+    list_roles,
+    read,
+    read_events,
+    sign_in,
+)
+
+from gamekeeper.oidc import fetching
+from providers import CALLBACK, RealProvider, ScriptedProvider, make_settings
+
+
+def test_round_trip_with_a_real_provider(make_world: MakeWorld, tmp_path: Path) -> None:
+    with RealProvider(tmp_path) as provider:
+        world = make_world(**make_settings(provider.issuer, tmp_path, ROLES))
+        provider.set_groups({"Dora": ["support", "others"]})
+        browser = Browser(world)
+        assert f"Sign in with 127.0.0.1:{provider.port}" in read(browser.get(SIGN_IN))
+        callback = provider.sign_in(browser.start(f"{START}?next=/console/online"), "Dora")
+        path = callback[callback.index(CALLBACK) :]
+        answer = browser.finish(path)
+        assert (answer.status, answer.headers["location"]) == (303, "/console/online"), answer.raw
+        assert browser.get("/console/characters").status == 200
+        assert list_roles(world, "Dora") == ["moderator"]
+        assert world.get("/api/v1/users/Dora").json["Email"] == "Dora@people.example"
+        assert Browser(world).finish(path).status == 400  # another browser
+        assert browser.finish(path).status == 400  # the code was used
+        provider.set_groups({"Dora": ["ops"]})
+        again = Browser(world)
+        callback = provider.sign_in(again.start(), "Dora")
+        assert again.finish(callback[callback.index(CALLBACK) :]).status == 303
+        assert list_roles(world, "Dora") == ["admin"]
+
+
+def test_sign_in_is_recorded_with_address_and_browser(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    browser, answer = sign_in(world, provider, groups=["support"])
+    assert (answer.status, answer.headers["location"]) == (303, "/console")
+    assert browser.get("/console/characters").status == 200
+    event = read_events(world, "sign_in")[0]
+    assert (event["User"], event["Address"], event["Browser"]) == ("Dora", "127.0.0.1", "Firefox")
+    assert event["Details"]["By"] == provider.issuer
+    kinds = [(each.kind, each.reason, each.actor_id) for each in world.ledger()[-2:]]
+    me = find_user(world, "ann-at-work")
+    assert kinds == [(kind, "OpenID Connect sign-in", me) for kind in ("user_registered", "identities_changed")]
+    assert provider.issuer in str(world.ledger()[-1].after)
+    assert "ann-at-work" not in "".join(str(each) for each in world.ledger())
+
+
+def test_wrong_state_or_browser_is_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    browser = Browser(world)
+    callback = provider.sign_in(browser.start(), groups=["ops"])
+    wrong = callback.replace("state=", "state=0")
+    for refused in (browser.finish(wrong), Browser(world).finish(callback)):
+        assert refused.status == 400
+        assert "did not start in this browser" in read(refused)
+    assert "/token" not in provider.requests
+    world.sql("DELETE FROM security_events")
+    other = Browser(world)
+    other.start()
+    assert other.finish(callback).status == 400  # the cookie of another sign-in
+    assert browser.finish(callback).status == 303
+    (event,) = read_events(world, "oidc_refused")
+    assert (event["Address"], event["Details"]["Count"]) == ("127.0.0.1", 3)
+
+
+def test_expired_state_is_refused(
+    open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = Browser(open_to())
+    callback = provider.sign_in(browser.start(), groups=["ops"])
+    monkeypatch.setattr("gamekeeper.game.tickets.LIFE_MINUTES", -1)
+    assert browser.finish(callback).status == 400
+
+
+@pytest.mark.parametrize(
+    ("claims", "problem"),
+    [
+        ({"nonce": "of another sign-in"}, "nonce"),
+        ({"nonce": None}, "nonce"),
+        ({"aud": "another-client"}, "aud"),
+        ({"aud": ["gamekeeper", "another-client"]}, "another client"),
+        ({"azp": "another-client"}, "another client"),
+        ({"iss": "https://id.example"}, "iss"),
+        ({"exp": int(time.time()) - 120}, "expired"),
+        ({"exp": None}, "exp"),
+        ({"iat": int(time.time()) + 100_000}, "issued in the future"),
+        ({"sub": ""}, "sub"),
+    ],
+)
+def test_id_token_with_a_wrong_claim_is_refused(
+    open_to: MakeWorld, provider: ScriptedProvider, claims: dict[str, Any], problem: str
+) -> None:
+    world = open_to()
+    browser = Browser(world)
+    callback = provider.sign_in(browser.start(), groups=["ops"])
+    provider.claims |= claims
+    refused = browser.finish(callback)
+    assert refused.status == 400
+    assert problem in read(refused)
+    assert browser.get("/console/characters").status == 303
+    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256"])
+def test_id_token_without_an_asymmetric_signature_is_refused(
+    open_to: MakeWorld, provider: ScriptedProvider, algorithm: str
+) -> None:
+    provider.algorithm = algorithm
+    _, refused = sign_in(open_to(), provider, groups=["ops"])
+    assert refused.status == 400
+    assert "ID token is not valid" in read(refused)
+
+
+def test_id_token_of_an_unknown_key_is_refused_and_a_new_key_works(
+    open_to: MakeWorld, provider: ScriptedProvider
+) -> None:
+    world = open_to()
+    assert sign_in(world, provider, groups=["ops"])[1].status == 303
+    provider.key = RSAKey.generate_key(2048, {"kid": "two", "use": "sig"})
+    assert sign_in(world, provider, groups=["ops"])[1].status == 400
+    provider.published.append(provider.key)
+    assert sign_in(world, provider, groups=["ops"])[1].status == 303
+
+
+def test_callback_works_once_over_two_instances(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    one, two = open_to(), open_to()
+    browser = Browser(one)
+    callback = provider.sign_in(browser.start(), groups=["ops"])
+    provider.accepts_codes_twice = True
+    assert browser.finish(callback, two).status == 303  # it began at the other instance
+    for world in (one, two):
+        refused = browser.finish(callback, world)
+        assert refused.status == 400
+        assert "used already" in read(refused)
+    provider.accepts_codes_twice = False
+    assert "invalid_grant" not in read(browser.finish(callback, one))
+    assert "invalid_grant" in read(browser.finish(callback, one))
+
+
+def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
+    world = open_to()
+    browser = Browser(world)
+    state = dict(parse_qsl(urlsplit(browser.start()).query))["state"]
+    denied = browser.finish(f"{CALLBACK}?error=access_denied&state={state}")
+    assert denied.status == 400
+    assert "access_denied" in read(denied)
+    assert browser.finish(f"{CALLBACK}?state={state}").status == 400
+    assert browser.finish(f"{CALLBACK}?code=x&iss=https://id.example&state={state}").status == 400
+    assert "invalid_grant" in read(browser.finish(f"{CALLBACK}?code=never-issued&state={state}"))
+
+
+@pytest.mark.parametrize(
+    ("discovery", "problem"),
+    [
+        ({"issuer": "https://id.example"}, "its issuer is"),
+        ({"token_endpoint": "http://id.example/token"}, "not https://"),
+        ({"jwks_uri": 5}, "cannot be read"),
+    ],
+)
+def test_bad_discovery_document_is_refused(
+    open_to: MakeWorld, provider: ScriptedProvider, discovery: dict[str, Any], problem: str
+) -> None:
+    provider.discovery = discovery
+    refused = Browser(open_to()).get(START)
+    assert refused.status == 503
+    assert problem in read(refused)
+
+
+def test_password_works_while_the_provider_is_away(open_to: MakeWorld) -> None:
+    world = open_to(oidc_issuer="http://127.0.0.1:9")  # the port `discard`, where no server listens
+    refused = Browser(world).get(START)
+    assert refused.status == 503
+    assert "sign in with your password" in read(refused)
+    assert SIGN_IN in [each.action for each in Page(refused.raw.decode()).forms]
+    assert Keeper(world).sign_in("Shop").status == 303
+
+
+def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "MOST_BYTES", 100)
+    assert "too large" in read(Browser(open_to()).get(START))

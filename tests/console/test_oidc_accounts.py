@@ -1,0 +1,202 @@
+"""Sign-ins with OpenID Connect: which account they belong to, its roles and second factors, and linked sign-ins."""
+
+from typing import Any
+
+from keepers import Keeper, open_session
+from markup import Page
+from oidc_browser import (
+    HOME,
+    SECOND,
+    SIGN_IN,
+    START,
+    Browser,
+    MakeWorld,
+    find_link,
+    find_user,
+    link,
+    list_roles,
+    read,
+    read_events,
+    sign_in,
+)
+
+import people
+import staff
+from factors import add_totp, make_code
+from gamekeeper.store import identities as rows
+from providers import CALLBACK, ScriptedProvider
+from world import World
+
+ROOT, SHOP = people.USER_IDS["Root"], people.USER_IDS["Shop"]
+
+
+def test_unknown_identity_without_a_mapped_role_is_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    before = world.ledger()
+    # name and address of another account do not help
+    same: dict[str, Any] = {"preferred_username": "Root", "email": "root@example.test", "email_verified": True}
+    for groups in (None, ["visitors"], "opsx", {"ops": True}):
+        _, refused = sign_in(world, provider, **same, groups=groups)
+        assert refused.status == 403
+        assert "no group of yours there gives a role" in read(refused)
+    assert world.ledger() == before
+
+
+def test_new_account_gets_a_free_name_and_only_a_verified_address(
+    open_to: MakeWorld, provider: ScriptedProvider
+) -> None:
+    world = open_to()
+    given = [
+        ("s1", {"preferred_username": "Root", "email": "root@example.test", "email_verified": True}, "Root2", ""),
+        ("s2", {"preferred_username": "root", "email": "r@people.example"}, "root3", ""),
+        (
+            "s3",
+            {"preferred_username": "j.doe@corp", "email": "j@people.example", "email_verified": True},
+            "jdoe",
+            "j@people.example",
+        ),
+    ]
+    for subject, claims, name, email in given:
+        assert sign_in(world, provider, subject, groups=["ops"], **claims)[1].status == 303
+        assert world.sql("SELECT name, email FROM users WHERE id = $1", find_user(world, subject)) == [(name, email)]
+    assert find_user(world, "s1") != ROOT
+    for name in ("", "é", "..."):
+        _, refused = sign_in(world, provider, "s4", groups=["ops"], preferred_username=name)
+        assert refused.status == 409
+    assert Keeper(world).sign_in("jdoe").status == 400  # nobody knows its password
+
+
+def test_mapping_gives_and_takes_only_its_roles(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    assert sign_in(world, provider, groups=["support"])[1].status == 303
+    assert world.post("/api/keeper/v1/users/Dora/roles", {"give": ["viewer"]}).status == 200
+    assert sign_in(world, provider, groups=["ops"])[1].status == 303
+    assert list_roles(world, "Dora") == ["admin", "viewer"]
+    event = read_events(world, "roles_changed")[0]
+    assert event["Details"] == {"Given": ["admin"], "Taken": ["moderator"]}
+    changes = len(world.ledger())
+    assert sign_in(world, provider, groups=["ops"])[1].status == 303
+    assert len(world.ledger()) == changes
+    assert sign_in(world, provider)[1].status == 303  # without the claim
+    assert list_roles(world, "Dora") == ["viewer"]
+    world.post("/api/keeper/v1/users/Dora/roles", {"take": ["viewer"]})
+    _, refused = sign_in(world, provider)
+    assert refused.status == 400
+    assert "Dora" in read(refused)  # it has no role, so it cannot log in
+
+
+def test_claim_can_be_inside_another_claim(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to(oidc_claim="realm_access.roles", oidc_roles="ops=api")
+    _, answer = sign_in(world, provider, realm_access={"roles": ["ops"]})
+    assert answer.status == 303
+    assert list_roles(world, "Dora") == ["api"]
+
+
+def test_last_manager_keeps_the_role(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to("ops=admin,support=moderator,boss=chief")
+    staff.save_role(world, "chief", ["staff.manage", "users.query"])
+    assert sign_in(world, provider, groups=["ops", "support", "boss"])[1].status == 303
+    world.sql("UPDATE users SET users_manage = $1 WHERE name = 'Root'", False)  # Dora is the last one
+    browser, answer = sign_in(world, provider, groups=[])
+    assert answer.status == 303
+    assert browser.get("/console/staff").status == 200
+    assert world.sql("SELECT role FROM user_roles") == [("chief",)]
+    ((details,),) = world.sql("SELECT details FROM security_events WHERE kind = 'roles_kept'")
+    assert "chief" in str(details)
+    world.sql("UPDATE users SET users_manage = $1 WHERE name = 'Root'", True)
+    assert sign_in(world, provider, groups=["support"])[1].status == 303
+    assert world.sql("SELECT role FROM user_roles") == [("moderator",)]
+
+
+def test_banned_and_suspended_accounts_are_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    assert sign_in(world, provider, groups=["support"])[1].status == 303
+    assert world.post("/api/keeper/v1/users/Dora/suspend").status == 200
+    _, refused = sign_in(world, provider, groups=["ops"])
+    assert refused.status == 400
+    assert "suspended" in read(refused)
+    assert list_roles(world, "Dora") == ["moderator"]
+    assert world.post("/api/keeper/v1/users/Dora/resume").status == 200
+    ban = {"duration": 5, "reason": "a test", "moderator": "Root", "ip": False}
+    assert world.post("/api/v1/users/Dora/admin/ban", ban).status == 200
+    assert "banned" in read(sign_in(world, provider, groups=["ops"])[1])
+
+
+def test_own_second_factor_is_asked_unless_the_provider_used_one(
+    open_to: MakeWorld, provider: ScriptedProvider
+) -> None:
+    world = open_to(second_factor_roles="moderator")
+    person: dict[str, Any] = {"groups": ["support"]}
+    browser, _ = sign_in(world, provider, **person)
+    assert browser.get("/console/characters").headers["location"] == "/console/me/second-factor"
+    browser, _ = sign_in(world, provider, **person, amr=["pwd", "mfa"])
+    assert browser.get("/console/characters").status == 200
+    secret, _ = add_totp(world, find_user(world, "ann-at-work"))
+    browser, step = sign_in(world, provider, **person, amr=["pwd"])
+    assert (step.status, browser.cookie) == (200, "")
+    fields = Page(step.raw.decode()).form(SECOND).fields | {"code": make_code(secret)}
+    assert browser.post(SECOND, fields, csrf="").status == 303
+    assert read_events(world, "sign_in")[0]["Details"]["By"] == provider.issuer
+    browser, answer = sign_in(world, provider, **person, amr=["mfa"])
+    assert answer.status == 303
+    assert browser.get("/console/characters").status == 200
+
+
+def test_sign_in_is_linked_used_and_removed(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to("")
+    assert sign_in(world, provider, "shop")[1].status == 403
+    assert link(world, provider, "Shop", "shop").headers["location"] == HOME
+    assert link(world, provider, "Shop", "shop").status == 303  # a second time changes nothing
+    browser, answer = sign_in(world, provider, "shop")
+    assert answer.status == 303
+    assert find_user(world, "shop") == SHOP
+    taken = link(world, provider, "Root", "shop")
+    assert taken.status == 409
+    assert "linked to another account" in read(taken)
+    page = browser.page(HOME)
+    (form,) = [each for each in page.forms if each.action.endswith("/remove")]
+    assert browser.post(f"{HOME}/{people.NOBODY_ID}/remove").status == 404
+    assert open_session(world, "Root").post(form.action).status == 404  # that of another account
+    assert browser.post(form.action).status == 303
+    assert sign_in(world, provider, "shop")[1].status == 403
+    changes = [each for each in world.ledger() if each.kind == "identities_changed"]
+    assert [each.user_id for each in changes] == [SHOP, SHOP]
+    events = read_events(world, "identities_changed")
+    assert [(each["Details"]["Before"], each["Details"]["After"]) for each in events] == [
+        ([provider.issuer], []),
+        ([], [provider.issuer]),
+    ]
+
+
+def test_link_needs_the_accounts_own_fresh_session(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    shop, root = Browser(world, open_session(world, "Shop").cookie), Browser(world, open_session(world, "Root").cookie)
+    ours = find_link(shop)
+    assert root.get(ours).status == 403
+    assert shop.get(f"{HOME}/link?ticket=none").status == 400
+    callback = provider.sign_in(shop.start(ours), "shop")
+    provider.accepts_codes_twice = True
+    for other in (root, Browser(world)):
+        other.flow_cookie = shop.flow_cookie
+        assert other.finish(callback).status == 401
+    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
+    world.sql("UPDATE tokens SET issued_at = issued_at - 1000000, last_used = issued_at")
+    assert shop.get(ours).status == 403
+    assert "sign in again first" in read(shop.get(HOME))
+
+
+def test_pages_do_not_exist_without_a_provider(world: World, root: Keeper) -> None:
+    for path in (START, CALLBACK):
+        assert Keeper(world).get(path).status == 404
+    assert root.get(HOME).status == 404
+    assert "Sign in with" not in read(Keeper(world).get(SIGN_IN))
+    assert "Linked sign-ins" not in root.page("/console").text
+
+
+def test_erasure_deletes_the_identities(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    sign_in(world, provider, groups=["support"])
+    (held,) = world.run(rows.read_of_user(world.keeper.store, find_user(world, "ann-at-work")))
+    assert held.subject == "ann-at-work"
+    assert world.call("DELETE", "/api/v1/users/Dora").status == 200
+    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
