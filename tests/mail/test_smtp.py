@@ -176,7 +176,7 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
 def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
         # a short timeout where RSET hangs
-        world = sending_to(make_world, rude.port, smtp_timeout=4 if "RSET" in manners else 30)
+        world = sending_to(make_world, rude.port, smtp_timeout=10 if "RSET" in manners else 30)
         ask(world)
         send(world)
         assert only(world).state == state
