@@ -8,6 +8,7 @@ from gamekeeper.cli import terminal
 from gamekeeper.cli.users import apply_change
 from gamekeeper.game import approval_decisions, lookup
 from gamekeeper.game.approval_refusals import NoSuchApproval
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import mail_cursor
 from gamekeeper.store import approvals as rows
 
@@ -46,9 +47,13 @@ def list_(state: str | None, as_json: bool, database: str | None) -> None:  # no
 @terminal.database_option
 def deny(approval_id: str, reason: str | None, database: str | None) -> None:
     """Deny a change that waits for approval."""
+    denied = terminal.run_on_database(database, partial(_deny, approval_id=approval_id, reason=reason), final=True)
+    click.echo(f"Denied the request of {denied.actor or 'a deleted account'}: {denied.method} {denied.path}.")
+
+
+async def _deny(keeper: Keeper, approval_id: str, reason: str | None) -> rows.Approval:
     wanted = lookup.parse_guid(approval_id)
     if wanted is None:
         raise NoSuchApproval(id=approval_id)
     decide = partial(approval_decisions.deny, approval_id=wanted, account_id=None, reason=reason)
-    denied = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"Denied the request of {denied.actor or 'a deleted account'}: {denied.method} {denied.path}.")
+    return await apply_change(keeper, decide)
