@@ -291,6 +291,7 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
     expect(world.post(f"{KEYS}/{roots}/rotate", {}, token=manager), 403, "key_out_of_reach")
     expect(world.call("PUT", f"{KEYS}/{roots}", body={"Owner": "Manager"}, token=manager), 403, "key_out_of_reach")
     expect(world.get(KEYS, by="Clerk"), 403, "permission_missing")
+    expect(world.get(f"{KEYS}?owner=Nobody"), 404, "no_such_user")
 
 
 @pytest.mark.parametrize(
@@ -384,3 +385,11 @@ def test_erasure_of_the_owner_erases_answers_and_keys(world: World) -> None:
     assert kept.answer == stored_answers.ERASED_ANSWER
     assert world.sql("SELECT COUNT(*) FROM api_keys") == [(0,)]
     expect(use(world, key["Key"]), 401, "denied")
+
+
+def test_keys_of_an_owner_are_listed_by_name_or_id(world: World) -> None:
+    for owner in ("Shop", "Clerk", "Shop"):
+        create(world, Owner=owner)
+    for owner in ("shop", people.USER_IDS["Shop"]):
+        assert [each["Owner"] for each in world.get(f"{KEYS}?owner={owner}").json["Keys"]] == ["Shop", "Shop"]
+    assert len(world.get(KEYS).json["Keys"]) == len(world.get(f"{KEYS}?owner=").json["Keys"]) == 3

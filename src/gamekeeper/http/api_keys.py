@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType, structs
 
-from gamekeeper.game import api_keys
+from gamekeeper.game import api_keys, lookup
 from gamekeeper.game import key_refusals as key_no
 from gamekeeper.game import refusals as no
 from gamekeeper.game import role_refusals as role_no
@@ -35,13 +35,15 @@ EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, key_no.KeyBeyond
     permissions=KEYS,
     access=READ,
     cache=NO_STORE,
+    query=wire.api_keys.KeysQuery,
     answer=wire.api_keys.KeyList,
-    refusals=(),
+    refusals=(no.NoSuchUser,),
     example_answer=wire.api_keys.KeyList([samples.KEY_RECORD]),
 )
-async def list_keys(request: Request) -> bytes:
-    """List API keys, newest first, also revoked ones."""
-    return wire.encode(wire.api_keys.KeyList(await request.services.keeper.store.read(_read_records)))
+async def list_keys(request: Request, query: wire.api_keys.KeysQuery) -> bytes:
+    """List API keys, of all accounts or of `owner`, newest first, also revoked ones."""
+    read = partial(_read_records, owner=query.owner or None)
+    return wire.encode(wire.api_keys.KeyList(await request.services.keeper.store.read(read)))
 
 
 @GROUP.operation(
@@ -157,8 +159,9 @@ async def look_up_key(request: Request, body: wire.api_keys.LookUpKey) -> bytes:
     return await request.services.keeper.store.read(read)
 
 
-async def _read_records(tx: Reading) -> list[wire.api_keys.KeyRecord]:
-    keys, table = await rows.read_list(tx), await role_rows.read_all(tx)
+async def _read_records(tx: Reading, owner: str | None) -> list[wire.api_keys.KeyRecord]:
+    user_id = None if owner is None else (await lookup.find_user(tx, owner)).id
+    keys, table = await rows.read_list(tx, user_id), await role_rows.read_all(tx)
     owners = {each.id: each for each in await users.read_by_ids(tx, {key.user_id for key in keys})}
     return [make_record(key, api_keys.find_held(key, owners.get(key.user_id), table)) for key in keys]
 

@@ -55,13 +55,14 @@ class KeyList(Struct, rename="pascal"):
 
 class ApiKeys:
     @operation("GET", "/api/keeper/v1/keys")
-    def list_keys(self) -> Payload[KeyList]:
+    def list_keys(self, owner: str | None = None) -> Payload[KeyList]:
         """List API keys, newest first, also revoked ones. Needs the permission keys.manage.
 
+        owner: only keys of the account with this name or id.
         Returns the keys.
-        Raises PermissionMissing.
+        Raises PermissionMissing, NoSuchUser.
         """
-        return Payload(KeyList)
+        return Payload(KeyList, query={"owner": owner})
 
     @operation("POST", "/api/keeper/v1/keys")
     def create_key(

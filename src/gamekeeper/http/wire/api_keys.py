@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.permissions import PERMISSIONS
-from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, Positive, Secret, Text
+from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, PlainInt32, Positive, Secret, Text
 
 MOST_LISTED = 100
 MOST_GRACE_MINUTES = 30 * 24 * 60
@@ -21,6 +21,20 @@ ServerNames = Annotated[
 ]
 KeyText = Annotated[str, Meta(description="The secret of the key; null in every answer after the first.")]
 Minutes = Annotated[int, Meta(ge=0, le=MOST_GRACE_MINUTES, description="Minutes for which the old secret still works.")]
+
+
+OwnerFilter = Annotated[
+    str,
+    Meta(
+        description="Keys of this account, by name or id.",
+        extra={"blank": True, "strip": True},
+        extra_json_schema=PRINTABLE,
+    ),
+]
+
+
+class KeysQuery(Struct, frozen=True):
+    owner: OwnerFilter | UnsetType = UNSET
 
 
 class CreateKey(Struct):
