@@ -121,11 +121,11 @@ command line counts as one without the code.
 
 ```sh
 # create a role; quotas are per UTC day, and the item 00000000-0000-0000-0000-000000000000 is every other item
-curl -X POST https://game.example.org/api/keeper/v1/roles -H "Authorization: Bearer $TOKEN" \
+curl -X POST https://game.example.org/api/keeper/v1/roles -H "Authorization: Bearer $TOKEN" \\
      -d '{"name": "quartermaster", "about": "Hands out items.", "permissions": ["players.read", "items.give"],
           "readonly": false, "quotas": [{"ItemId": "96d6cdc3-877e-5dc4-9024-eac3881a6adb", "PerDay": 100}]}'
 # give bob a role and take another; "grant" and "revoke" do the same with single permissions
-curl -X POST https://game.example.org/api/keeper/v1/users/bob/roles -H "Authorization: Bearer $TOKEN" \
+curl -X POST https://game.example.org/api/keeper/v1/users/bob/roles -H "Authorization: Bearer $TOKEN" \\
      -d '{"give": ["quartermaster"], "take": ["moderator"], "grant": ["audit.read"], "revoke": []}'
 ```
 

@@ -52,7 +52,7 @@ def test_page_shows_email_times_and_history(root: Keeper) -> None:
     places = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"/console/players/{each.id}" for each in (people.ANN, people.ZOE)} <= places
     assert "Account registered" in page.text
-    assert "No tokens. This account has no API access, so it cannot get one." in page.text
+    assert "No tokens. This account has no role, so it cannot get one." in page.text
     assert "No players yet." in root.page(f"/console/accounts/{CLERK}").text
     assert root.get("/console/accounts/Nobody").status == 404
 
