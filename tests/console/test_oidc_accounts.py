@@ -1,7 +1,9 @@
 """Sign-ins with OpenID Connect: which account they belong to, its roles and second factors, and linked sign-ins."""
 
+import asyncio
 from typing import Any
 
+import pytest
 from keepers import Keeper, open_session
 from markup import Page
 from oidc_browser import (
@@ -23,7 +25,15 @@ from oidc_browser import (
 import people
 import staff
 from factors import add_totp, make_code
+from gamekeeper.game import identities
+from gamekeeper.game.changes import Intent
+from gamekeeper.game.identities import ProvenIdentity
+from gamekeeper.game.identity_refusals import SignInUsed
+from gamekeeper.game.refusals import UnauthorizedClient
+from gamekeeper.game.tokens import TokenPair
+from gamekeeper.store import clock
 from gamekeeper.store import identities as rows
+from gamekeeper.store import roles as role_rows
 from providers import CALLBACK, ScriptedProvider
 from world import World
 
@@ -106,6 +116,53 @@ def test_last_manager_keeps_the_role(open_to: MakeWorld, provider: ScriptedProvi
     world.sql("UPDATE users SET users_manage = $1 WHERE name = 'Root'", True)
     assert sign_in(world, provider, groups=["support"])[1].status == 303
     assert world.sql("SELECT role FROM user_roles") == [("moderator",)]
+
+
+def test_parallel_sign_ins_leave_one_manager(
+    open_to: MakeWorld, provider: ScriptedProvider, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine == "postgres":  # widen the time between the check and the commit; on SQLite a writer cannot sleep
+        check = role_rows.has_another_manager
+
+        async def check_slowly(*given: Any) -> bool:
+            found = await check(*given)
+            await asyncio.sleep(0.05)
+            return found
+
+        monkeypatch.setattr(role_rows, "has_another_manager", check_slowly)
+    world = open_to()
+    subjects = ["s1", "s2", "s3", "s4"]
+    for each in subjects:
+        assert sign_in(world, provider, each, groups=["ops"])[1].status == 303
+    world.sql("UPDATE users SET users_manage = $1 WHERE name = 'Root'", False)
+
+    async def sign_in_all() -> None:
+        left = [ProvenIdentity(provider.issuer, each, "id.example") for each in subjects]
+        begun = await clock.now(world.keeper.store) + 1
+        signing_in = [identities.sign_in(world.keeper, each, begun, Intent("test")) for each in left]
+        done = await asyncio.gather(*signing_in, return_exceptions=True)
+        assert [type(each) for each in done].count(TokenPair) == 1
+        assert [type(each) for each in done].count(UnauthorizedClient) == 3  # they have no role any more
+
+    world.run(sign_in_all())
+    assert world.sql("SELECT COUNT(*) FROM user_roles WHERE role = 'admin'") == [(1,)]
+
+
+def test_parallel_first_sign_ins_make_one_account(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world, other = open_to(), open_to()
+    person = ProvenIdentity(provider.issuer, "s1", "id.example", "Dora", groups=frozenset({"ops"}))
+
+    async def sign_in_twice() -> None:
+        begun = await clock.now(world.keeper.store)
+        signing_in = [
+            identities.sign_in(each.keeper, person, begun + number, Intent("test"))
+            for number, each in enumerate((world, other))
+        ]
+        done = await asyncio.gather(*signing_in, return_exceptions=True)
+        assert {type(each) for each in done} <= {TokenPair, SignInUsed}
+
+    world.run(sign_in_twice())
+    assert world.sql("SELECT name FROM users WHERE name LIKE 'Dora%'") == [("Dora",)]
 
 
 def test_banned_and_suspended_accounts_are_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
