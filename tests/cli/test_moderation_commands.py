@@ -40,14 +40,14 @@ def test_show_has_penalty_without_reason(command: CommandLine, world: World, act
         lines = command.says("users", "show", "Bob").splitlines()
         return command.json("users", "show", "Bob")[state], next(line for line in lines if line.startswith(f"{state} "))
 
-    assert shown() == ("no", f"{state:<11}  no")
+    assert shown() == ("no", f"{state:<18}  no")
     command.says("users", act, "Bob")
     assert shown()[0] == "for good"
     command.says("users", f"un{act}", "Bob")
     command.says("users", act, "Bob", "--days", "3")
     ((ends_at,),) = world.sql(f"SELECT ends_at FROM {act}s WHERE user_id = $1", people.USER_IDS["Bob"])  # noqa: S608 - one of two
     until = f"until {datetime.fromtimestamp(ends_at // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    assert shown() == (until, f"{state:<11}  {until}")
+    assert shown() == (until, f"{state:<18}  {until}")
     world.sql(f"UPDATE {act}s SET ends_at = 1")  # noqa: S608 - one of two
     assert shown()[0] == "no"
 
