@@ -39,6 +39,7 @@ def make_settings(issuer: str, folder: Path, roles: str = "") -> dict[str, Any]:
     """Return the settings of a server that uses a provider of this file."""
     file = folder / "oidc-client-secret"
     file.write_text(f"{SECRET}\n")
+    file.chmod(0o600)
     return {
         "oidc_issuer": issuer,
         "oidc_client_id": CLIENT_ID,

@@ -15,7 +15,6 @@ from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.doctor import findings as limits
-from providers import make_settings
 from world import KEY_FILE, World
 
 MAIL = "mail"
@@ -376,13 +375,6 @@ def test_unknown_role_that_requires_a_factor_is_found(make_world: Callable[..., 
     ((check, message),) = errors(make_world(second_factor_roles="admin,bosses"))
     assert check == "second factors"
     assert "names the role bosses, which does not exist" in message
-
-
-def test_unknown_role_of_openid_connect_is_found(make_world: Callable[..., World], tmp_path: Path) -> None:
-    chosen = make_settings("https://id.example", tmp_path, "ops=admin,chiefs=bosses")
-    ((check, message),) = errors(make_world(**chosen))
-    assert check == "openid connect"
-    assert "GAMEKEEPER_OIDC_ROLES names the role bosses, which does not exist" in message
 
 
 def test_unknown_permission_of_a_role_is_noted(world: World) -> None:

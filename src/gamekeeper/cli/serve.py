@@ -223,7 +223,7 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
     found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]
     found += await doctor.check_required_roles(store, keeper.settings)
     found += await doctor.check_oidc_roles(store, keeper.settings)
-    cautions = [*await store.find_cautions(), *doctor.describe_key_file(keeper)]
+    cautions = [*await store.find_cautions(), *(each.message for each in doctor.check_secret_files(keeper))]
     return await users.has_api_account(store), found, cautions
 
 

@@ -8,7 +8,7 @@ from gamekeeper.doctor.accounts import check_oidc_roles, check_required_roles
 from gamekeeper.doctor.examination import examine
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, Finding
 from gamekeeper.doctor.imports import IMPORTS, find_unfinished_imports
-from gamekeeper.doctor.settings import TLS_ADVICE, check_standbys, describe_key_file, is_exposed, lacks_tls
+from gamekeeper.doctor.settings import TLS_ADVICE, check_secret_files, check_standbys, is_exposed, lacks_tls
 
 __all__ = [
     "ERROR",
@@ -19,8 +19,8 @@ __all__ = [
     "Finding",
     "check_oidc_roles",
     "check_required_roles",
+    "check_secret_files",
     "check_standbys",
-    "describe_key_file",
     "examine",
     "find_unfinished_imports",
     "is_exposed",

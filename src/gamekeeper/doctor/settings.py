@@ -50,16 +50,22 @@ def check(keeper: Keeper) -> list[Finding]:
         found.append(
             Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")
         )
-    found += [Finding(NOTE, "second factors", each) for each in describe_key_file(keeper)]
+    found += check_secret_files(keeper)
     return found + (_check_file(keeper.store.path) if keeper.store.path else [])
 
 
-def describe_key_file(keeper: Keeper) -> list[str]:
-    """Describe what is wrong with the mode of the key file: with it and the database, second factors are known."""
-    file = keeper.key_file.path
-    if file is None or not _can_others_read(file):
-        return []
-    return [f"All users of this machine can read the key file {file} of the second factors. Run: chmod 600 {file}"]
+def check_secret_files(keeper: Keeper) -> list[Finding]:
+    """Report secret files that others can read. With the key file and the database, second factors are known."""
+    client = keeper.settings.oidc_client_secret_file
+    files = (
+        ("second factors", "the key file {} of the second factors", keeper.key_file.path),
+        ("openid connect", "the secret {} of the OpenID Connect client", Path(client) if client else None),
+    )
+    return [
+        Finding(NOTE, check, f"All users of this machine can read {name.format(file)}. Run: chmod 600 {file}")
+        for check, name, file in files
+        if file and _can_others_read(file)
+    ]
 
 
 def _can_others_read(file: Path) -> bool:
