@@ -69,6 +69,40 @@ def test_repeated_approval_with_a_key_gets_the_same_answer(strict: World) -> Non
     assert count_coins(strict) == 12_000
 
 
+def test_parallel_approvals_with_one_key_all_succeed_or_are_told_to_wait(strict: World) -> None:
+    approval = hold(strict)
+    path, headers = f"{ROOT}/{approval}/approve", {"Idempotency-Key": "a1"}
+
+    async def race() -> list[Answer]:
+        sent = [strict.send("POST", path, by=DECIDER, headers=headers) for _ in range(8)]
+        return await asyncio.gather(*sent)
+
+    answers = strict.run(race())
+    assert {(each.status, each.code if each.status == 409 else "") for each in answers} <= {
+        (200, ""),
+        (409, "idempotency_in_progress"),
+    }
+    assert len({each.raw for each in answers if each.status == 200}) == 1
+    assert count_coins(strict) == 12_000
+
+
+def test_approved_erasure_keeps_no_name_of_the_person(make_world: Callable[..., World]) -> None:
+    world = make_strict(make_world)
+    held = world.call("DELETE", "/api/v1/users/Ann", by="Root")
+    headers = {"Idempotency-Key": "erase", "X-Reason": "checked with Ann"}
+    done = decide(world, held.json["ApprovalId"], headers=headers)
+    assert done.status == 200, done.raw
+    for table, column in (("idempotency_keys", "answer"), ("ledger", "reason"), ("approvals", "decision_reason")):
+        assert not any("Ann" in str(value) for (value,) in world.sql(f"SELECT {column} FROM {table}"))  # noqa: S608 - names from above
+
+
+def test_reason_of_an_approver_is_only_in_the_approval(strict: World) -> None:
+    approval = hold(strict)
+    assert decide(strict, approval, headers={"X-Reason": "Ann Smith asked by mail"}).status == 200
+    assert strict.sql("SELECT reason FROM ledger WHERE kind = 'change_approved'") == [(None,)]
+    assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["DecisionReason"] == "Ann Smith asked by mail"
+
+
 def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: Callable[..., World]) -> None:
     first = make_strict(make_world)
     second = make_world(approvals="items.give>10000")

@@ -135,15 +135,18 @@ class Changes:
     ) -> None:
         """Store the answer for retries. That of an approved change replaces the marker of the held one."""
         if intent.consent:
-            await self._note_consent(tx, intent, intent.consent)
-        key = _find_key(intent)
+            reason = _erase_names(intent.consent.reason, decision.erased_names)
+            await self._note_consent(tx, intent, intent.consent._replace(reason=reason))
+        key, own = _find_key(intent), intent.consent and intent.consent.approver_key
+        if not key and not own:
+            return
+        kept = body if decision.stored_result is None else answer(decision.stored_result)
         if key:
-            kept = body if decision.stored_result is None else answer(decision.stored_result)
             save = keys.replace if intent.consent else keys.insert
             save(tx, *key, keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
-        if own := intent.consent and intent.consent.approver_key:
-            kept = keys.StoredAnswer(own.fingerprint, own.make_answer(body))
-            keys.insert(tx, own.scope_id, own.key, kept, _find_subject(decision))
+        if own:
+            told = keys.StoredAnswer(own.fingerprint, own.make_answer(kept))
+            keys.insert(tx, own.scope_id, own.key, told, _find_subject(decision))
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
         """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""
@@ -199,12 +202,13 @@ class Changes:
         return ApplyResult(b"", held=approval_id)
 
     async def _note_consent(self, tx: Writing, intent: Intent, consent: Consent) -> None:
-        """Mark an approval as carried out, and name the approver in the audit log and the security log."""
+        """Mark an approval as carried out, and name the approver in the audit log and the security log.
+
+        Only the approval has the approver's reason: an erasure of the person whom the change is about removes it there.
+        """
         # not in one statement: the change comes first in the audit log, and an erasure changes the row of its approval
         await tx.flush()
-        approver = replace(
-            intent, actor_id=consent.approver_id, token_id=consent.approver_token_id, reason=consent.reason
-        )
+        approver = replace(intent, actor_id=consent.approver_id, token_id=consent.approver_token_id, reason=None)
         approved = ChangeApproved(intent.actor_id, consent.approval_id)
         await ledger.append(tx, [self._make_entry(approver, approved, None)])
         approval_rows.decide(tx, consent.approval_id, approval_rows.DONE, consent.approver_id, consent.reason)
@@ -262,9 +266,10 @@ async def _decide_with_consent(tx: Writing, intent: Intent, decide: Decide[R]) -
     """Run the rule of an approved change: its approval must still wait, and the requester must still be allowed."""
     if intent.consent:
         own = intent.consent.approver_key
-        await approvals.lock_waiting(tx, intent.consent.approval_id)
+        state = await approval_rows.lock(tx, intent.consent.approval_id)
         if own and await keys.find(tx, own.scope_id, own.key):
             raise IdempotencyInProgress  # a parallel request has used the approver's key
+        approvals.require_waiting(intent.consent.approval_id, state)
         await intent.consent.check_requester(tx)
     return await decide(tx)
 

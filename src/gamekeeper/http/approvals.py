@@ -29,7 +29,7 @@ from gamekeeper.http.response import Response, make_change_response
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import gifts, roles, users
 from gamekeeper.store.api_keys import ApiKey
-from gamekeeper.store.approvals import DONE, Approval
+from gamekeeper.store.approvals import DONE, WAITING, Approval
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
 
@@ -92,6 +92,8 @@ async def approve(request: Request, approval_id: str) -> Response:
         return make_change_response(replayed, request.route.path)
     found = await approvals.find(store, approval_id)
     approvals.require_other(found, request.caller.account_id)
+    if found.state != WAITING and (replayed := await request.services.keeper.changes.replay(intent)) is not None:
+        return make_change_response(replayed, request.route.path)  # a parallel request has just approved it
     approvals.require_waiting(found.id, found.state)
     done = await _carry_out(request, found, intent)
     request.services.callers.clear_cache()  # the change may have changed permissions
@@ -159,12 +161,13 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
     try:
         if request.dry_run:
             await check(store)  # else the transaction of the change checks it
-        return await dispatcher.call_as(run(dry_run=request.dry_run), caller, route, params)
-    except ChangedMeanwhile:
-        # show what would change now: the approver can look at it, and approve again
-        tried = await dispatcher.call_as(run(dry_run=True), caller, route, params)
-        await approvals.renew_preview(store, found.id, tried.state_fingerprint, tried.entries)
-        raise
+        try:
+            return await dispatcher.call_as(run(dry_run=request.dry_run), caller, route, params)
+        except ChangedMeanwhile:
+            # show what would change now: the approver can look at it, and approve again
+            tried = await dispatcher.call_as(run(dry_run=True), caller, route, params)
+            await approvals.renew_preview(store, found.id, tried.state_fingerprint, tried.entries)
+            raise
     except (PermissionMissing, PowerMissing, RoleMissing):
         raise RequesterLostAccess from None  # it is the requester who lacks a permission, not the caller
 
