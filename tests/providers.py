@@ -125,6 +125,11 @@ class ScriptedProvider:
         self.claims: dict[str, Any] = {}  # claims that replace or extend the usual ones; None: left out
         self.algorithm = "RS256"
         self.discovery: dict[str, Any] = {}  # fields that replace those of the discovery document
+        self.answers: dict[
+            str, tuple[int, object]
+        ] = {}  # path → answer instead of the usual one; bytes are sent as such
+        self.open = threading.Event()  # while it is not set, no request is answered
+        self.open.set()
         self.requests: list[str] = []
         self.accepts_codes_twice = False
         self._codes: dict[str, dict[str, str]] = {}  # code → query of the request that began its sign-in
@@ -151,6 +156,9 @@ class ScriptedProvider:
 
     def answer(self, path: str, form: Mapping[str, str], authorization: str) -> tuple[int, object]:
         self.requests.append(path)
+        self.open.wait()
+        if path in self.answers:
+            return self.answers[path]
         if path == "/.well-known/openid-configuration":
             return 200, self._describe() | self.discovery
         if path == "/jwks":
@@ -204,7 +212,7 @@ def _make_handler(provider: ScriptedProvider) -> type[BaseHTTPRequestHandler]:
             """Write no log."""
 
         def _send(self, answer: tuple[int, object]) -> None:
-            content = json.dumps(answer[1]).encode()
+            content = answer[1] if isinstance(answer[1], bytes) else json.dumps(answer[1]).encode()
             self.send_response(answer[0])
             self.send_header("content-length", str(len(content)))
             self.end_headers()

@@ -58,6 +58,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
             DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping),
             Provider(chosen) if (chosen := configuration.read(keeper.settings)) else None,
         )
+        upkeep.provider = live.provider
         pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
         upkeep.jobs.append((monitor.SAMPLE_SECONDS, live.monitor.sample))
     services = build_services(keeper, callers, pages)
@@ -111,6 +112,7 @@ class BackgroundJobs:
         self._tasks: list[asyncio.Task[None]] = []
         self._give_back: Callable[[], None] = lambda: None
         self.health: HealthListener | None = None
+        self.provider: Provider | None = None
 
     async def start(self) -> None:
         # at shutdown, answer waiting long polls of the change feed at once
@@ -127,6 +129,8 @@ class BackgroundJobs:
     async def stop(self) -> None:
         if self.health:
             await self.health.stop()
+        if self.provider:
+            self.provider.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -103,6 +103,9 @@ def test_expired_state_is_refused(
         ({"exp": None}, "exp"),
         ({"iat": int(time.time()) + 100_000}, "issued in the future"),
         ({"sub": ""}, "sub"),
+        ({"sub": "ann\0"}, "sub"),
+        ({"sub": "änn"}, "sub"),
+        ({"sub": "a" * 256}, "sub"),
     ],
 )
 def test_id_token_with_a_wrong_claim_is_refused(

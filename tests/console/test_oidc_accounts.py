@@ -24,6 +24,7 @@ from oidc_browser import (
 
 import people
 import staff
+from approving import GIVE
 from factors import add_totp, make_code
 from gamekeeper.game import identities
 from gamekeeper.game.changes import Intent
@@ -34,6 +35,7 @@ from gamekeeper.game.tokens import TokenPair
 from gamekeeper.store import clock
 from gamekeeper.store import identities as rows
 from gamekeeper.store import roles as role_rows
+from people import COIN
 from providers import CALLBACK, ScriptedProvider
 from world import World
 
@@ -223,6 +225,52 @@ def test_sign_in_is_linked_used_and_removed(open_to: MakeWorld, provider: Script
         ([provider.issuer], []),
         ([], [provider.issuer]),
     ]
+
+
+def test_person_with_mapped_roles_cannot_get_a_second_account_to_approve(
+    open_to: MakeWorld, provider: ScriptedProvider
+) -> None:
+    world = open_to(approvals="items.give")
+    browser, _ = sign_in(world, provider, groups=["ops"])
+    held = browser.act("POST", GIVE, {"itemid": COIN.id, "quantity": "5"})
+    assert (held.status, b"Waiting for approval" in held.raw) == (409, True)
+    page = browser.page(HOME)
+    assert "you cannot remove it" in page.text
+    assert [each for each in page.forms if each.action.endswith("/remove")] == []
+    ((identity,),) = world.sql("SELECT id FROM identities")
+    refused = browser.post(f"{HOME}/{identity}/remove")
+    assert refused.status == 409
+    assert "suspend the account instead" in read(refused)
+    again, _ = sign_in(world, provider, groups=["ops"])
+    assert "another account must decide" in again.page("/console/approvals").text
+    assert world.sql("SELECT name FROM users WHERE name LIKE 'Dora%'") == [("Dora",)]
+
+
+def test_sign_in_of_another_provider_can_be_removed(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    browser, _ = sign_in(world, provider, groups=["ops"])
+    world.sql("UPDATE identities SET issuer = 'https://old.example'")
+    (form,) = [each for each in browser.page(HOME).forms if each.action.endswith("/remove")]
+    assert browser.post(form.action).status == 303
+    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
+
+
+def test_password_is_hashed_only_for_a_new_account(
+    open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, hashed = open_to(), list[str]()
+    hash_password = world.keeper.passwords.hash_password
+
+    async def count(password: str) -> str:
+        hashed.append(password)
+        return await hash_password(password)
+
+    monkeypatch.setattr(world.keeper.passwords, "hash_password", count)
+    assert sign_in(world, provider, groups=["visitors"])[1].status == 403
+    assert hashed == []
+    for _ in range(2):
+        assert sign_in(world, provider, groups=["support"])[1].status == 303
+        assert len(hashed) == 1
 
 
 def test_link_needs_the_accounts_own_fresh_session(open_to: MakeWorld, provider: ScriptedProvider) -> None:

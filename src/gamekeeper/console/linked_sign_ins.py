@@ -43,19 +43,21 @@ async def add(request: Request, proven: ProvenIdentity, started_at: int) -> Resp
 
 async def remove(request: Request, raw: bytes) -> Response:
     sessions.verify_form(request, raw)
-    me, identity = request.caller.account_id, request.params[0]
-    await request.change(partial(identities.remove, user_id=me, identity_id=identity), lambda _: b"")
+    me, identity, settings = request.caller.account_id, request.params[0], request.services.keeper.settings
+    await request.change(partial(identities.remove, user_id=me, identity_id=identity, settings=settings), lambda _: b"")
     return pages.redirect(HOME)
 
 
 async def render(request: Request, refusal: Refusal | None = None) -> Response:
     oidc.find_provider(request)
     keeper, me = request.services.keeper, request.caller.account_id
+    held = await rows.read_of_user(keeper.store, me)
     _, sealed = await tickets.make(keeper, tickets.OIDC_LINK, me)
     page = pages.render(
         request,
         "linked_sign_ins.html",
-        identities=await rows.read_of_user(keeper.store, me),
+        identities=held,
+        removable={each.id for each in held if identities.is_removable(each, keeper.settings)},
         ticket=sealed,
         fresh=await sessions.is_fresh(request),
         problem=refusal.message if refusal else "",

@@ -14,12 +14,14 @@ from gamekeeper.http.response import Header, Response
 from gamekeeper.oidc.provider import Provider, make_flow
 
 PLAIN_COOKIE, TLS_COOKIE = "gamekeeper-oidc", "__Host-gamekeeper-oidc"
+MOST_NEXT = 1500  # characters of the next page's path; browsers refuse cookies over 4096 bytes, and it is in one
 
 
 async def start(request: Request) -> Response:
     """Redirect to the provider to sign in."""
     find_provider(request)
-    to = pages.keep_console_path(request.query.get("next", ""))
+    asked = request.query.get("next", "")
+    to = pages.keep_console_path(asked if len(asked) <= MOST_NEXT else "")
     try:
         return await redirect_to_provider(request, "", to)
     except Refusal as refusal:

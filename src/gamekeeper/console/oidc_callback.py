@@ -7,7 +7,7 @@ from gamekeeper.console.refusals import SignInFirst
 from gamekeeper.game import identities, tickets
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.identities import ProvenIdentity
-from gamekeeper.game.identity_refusals import SignInNotStarted
+from gamekeeper.game.identity_refusals import ProviderUnreachable, SignInNotStarted
 from gamekeeper.game.own_factor_refusals import TicketExpired
 from gamekeeper.game.refusals import Denied, Refusal
 from gamekeeper.game.tickets import Ticket
@@ -25,7 +25,8 @@ async def finish(request: Request) -> Response:
         proven = await _prove(request, provider, ticket)
         answer = await (_link if ticket.user_id else _sign_in)(request, ticket, proven)
     except Refusal as refusal:
-        request.services.keeper.failed_guesses.add("oidc_refused", None, None, request.address)
+        if not isinstance(refusal, ProviderUnreachable):  # an outage is no attack
+            request.services.keeper.failed_guesses.add("oidc_refused", None, None, request.address)
         answer = await _render_refusal(request, ticket, refusal)
     return pages.add_headers(answer, oidc.delete_cookie(request))
 

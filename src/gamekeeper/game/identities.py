@@ -14,6 +14,7 @@ from gamekeeper.game import accounts, lookup, permissions, roles, staff, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import Change, IdentitiesChanged, PowersChanged, RolesChanged, Unlogged, UserRegistered
 from gamekeeper.game.identity_refusals import (
+    IdentityGivesRoles,
     IdentityTaken,
     NoSuchIdentity,
     NoUsableName,
@@ -66,6 +67,11 @@ def parse_mapping(text: str) -> list[tuple[str, str]]:
     return found
 
 
+def is_mapped(groups: frozenset[str], settings: Settings) -> bool:
+    """Return whether the setting `oidc_roles` names one of these groups."""
+    return any(group in groups for group, _ in parse_mapping(settings.oidc_roles))
+
+
 async def find_unknown_roles(tx: Reading, settings: Settings) -> list[str]:
     """Return the roles that the setting `oidc_roles` names and that do not exist."""
     named = {role for _, role in parse_mapping(settings.oidc_roles)} if settings.oidc_issuer else set[str]()
@@ -79,7 +85,9 @@ async def sign_in(keeper: Keeper, proven: ProvenIdentity, started_at: int, inten
     """
     known = await rows.find(keeper.store, proven.issuer, proven.subject)
     user_id = known.user_id if known else lookup.new_guid()
-    password = "" if known else await keeper.passwords.hash_password(hash_for_wire(secrets.token_urlsafe(32)))
+    password = ""
+    if known is None and is_mapped(proven.groups, keeper.settings):
+        password = await keeper.passwords.hash_password(hash_for_wire(secrets.token_urlsafe(32)))
     decide = partial(
         admit, proven=proven, started_at=started_at, user_id=user_id, password=password, settings=keeper.settings
     )
@@ -152,7 +160,7 @@ async def _register(
 ) -> Decision[User]:
     """Make an account for an identity that a mapped role admits."""
     given = _find_roles(parse_mapping(settings.oidc_roles), proven.groups, await role_rows.read_all(tx))
-    if not given:
+    if not given or not password:  # no password: the identity's account was erased meanwhile
         raise UnknownIdentity(provider=proven.provider)
     await role_rows.lock_staff(tx)
     name = await _find_free_name(tx, proven, settings)
@@ -205,11 +213,22 @@ async def link(tx: Reading, user_id: str, proven: ProvenIdentity, started_at: in
     return Decision([IdentitiesChanged(user, held, added=added)], user)
 
 
-async def remove(tx: Reading, user_id: str, identity_id: str) -> Decision[User]:
+def is_removable(identity: Identity, settings: Settings) -> bool:
+    """Return whether an account may remove an identity.
+
+    With a mapping of roles, the removed identity would make a second account at its next sign-in. One person could then
+    approve their own changes.
+    """
+    return identity.issuer != settings.oidc_issuer or not parse_mapping(settings.oidc_roles)
+
+
+async def remove(tx: Reading, user_id: str, identity_id: str, settings: Settings) -> Decision[User]:
     """Remove an identity of the caller's account."""
     user = await lookup.lock_user(tx, user_id)
     held = await rows.read_of_user(tx, user.id)
     found = next((each for each in held if each.id == identity_id), None)
     if found is None:
         raise NoSuchIdentity
+    if not is_removable(found, settings):
+        raise IdentityGivesRoles
     return Decision([IdentitiesChanged(user, held, removed=found)], user)

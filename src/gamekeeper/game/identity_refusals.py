@@ -2,7 +2,7 @@
 
 Forbidden     UnknownIdentity
 NotFound      NoSuchIdentity
-Conflict      IdentityTaken  TooManyIdentities  NoUsableName
+Conflict      IdentityTaken  IdentityGivesRoles  TooManyIdentities  NoUsableName
 Malformed     SignInNotStarted  SignInUsed  ProviderRefused
 Overloaded    ProviderUnreachable
 """
@@ -11,7 +11,10 @@ from gamekeeper.game.refusals import Conflict, Forbidden, Malformed, NotFound, O
 
 
 class UnknownIdentity(Forbidden):
-    """No account is linked to your sign-in at {provider}, and no group of yours there gives a role. Ask for one."""
+    """No account is linked to your sign-in at {provider}, and no group of yours there gives a role.
+
+    Ask an administrator.
+    """
 
 
 class NoSuchIdentity(NotFound):
@@ -19,7 +22,14 @@ class NoSuchIdentity(NotFound):
 
 
 class IdentityTaken(Conflict):
-    """This sign-in at {provider} is linked to another account. Remove it there first."""
+    """This sign-in at {provider} is linked to another account. Remove it there first, or ask an administrator."""
+
+
+class IdentityGivesRoles(Conflict):
+    """This sign-in gives roles by your groups at the provider, so it stays linked.
+
+    Ask an administrator to suspend the account instead.
+    """
 
 
 class TooManyIdentities(Conflict):

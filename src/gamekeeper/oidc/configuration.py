@@ -65,7 +65,9 @@ def is_safe(url: str) -> bool:
         parts.port  # noqa: B018 - raises ValueError for a bad port
     except ValueError:
         return False
-    if not parts.hostname or parts.fragment or parts.username is not None or not url.isascii():
+    if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
+        return False
+    if not parts.hostname or parts.fragment or parts.username is not None:
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))
 

@@ -1,11 +1,12 @@
 """Check ID tokens, and read what they say about a person."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import JWKRegistry, Key, KeySet
 
 from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.oidc.configuration import Configuration
@@ -15,6 +16,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 KEY_TYPES = ("RSA", "EC", "OKP")
 LEEWAY_SECONDS = 60  # difference between the clocks of the provider and of this machine
 MOST_SUBJECT = 255  # characters (OpenID Connect Core, section 2)
+UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)  # errors for content that is not as expected
 MFA = "mfa"  # value of the claim amr: several factors were used (RFC 8176)
 
 
@@ -24,7 +26,6 @@ class BadIdToken(Exception):
 
 def check(token: str, keys: Sequence[dict[str, Any]], chosen: Configuration, nonce: str) -> dict[str, Any]:
     """Check signature, issuer, audience, times and nonce of an ID token; return its claims."""
-    usable = [each for each in keys if each.get("kty") in KEY_TYPES and each.get("use", "sig") == "sig"]
     rules = jwt.JWTClaimsRegistry(
         leeway=LEEWAY_SECONDS,
         iss={"essential": True, "value": chosen.issuer},
@@ -35,16 +36,32 @@ def check(token: str, keys: Sequence[dict[str, Any]], chosen: Configuration, non
         iat={"essential": True},
     )
     try:
-        claims = jwt.decode(token, KeySet.import_key_set({"keys": cast("Any", usable)}), ALGORITHMS).claims
+        claims = jwt.decode(token, KeySet(_import_keys(keys)), ALGORITHMS).claims
         rules.validate(claims)
     except JoseError as error:
         raise BadIdToken(str(error)) from None
-    except (ValueError, TypeError, KeyError) as error:
+    except UNREADABLE as error:
         raise BadIdToken(f"it cannot be read ({type(error).__name__})") from None
     _check_client(claims, chosen.client_id)
-    if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= MOST_SUBJECT:
-        raise BadIdToken("its claim sub is no id")
+    if not _is_subject(claims["sub"]):
+        raise BadIdToken(f"its claim sub is not 1 to {MOST_SUBJECT} printable ASCII characters")
     return claims
+
+
+def _import_keys(keys: Sequence[dict[str, Any]]) -> list[Key]:
+    """Import the keys that sign tokens. One that cannot be read is left out: the others still work."""
+    found = list[Key]()
+    for each in keys:
+        if each.get("kty") in KEY_TYPES and each.get("use", "sig") == "sig":
+            with suppress(JoseError, *UNREADABLE):
+                key = JWKRegistry.import_key(cast("Any", each))
+                key.ensure_kid()
+                found.append(key)
+    return found
+
+
+def _is_subject(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MOST_SUBJECT and value.isascii() and value.isprintable()
 
 
 def _check_client(claims: Mapping[str, Any], client_id: str) -> None:

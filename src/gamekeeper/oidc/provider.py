@@ -13,13 +13,15 @@ from gamekeeper.game.identity_refusals import ProviderRefused, ProviderUnreachab
 from gamekeeper.game.tickets import Ticket
 from gamekeeper.oidc import id_tokens
 from gamekeeper.oidc.configuration import Configuration, is_safe
-from gamekeeper.oidc.fetching import Fetched, Fetcher, Unreachable
+from gamekeeper.oidc.fetching import Busy, Fetched, Fetcher, Unreachable
 
 DISCOVERY = "/.well-known/openid-configuration"
 DISCOVERY_SECONDS = 300.0  # how long a discovery document is used
+FAILURE_SECONDS = 5.0  # how long a failed discovery is remembered: visitors cannot make us ask all the time
 OK = 200
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 MOST_ERROR = 100  # characters of a provider's error that are shown
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # errors for content that is not as expected
 BASIC, POST = "client_secret_basic", "client_secret_post"  # ways to send the client's secret
 
 
@@ -65,6 +67,12 @@ class Provider:
         self.configuration = configuration
         self._fetcher = Fetcher()
         self._discovery: tuple[float, Discovery] | None = None  # with the time until which it is used
+        self._failure: tuple[float, ProviderUnreachable] | None = (
+            None  # of the discovery, with the time it counts until
+        )
+
+    def close(self) -> None:
+        self._fetcher.close()
 
     async def make_address(self, flow: Flow) -> str:
         """Return the provider's address at which a person signs in."""
@@ -89,7 +97,10 @@ class Provider:
         if answer.status != OK:
             raise self.refuse(_read_error(answer))
         token = self._decode(answer.content, TokenAnswer).id_token
-        keys = self._decode((await self._fetch(found.jwks_uri)).content, KeySet).keys
+        published = await self._fetch(found.jwks_uri)
+        if published.status != OK:
+            raise self._make_unreachable(f"it answered {published.status} to the request for its keys")
+        keys = self._decode(published.content, KeySet).keys
         try:
             claims = id_tokens.check(token, keys, self.configuration, flow.nonce)
         except id_tokens.BadIdToken as bad:
@@ -100,6 +111,18 @@ class Provider:
         """Return the provider's discovery document. Its issuer must be exactly the one of the setting."""
         if self._discovery and self._discovery[0] > time.monotonic():
             return self._discovery[1]
+        if self._failure and self._failure[0] > time.monotonic():
+            raise self._failure[1].with_traceback(None)
+        try:
+            found = await self._read_discovery()
+        except ProviderUnreachable as failure:
+            if not isinstance(failure.__cause__, Busy):
+                self._failure = time.monotonic() + FAILURE_SECONDS, failure
+            raise
+        self._discovery = time.monotonic() + DISCOVERY_SECONDS, found
+        return found
+
+    async def _read_discovery(self) -> Discovery:
         issuer = self.configuration.issuer
         answer = await self._fetch(issuer.rstrip("/") + DISCOVERY)
         if answer.status != OK:
@@ -109,7 +132,6 @@ class Provider:
             raise self._make_unreachable(f"its issuer is '{found.issuer}', but GAMEKEEPER_OIDC_ISSUER is '{issuer}'")
         if not all(map(is_safe, (found.authorization_endpoint, found.token_endpoint, found.jwks_uri))):
             raise self._make_unreachable("its discovery document has an address that is not https://")
-        self._discovery = time.monotonic() + DISCOVERY_SECONDS, found
         return found
 
     def refuse(self, error: str) -> ProviderRefused:
@@ -136,12 +158,12 @@ class Provider:
         try:
             return await self._fetcher.fetch(url, body, headers)
         except Unreachable as problem:
-            raise self._make_unreachable(str(problem)) from None
+            raise self._make_unreachable(str(problem)) from problem
 
     def _decode(self, content: bytes, kind: type[Shape]) -> Shape:
         try:
             return msgspec.json.decode(content, type=kind)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise self._make_unreachable(f"its answer cannot be read: {error}") from None
 
     def _make_refusal(self, problem: str) -> ProviderRefused:
@@ -155,7 +177,7 @@ def _read_error(answer: Fetched) -> str:
     """Return the error code of a token endpoint's answer (RFC 6749), or its status."""
     try:
         return msgspec.json.decode(answer.content, type=TokenError).error or str(answer.status)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return str(answer.status)
 
 
