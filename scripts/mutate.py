@@ -57,6 +57,7 @@ TESTS = {
         "tests/http/test_session_tokens.py",
         "tests/http/test_second_factors.py",
         "tests/console/test_second_factor.py",
+        "tests/console/test_oidc_accounts.py",
         "tests/console/test_sessions.py::test_sign_out_everywhere_ends_the_chosen_tokens",
     ),
     "passwords": ("tests/game/test_passwords.py", "tests/game/test_imported_hashes.py"),

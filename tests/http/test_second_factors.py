@@ -76,6 +76,7 @@ def test_code_sent_to_two_instances_at_once_works_once(world: World) -> None:
     try:
         for otp in (make_code(secret), codes[0]):
             assert sorted(each.status for each in world.run(send_all(otp))) == [200, *[400] * 5]
+            world.sql("DELETE FROM guesses")  # else the limit of guesses refuses some of the next round
     finally:
         other.close()
 
