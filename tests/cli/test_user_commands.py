@@ -199,6 +199,7 @@ def test_list(command: CommandLine) -> None:
         "ban_reason": None,
         "suspended": False,
         "second_factor": False,
+        "linked_sign_ins": [],
         "created_at": mona["created_at"],
     }
     lines = command.says("users", "list").splitlines()
@@ -239,6 +240,15 @@ def test_show(command: CommandLine) -> None:
     shown = {name: value.strip() for name, value in lines.items()}
     assert (shown["name"], shown["roles"], shown["granted directly"]) == ("Clerk", "api", "users.query")
     assert (shown["suspended"], shown["second factor"]) == ("no", "no")
+
+
+def test_linked_sign_ins_are_shown(command: CommandLine, world: World) -> None:
+    link = "INSERT INTO identities (id, user_id, issuer, subject, started_at, added_at) VALUES ($1, $2, $3, 's', 1, $4)"
+    for number, issuer in enumerate(("https://id.example", "https://old.example")):
+        world.sql(link, people.USER_IDS["Root" if number else "Shop"], people.USER_IDS["Clerk"], issuer, number)
+    shown = command.says("users", "show", "Clerk")
+    assert "\nlinked sign-ins     https://id.example, https://old.example\n" in shown
+    assert command.json("users", "show", "Root")["linked_sign_ins"] == []
 
 
 def test_suspension_and_second_factor_are_shown(command: CommandLine, world: World) -> None:

@@ -255,6 +255,29 @@ def test_sign_in_of_another_provider_can_be_removed(open_to: MakeWorld, provider
     assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
 
+def test_reset_of_second_factors_removes_linked_sign_ins(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to("")
+    for subject in ("shop", "thief"):
+        assert link(world, provider, "Shop", subject).status == 303
+    thief, _ = sign_in(world, provider, "thief")
+    assert world.call("DELETE", "/api/keeper/v1/users/Shop/second-factors").status == 200
+    assert thief.get("/console/characters").status == 303  # its session is revoked
+    assert sign_in(world, provider, "thief")[1].status == 403
+    changes = world.ledger()[-3:]
+    assert [each.kind for each in changes] == ["second_factors_reset", "identities_changed", "identities_changed"]
+    assert str(changes[1].after).count(provider.issuer) == 1
+    assert str(changes[2].after).count(provider.issuer) == 0
+
+
+def test_reset_of_second_factors_makes_no_second_account(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    world = open_to()
+    sign_in(world, provider, groups=["support"])
+    add_totp(world, find_user(world, "ann-at-work"))
+    assert world.call("DELETE", "/api/keeper/v1/users/Dora/second-factors").status == 200
+    assert sign_in(world, provider, groups=["support"])[1].status == 303
+    assert world.sql("SELECT name FROM users WHERE name LIKE 'Dora%'") == [("Dora",)]
+
+
 def test_password_is_hashed_only_for_a_new_account(
     open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

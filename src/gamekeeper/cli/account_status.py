@@ -1,4 +1,4 @@
-"""Accounts as the commands show them: their roles and permissions, mute, ban, suspension and second factor."""
+"""Accounts as the commands show them: roles, permissions, mute, ban, suspension, second factor and linked sign-ins."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,18 +6,19 @@ from typing import NamedTuple
 from gamekeeper.cli import terminal
 from gamekeeper.game import accounts, permissions
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import moderation, second_factors
+from gamekeeper.store import identities, moderation, second_factors
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
 
 class AccountStatus(NamedTuple):
-    """An account with its current mute and ban, and whether it has a second factor."""
+    """An account with its current mute and ban, whether it has a second factor, and its linked sign-ins."""
 
     user: User
     mute: ImposedPenalty | None
     ban: ImposedPenalty | None
     has_second_factor: bool
+    issuers: Sequence[str]  # of linked sign-ins with OpenID Connect
 
 
 async def load(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
@@ -25,7 +26,11 @@ async def load(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
     mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
     bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
     holders = await second_factors.find_holders(keeper.store, ids)
-    return [AccountStatus(user, mutes.get(user.id), bans.get(user.id), user.id in holders) for user in found]
+    issuers = await identities.find_issuers(keeper.store, ids)
+    return [
+        AccountStatus(user, mutes.get(user.id), bans.get(user.id), user.id in holders, issuers.get(user.id, []))
+        for user in found
+    ]
 
 
 def list_permissions(user: User) -> list[str]:
@@ -52,6 +57,7 @@ def to_json_object(status: AccountStatus) -> dict[str, str | bool | list[str] | 
         "ban_reason": user.ban_reason,
         "suspended": user.suspended,
         "second_factor": status.has_second_factor,
+        "linked_sign_ins": list(status.issuers),
         "created_at": terminal.format_time(user.created_at),
     }
 
@@ -72,6 +78,7 @@ def to_table(status: AccountStatus) -> list[tuple[str, str]]:
         ("reason of the ban", user.ban_reason or "-"),
         ("suspended", "yes" if user.suspended else "no"),
         ("second factor", "yes" if status.has_second_factor else "no"),
+        ("linked sign-ins", ", ".join(status.issuers) or "none"),
         ("created", terminal.format_time(user.created_at)),
     ]
 

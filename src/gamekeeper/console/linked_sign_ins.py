@@ -7,6 +7,7 @@ from gamekeeper.console.refusals import SessionTooOld
 from gamekeeper.game import identities, tickets
 from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.game.refusals import Refusal
+from gamekeeper.game.role_mapping import is_removable
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import identities as rows
@@ -57,7 +58,7 @@ async def render(request: Request, refusal: Refusal | None = None) -> Response:
         request,
         "linked_sign_ins.html",
         identities=held,
-        removable={each.id for each in held if identities.is_removable(each, keeper.settings)},
+        removable={each.id for each in held if is_removable(each, keeper.settings)},
         ticket=sealed,
         fresh=await sessions.is_fresh(request),
         problem=refusal.message if refusal else "",

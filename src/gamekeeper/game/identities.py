@@ -26,11 +26,12 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import BadField, Refusal
+from gamekeeper.game.role_mapping import is_mapped, is_removable, parse_mapping
 from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.game.roles import RoleRequest
 from gamekeeper.game.security import SecurityEvent
 from gamekeeper.game.tokens import FirstStep, TokenPair
-from gamekeeper.settings import BadSetting, Settings, variable
+from gamekeeper.settings import Settings
 from gamekeeper.store import identities as rows
 from gamekeeper.store import roles as role_rows
 from gamekeeper.store import users
@@ -54,22 +55,6 @@ class ProvenIdentity(NamedTuple):
     email: str = ""  # empty unless the provider verified it
     groups: frozenset[str] = frozenset()  # values of the claim of the setting `oidc_claim`
     second_factor: bool = False
-
-
-def parse_mapping(text: str) -> list[tuple[str, str]]:
-    """Parse the setting `oidc_roles`, such as `ops=admin,support=moderator`, to pairs of group and role."""
-    found: list[tuple[str, str]] = []
-    for each in filter(None, (part.strip() for part in text.split(","))):
-        group, _, role = (part.strip() for part in each.rpartition("="))
-        if not group or not role:
-            raise BadSetting(f"{variable('oidc_roles')} has '{each}' in it; it must be group=role, such as ops=admin.")
-        found.append((group, role.lower()))
-    return found
-
-
-def is_mapped(groups: frozenset[str], settings: Settings) -> bool:
-    """Return whether the setting `oidc_roles` names one of these groups."""
-    return any(group in groups for group, _ in parse_mapping(settings.oidc_roles))
 
 
 async def find_unknown_roles(tx: Reading, settings: Settings) -> list[str]:
@@ -211,15 +196,6 @@ async def link(tx: Reading, user_id: str, proven: ProvenIdentity, started_at: in
         raise TooManyIdentities(most=MOST_IDENTITIES)
     added = Identity(lookup.new_guid(), user.id, proven.issuer, proven.subject, started_at)
     return Decision([IdentitiesChanged(user, held, added=added)], user)
-
-
-def is_removable(identity: Identity, settings: Settings) -> bool:
-    """Return whether an account may remove an identity.
-
-    With a mapping of roles, the removed identity would make a second account at its next sign-in. One person could then
-    approve their own changes.
-    """
-    return identity.issuer != settings.oidc_issuer or not parse_mapping(settings.oidc_roles)
 
 
 async def remove(tx: Reading, user_id: str, identity_id: str, settings: Settings) -> Decision[User]:

@@ -13,7 +13,7 @@ import pyotp
 from gamekeeper.game import guesses, lookup, moderation, permissions, security, texts
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import SecondFactorsChanged, SecondFactorsReset
+from gamekeeper.game.effects import IdentitiesChanged, SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.own_factor_refusals import (
     FactorExists,
@@ -23,13 +23,14 @@ from gamekeeper.game.own_factor_refusals import (
     WrongSecondFactor,
 )
 from gamekeeper.game.refusals import TooManyGuesses
+from gamekeeper.game.role_mapping import is_removable
 from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.second_factor_refusals import OwnFactors
 from gamekeeper.game.security import Origin, SecurityEvent
 from gamekeeper.game.tickets import Ticket
 from gamekeeper.settings import Settings
+from gamekeeper.store import identities, users
 from gamekeeper.store import second_factors as rows
-from gamekeeper.store import users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.second_factors import TOTP, SecondFactor
 from gamekeeper.store.users import User
@@ -216,8 +217,10 @@ async def renew_recovery_codes(tx: Reading, user_id: str) -> Decision[list[str]]
     return Decision([SecondFactorsChanged(user, held, code_hashes=hashes)], codes)
 
 
-async def reset(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
+async def reset(tx: Reading, key: str, actor: Actor | None, settings: Settings) -> Decision[User]:
     """Remove all second factors and recovery codes of an account, and revoke its tokens and sessions.
+
+    It also removes linked sign-ins, except those that would make a second account: a stolen password can link one.
 
     `actor`: the caller, who must not be outranked by the account; None: the command line.
     """
@@ -231,4 +234,14 @@ async def reset(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
         if not moderation.can_act_on(await read_permissions(tx, actor), user):
             raise make_outranked(user)
     held = await rows.read_of_user(tx, user.id)
-    return Decision([SecondFactorsReset(user, held)] if held else [], user, subject=(None, user.id))
+    unlinked = await _unlink(tx, user, settings)
+    changes = [SecondFactorsReset(user, held), *unlinked] if held or unlinked else []
+    return Decision(changes, user, subject=(None, user.id))
+
+
+async def _unlink(tx: Reading, user: User, settings: Settings) -> list[IdentitiesChanged]:
+    held, changes = await identities.read_of_user(tx, user.id), list[IdentitiesChanged]()
+    for each in [each for each in held if is_removable(each, settings)]:
+        changes.append(IdentitiesChanged(user, held, removed=each))
+        held = [other for other in held if other is not each]
+    return changes

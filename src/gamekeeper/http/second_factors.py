@@ -51,7 +51,8 @@ async def get_second_factors(request: Request) -> bytes:
 )
 async def reset_second_factors(request: Request) -> Response:
     """Remove all second factors of an account that lost them, and revoke its tokens and sessions."""
-    decide = partial(second_factors.reset, key=request.params[0], actor=request.caller.actor)
+    settings = request.services.keeper.settings
+    decide = partial(second_factors.reset, key=request.params[0], actor=request.caller.actor, settings=settings)
     answer = await request.change(decide, lambda user: _encode(user, (), 0))
     request.services.callers.clear_cache()
     return answer

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from gamekeeper.game.identities import parse_mapping
+from gamekeeper.game.role_mapping import parse_mapping
 from gamekeeper.settings import BadSetting, Settings, variable
 
 CALLBACK = "/console/sign-in/oidc/callback"

@@ -1,9 +1,11 @@
 """Identities: accounts of people at an OpenID Connect provider, with which they sign in to the console."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
 
 SQL = Statements("identities")
 
@@ -25,6 +27,14 @@ async def find(tx: Reading, issuer: str, subject: str) -> Identity | None:
 
 async def read_of_user(tx: Reading, user_id: str) -> list[Identity]:
     return [Identity(*row) for row in await tx.all(SQL.of_user, user_id)]
+
+
+async def find_issuers(tx: Reading, user_ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the issuers of the identities of these accounts, by account."""
+    found: dict[str, list[str]] = {}
+    for user_id, issuer in await tx.all(SQL.issuers, as_table({"id": each} for each in user_ids)):
+        found.setdefault(user_id, []).append(issuer)
+    return found
 
 
 def insert(tx: Writing, identity: Identity) -> None:
