@@ -5,6 +5,7 @@ from collections.abc import Callable
 from keepers import Keeper
 
 import people
+from gamekeeper.console.differences import TIMES_SIGN
 from people import COIN
 from world import World
 
@@ -33,11 +34,13 @@ def test_second_person_sees_the_preview_and_approves(make_world: Callable[..., W
     world, approval = make_held(make_world)
     assert "another account must decide" in sign_in(world, "Root").page("/console/approvals").text
     clerk = sign_in(world, "Clerk")
-    assert "Gold Coin" in clerk.page("/console/approvals").text
+    assert f"Waiting: Give 5 {TIMES_SIGN} Gold Coin to Bob" in clerk.page("/console/approvals").text
     done = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/approve", reason="checked")
     assert done.status == 303, done.raw
     assert count_coins(world) == 5
-    assert "Decided by" in clerk.page("/console/approvals").text
+    shown = clerk.page("/console/approvals").text
+    assert "Approved: Items given" in shown
+    assert "Decided by" in shown
 
 
 def test_held_change_is_explained_in_the_console(make_world: Callable[..., World]) -> None:

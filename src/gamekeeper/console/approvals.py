@@ -1,28 +1,41 @@
 """The page of approvals: changes that wait for a second person, with their preview, and decided ones."""
 
+import base64
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.console import differences, lists, pages
+from gamekeeper.console import dialogs, differences, lists, pages
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import Difference
+from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.queries import BeforeMark
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import approvals
 from gamekeeper.game.approvals import HeldEntry
 from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store.approvals import WAITING, Approval
+from gamekeeper.store.approvals import DENIED, DONE, EXPIRED, WAITING, Approval
 from gamekeeper.store.ledger import LedgerEntry
 
 APPROVALS_PER_PAGE = 20
+STATES: Mapping[str, str] = {
+    WAITING: gettext("Waiting"),
+    DONE: gettext("Approved"),
+    DENIED: gettext("Denied"),
+    EXPIRED: gettext("Expired"),
+}
 
 
 class Entry(NamedTuple):
     """An approval as the page shows it. `own`: the caller asked for it, and cannot decide."""
 
     approval: Approval
+    state: str
+    title: str
     changes: list[list[Difference]]
     is_waiting: bool
     own: bool
@@ -64,7 +77,26 @@ async def _make_entry(request: Request, approval: Approval) -> Entry:
     )
     changes = [list(each) for each in found]
     own = approval.actor_id == request.caller.account_id
-    return Entry(approval, changes, approval.state == WAITING, own)
+    title, state = await _find_title(request, approval, logged), STATES.get(approval.state, approval.state)
+    return Entry(approval, state, title, changes, approval.state == WAITING, own)
+
+
+async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry]) -> str:
+    """Return what a request does, such as a gift to Bob; once its body was removed, the kind of change."""
+    body = _read_body(approval)
+    if body is not None:
+        return (await dialogs.describe(request, ApiCall(approval.method, approval.path, body), logged)).button
+    return name_kind(logged[0].kind) if logged else f"{approval.method} {approval.path}"
+
+
+def _read_body(approval: Approval) -> Mapping[str, object] | None:
+    """Return the fields of a waiting request; None for a form, and for a request that was decided."""
+    if approval.state != WAITING:
+        return None
+    try:
+        return msgspec.json.decode(base64.b64decode(approval.body) or b"{}", type=dict[str, object])
+    except msgspec.DecodeError:
+        return None
 
 
 def _read_side(raw: msgspec.Raw) -> str | None:
