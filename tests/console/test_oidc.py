@@ -63,6 +63,14 @@ def test_sign_in_is_recorded_with_address_and_browser(open_to: MakeWorld, provid
     assert "ann-at-work" not in "".join(str(each) for each in world.ledger())
 
 
+def test_provider_must_ask_a_person_who_signs_in_again(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+    browser = Browser(open_to())
+    address = browser.start()
+    assert "prompt" not in dict(parse_qsl(urlsplit(address).query))
+    assert browser.finish(provider.sign_in(address, groups=["ops"])).status == 303
+    assert dict(parse_qsl(urlsplit(browser.start()).query))["prompt"] == "login"
+
+
 def test_wrong_state_or_browser_is_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     world = open_to()
     browser = Browser(world)

@@ -18,21 +18,24 @@ MOST_NEXT = 1500  # characters of the next page's path; browsers refuse cookies 
 
 
 async def start(request: Request) -> Response:
-    """Redirect to the provider to sign in."""
+    """Redirect to the provider to sign in. A browser that has a session signs in again, so the provider must ask."""
     find_provider(request)
     asked = request.query.get("next", "")
     to = pages.keep_console_path(asked if len(asked) <= MOST_NEXT else "")
     try:
-        return await redirect_to_provider(request, "", to)
+        return await redirect_to_provider(request, "", to, again=sessions.has_cookie(request))
     except Refusal as refusal:
         return render_sign_in(request, refusal, to)
 
 
-async def redirect_to_provider(request: Request, user_id: str, to: str) -> Response:
-    """Start a sign-in at the provider. `user_id`: the account to link it to; empty: none. `to`: the next page."""
+async def redirect_to_provider(request: Request, user_id: str, to: str, *, again: bool = False) -> Response:
+    """Start a sign-in at the provider. `user_id`: the account to link it to; empty: none. `to`: the next page.
+
+    `again`: the provider must ask the person to sign in, even if it has a session.
+    """
     provider, keeper = find_provider(request), request.services.keeper
     ticket, sealed = await tickets.make(keeper, tickets.OIDC_SIGN_IN, user_id, to)
-    address = await provider.make_address(make_flow(ticket))
+    address = await provider.make_address(make_flow(ticket), again=again)
     return pages.redirect(address, _make_cookie(request, sealed, tickets.LIFE_MINUTES * 60))
 
 

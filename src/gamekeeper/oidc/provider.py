@@ -74,8 +74,8 @@ class Provider:
     def close(self) -> None:
         self._fetcher.close()
 
-    async def make_address(self, flow: Flow) -> str:
-        """Return the provider's address at which a person signs in."""
+    async def make_address(self, flow: Flow, *, again: bool = False) -> str:
+        """Return the provider's address at which a person signs in. `again`: also if the person has a session there."""
         found, chosen = await self.discover(), self.configuration
         query = {
             "response_type": "code",
@@ -86,6 +86,7 @@ class Provider:
             "nonce": flow.nonce,
             "code_challenge": _hash_text(flow.verifier),
             "code_challenge_method": "S256",
+            **({"prompt": "login"} if again else {}),
         }
         sign = "&" if "?" in found.authorization_endpoint else "?"
         return found.authorization_endpoint + sign + urlencode(query)
