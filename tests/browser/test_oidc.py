@@ -27,13 +27,19 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[RealPr
 
 
 @pytest.fixture
+def roles() -> str:
+    """Return the mapping of groups to roles. A test without one replaces it."""
+    return "support=moderator"
+
+
+@pytest.fixture
 def console(
-    provider: tuple[RealProvider, int], engine: str, request: pytest.FixtureRequest, tmp_path: Path
+    provider: tuple[RealProvider, int], roles: str, engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Generator[DemoServer]:
     """Serve the demo world with the provider."""
     databases = request.getfixturevalue(f"{engine}_databases")
     started, port = provider
-    chosen = make_settings(started.issuer, tmp_path, "support=moderator")
+    chosen = make_settings(started.issuer, tmp_path, roles)
     url = databases.empty()
     asyncio.run(worlds.at_work(url, fill))
     with DemoServer(url, port=port, public_url=f"http://127.0.0.1:{port}", **chosen) as server:
@@ -69,6 +75,7 @@ def test_round_trip(visit: Visit, console: DemoServer, provider: tuple[RealProvi
     stranger.sees("no group of yours there gives a role")
 
 
+@pytest.mark.parametrize("roles", [""])
 def test_sign_in_is_linked_and_removed(visit: Visit, console: DemoServer, provider: tuple[RealProvider, int]) -> None:
     started, _ = provider
     me = visit(console, "", others=(started.issuer,))
