@@ -116,6 +116,19 @@ def test_null_and_empty_form_field_are_described_where_accepted(operation: Opera
             assert faults(each["schema"], each["example"] | {field: nothing}, TOLERANT)
 
 
+def test_tables_are_described_where_they_can_be_asked_for() -> None:
+    asked = {
+        each.about["operationId"]
+        for each in OPERATIONS
+        if any(parameter.get("name") == "format" for parameter in each.about.get("parameters", ()))
+    }
+    described = {
+        each.about["operationId"] for each in OPERATIONS if "text/csv" in each.about["responses"]["200"]["content"]
+    }
+    assert len(asked) == 2
+    assert described == asked
+
+
 def test_examples_use_the_demo_world() -> None:
     sample = sample_players.build_sample()
     assert (sample.player.name, sample.player.id) == (samples.PLAYER, samples.PLAYER_ID)

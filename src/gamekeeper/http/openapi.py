@@ -18,6 +18,7 @@ from gamekeeper.http.tolerant_contract import TolerantContract
 from gamekeeper.settings import Settings
 
 JSON, CSV = "application/json", "text/csv"
+WITH_TABLES = (wire.history.HistoryQuery, wire.security.SecurityQuery)  # queries with `format=csv`
 OK, ACCEPTED, NOT_MODIFIED = "200", "202", "304"
 ABOUT = """\
 Read and change the players and accounts of an online game.
@@ -246,4 +247,4 @@ def _describe_content(operation: Operation, schemas: Schemas) -> Schema:
         return {kind: {"schema": {"type": "string"}} for kind in sorted(set(MEDIA_TYPES.values()))}
     example = msgspec.json.decode(wire.encode(operation.example_answer))
     content: Schema = {JSON: {"schema": schemas.describe_answer(operation), "example": example}}
-    return {**content, CSV: {"schema": {"type": "string"}}} if operation.query is wire.history.HistoryQuery else content
+    return {**content, CSV: {"schema": {"type": "string"}}} if operation.query in WITH_TABLES else content
