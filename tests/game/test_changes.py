@@ -45,7 +45,8 @@ def test_answer_is_stored_for_its_caller_and_key(world: World) -> None:
 def test_answer_without_caller_or_key_or_of_dry_run_is_not_stored(world: World, intent: Intent) -> None:
     apply(world, KEYED)
     kept = rows(world, "idempotency_keys")
-    assert apply(world, intent, b'"anew"') == ApplyResult(b'"anew"', replayed=False)
+    done = apply(world, intent, b'"anew"')
+    assert (done.answer, done.replayed) == (b'"anew"', False)
     assert world.run(world.keeper.changes.replay(intent)) is None
     assert rows(world, "idempotency_keys") == kept
 

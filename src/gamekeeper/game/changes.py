@@ -7,7 +7,6 @@ neither can be written without the other.
 import hashlib
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -66,12 +65,11 @@ class Decision(Struct, Generic[R], frozen=True):
     preview: str = ""  # other data that a dry run shows; part of the fingerprint of the state
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyResult:
+class ApplyResult(Struct, frozen=True):
     answer: bytes
     replayed: bool = False
     entries: Sequence[ledger.LedgerEntry] = ()  # entries that were written to the audit log, or would be in a dry run
-    state_fingerprint: str = field(default="", compare=False)  # fingerprint of the state before a dry run
+    state_fingerprint: str = ""  # fingerprint of the state before a dry run
     held: str | None = None  # id of the approval for which the change waits: nothing was changed
     needs_approval: bool = False  # a dry run: without it, the change would be held
 
@@ -103,7 +101,7 @@ class Changes:
                     return done
                 decision = await decide(tx)  # the retention job has just deleted the answer
             crash.crash_at("after_key")
-            rule = await self._find_rule(tx, intent, decision)
+            rule = await self._find_rule(tx, intent, decision) if self.rules else None
             if rule and not intent.dry_run:
                 return await self._hold(tx, intent, decision, rule)
             entries = await self._carry_out(tx, intent, decision)
@@ -174,7 +172,7 @@ class Changes:
 
         A gift beyond a limit of its caller is refused now: its approval would be refused.
         """
-        if not self.rules or intent.find_request is None or not intent.actor_id or intent.over_link:
+        if intent.find_request is None or not intent.actor_id or intent.over_link:
             return None
         rule = None
         if intent.consent is None:
