@@ -1,7 +1,11 @@
 """Accounts with roles, and their tokens, for tests of permissions."""
 
+import asyncio
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
+
+import pytest
 
 import people
 from gamekeeper.game import identities, lookup, roles, tokens
@@ -9,6 +13,7 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserRegistered
 from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.game.roles import RoleDraft
+from gamekeeper.store import roles as role_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Grants, Powers, User
 from world import CLI, QUICK, SENT, World
@@ -57,3 +62,17 @@ def fill_roles(world: World) -> None:
     assert world.post("/api/v1/players/Bob/items/give", gift, token=text).status == 200
     link_identity(world, "Ann", "ann-at-work")
     world.sql(f"INSERT INTO role_quotas (role, item_id, most) VALUES ('helper', '{people.COIN.id}', 5)")  # noqa: S608 - ours
+
+
+def slow_down_manager_check(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Widen the time between the check for another manager and the commit. On SQLite a writer cannot sleep."""
+    if engine != "postgres":
+        return
+    check = role_rows.has_another_manager
+
+    async def check_slowly(*given: Any) -> bool:
+        found = await check(*given)
+        await asyncio.sleep(0.05)
+        return found
+
+    monkeypatch.setattr(role_rows, "has_another_manager", check_slowly)

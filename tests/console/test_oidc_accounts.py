@@ -34,7 +34,6 @@ from gamekeeper.game.refusals import UnauthorizedClient
 from gamekeeper.game.tokens import TokenPair
 from gamekeeper.store import clock
 from gamekeeper.store import identities as rows
-from gamekeeper.store import roles as role_rows
 from people import COIN
 from providers import CALLBACK, ScriptedProvider
 from world import World
@@ -123,15 +122,7 @@ def test_last_manager_keeps_the_role(open_to: MakeWorld, provider: ScriptedProvi
 def test_parallel_sign_ins_leave_one_manager(
     open_to: MakeWorld, provider: ScriptedProvider, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if engine == "postgres":  # widen the time between the check and the commit; on SQLite a writer cannot sleep
-        check = role_rows.has_another_manager
-
-        async def check_slowly(*given: Any) -> bool:
-            found = await check(*given)
-            await asyncio.sleep(0.05)
-            return found
-
-        monkeypatch.setattr(role_rows, "has_another_manager", check_slowly)
+    staff.slow_down_manager_check(engine, monkeypatch)
     world = open_to()
     subjects = ["s1", "s2", "s3", "s4"]
     for each in subjects:

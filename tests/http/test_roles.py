@@ -301,15 +301,7 @@ def test_database_without_a_manager_works(world: World) -> None:
 
 
 def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if engine == "postgres":  # widen the time between the check and the commit; on SQLite a writer cannot sleep
-        check = role_rows.has_another_manager
-
-        async def check_slowly(*given: Any) -> bool:
-            found = await check(*given)
-            await asyncio.sleep(0.05)
-            return found
-
-        monkeypatch.setattr(role_rows, "has_another_manager", check_slowly)
+    staff.slow_down_manager_check(engine, monkeypatch)
     for name in ("First", "Second", "Third"):
         staff.add_account(world, name, powers=MANAGER)
     staff.add_account(world, "Fourth", "admin")

@@ -28,7 +28,7 @@ from gamekeeper.store.mails import OutboxMail
 from gamekeeper.store.users import User
 
 _ItemSlots = list[wire.items.ItemSlot]
-PLACES_WITHOUT_BAGS = 2  # inventory and bank
+PLACES_WITHOUT_BAGS = 2  # number of places of a player without bags: inventory and bank
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN_FIELDS = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names of an item's id and quantity in all shapes

@@ -16,7 +16,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 KEY_TYPES = ("RSA", "EC", "OKP")
 LEEWAY_SECONDS = 60  # difference between the clocks of the provider and of this machine
 MOST_SUBJECT = 255  # characters (OpenID Connect Core, section 2)
-UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)  # errors for content that is not as expected
+UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)  # errors of decoding content that is not JSON
 MFA = "mfa"  # value of the claim amr: several factors were used (RFC 8176)
 
 

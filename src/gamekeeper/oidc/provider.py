@@ -21,7 +21,7 @@ FAILURE_SECONDS = 5.0  # how long a failed discovery is remembered: visitors can
 OK = 200
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 MOST_ERROR = 100  # characters of a provider's error that are shown
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # errors for content that is not as expected
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # errors of decoding content that is not JSON
 BASIC, POST = "client_secret_basic", "client_secret_post"  # ways to send the client's secret
 
 
