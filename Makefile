@@ -15,7 +15,7 @@ test: .venv/dev chromium promtool oidc-provider lint ## lint, types, and all tes
 	@$(MAKE) --no-print-directory -j2 types tests
 
 tests: .venv/dev
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n 4 --dist worksteal
 
 browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
 	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres

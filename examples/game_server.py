@@ -2,16 +2,19 @@
 
     GAMEKEEPER_TOKEN=gka_… python examples/game_server.py --state realm1.json --loot ITEM
 
-It reports the online players, hands out loot, and follows the changes that others make to the same players. It and
-Gamekeeper may be killed at any time: no change is lost or applied twice. Four rules ensure that:
+It reports the online players, hands out loot, follows the changes that others make to the same players, and carries
+out commands. It and Gamekeeper may be killed at any time: no change is lost or applied twice. Six rules ensure that:
 
 1. One state file, which is replaced atomically, holds everything that must survive a crash: the inventories, the
-   cursor in the change feed, and the report that is being sent.
+   cursor in the change feed, the report that is being sent, and the acknowledgements of commands.
 2. A report is saved with its Idempotency-Key before it is sent. It is sent until it is answered, before anything else
    is done; after a crash it is sent again.
 3. A report says in AppliedSeq which change of the player was applied last. If there are newer changes, Gamekeeper
    refuses the report and returns them; we apply them and plan the loot again.
 4. A change is applied once: each player stores the number of its last change. Our own reports are not in the feed.
+5. Kills, warps and chat messages are carried out at most once. Before we act, we save `unknown` as the acknowledgement;
+   after it, `applied`. If we crash in between, we acknowledge `unknown`, and do not act again.
+6. An acknowledgement is removed when it is answered, and only after the cursor has passed its command.
 """
 
 import argparse
@@ -28,7 +31,9 @@ from typing import Any
 import httpx
 
 LINK, PLAYERS, USERS = "/api/link/v1", "/api/v1/players", "/api/v1/users"
-THROWN_OUT = ("user_kicked", "user_banned")
+MUTES = {"user_muted": True, "user_unmuted": False}
+REPEATABLE = ("user_kicked", "user_banned", *MUTES)
+AT_MOST_ONCE = ("player_killed", "player_warped", "chat_sent")
 # Name of a place in a change: its name in the answer with a player's items
 PLACES = {"Items": "inventory", "Bank": "bank"}
 LEASE_SECONDS = 6
@@ -66,15 +71,25 @@ class Gamekeeper:
 
 
 class Game:
-    def __init__(self, keeper: Gamekeeper, server: str, file: Path, loot: str, chance: random.Random) -> None:
+    def __init__(
+        self,
+        keeper: Gamekeeper,
+        server: str,
+        file: Path,
+        loot: str,
+        chance: random.Random,
+        journal: Path | None = None,
+    ) -> None:
         self._keeper = keeper
+        self._here = f"{LINK}/servers/{server}"
         self._server = server
         self._file = file
+        self._journal = journal
         self._loot = loot
         self._chance = chance
         self._next_beat = 0.0
         self.stopping = False
-        self.state: Json = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        self.state: Json = {"acks": {}} | json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
     def run(self) -> None:
         if not self.state:
@@ -87,7 +102,7 @@ class Game:
         self.send_report()
         while self.follow(0):
             pass
-        self._keeper.write("DELETE", f"{LINK}/servers/{self._server}")
+        self._keeper.write("DELETE", self._here)
 
     # --- the state file ----------------------------------------------------------------------------------------------
 
@@ -114,6 +129,7 @@ class Game:
             "cursor": now["Next"],
             "players": {},
             "report": None,
+            "acks": {},  # number of a command → its state; the numbers of a restored database are others
             "handed_out": self.state.get("handed_out", 0),
         }
         page, more = 0, True
@@ -127,7 +143,7 @@ class Game:
     def read_player(self, player_id: str, applied: int) -> None:
         answer = self._keeper.get(f"{PLAYERS}/{player_id}/items")
         if answer.is_success:  # otherwise the player was deleted, and the feed will contain that change
-            player: Json = {"applied": applied, "out": False}
+            player: Json = {"applied": applied, "out": False, "muted": False}
             for place, listed in PLACES.items():
                 player[place] = {}
                 put(player[place], answer.json()[listed])
@@ -138,51 +154,65 @@ class Game:
     def heartbeat(self) -> None:
         if time.monotonic() < self._next_beat:
             return
-        here = f"{LINK}/servers/{self._server}"
-        state = self._keeper.write("PUT", here, {"Lease": LEASE_SECONDS}).json()
+        # the cursor as a receipt: all changes up to it are applied; a restored database may have fewer
+        answer = self._keeper.write("PUT", self._here, {"Lease": LEASE_SECONDS, "AppliedSeq": self.state["cursor"]})
+        if answer.status_code == CONFLICT:
+            answer = self._keeper.write("PUT", self._here, {"Lease": LEASE_SECONDS})
+        state = answer.json()
         inside = self.inside()
         if state["Online"] < len(inside):  # this server has just started, or its lease had expired
-            self._keeper.write("POST", f"{here}/joined", {"Players": inside})
-            self.turn_away_the_banned(inside)
+            self._keeper.write("POST", f"{self._here}/joined", {"Players": inside})
+            self.check_bans_and_mutes(inside)
         self._next_beat = time.monotonic() + LEASE_SECONDS / 3
 
     def inside(self) -> list[str]:
         return sorted(player_id for player_id, player in self.state["players"].items() if not player["out"])
 
-    def turn_away_the_banned(self, came: list[str]) -> None:
-        """Remove banned players, after they have joined: from then on the feed reports each new ban."""
+    def check_bans_and_mutes(self, came: list[str]) -> None:
+        """Remove banned players, after they have joined: from then on the feed reports each new ban and mute."""
         for player_id in came:
             record = self._keeper.get(f"{PLAYERS}/{player_id}")
             if record.is_success:  # otherwise the player was deleted, and the feed will contain that change
                 account = self._keeper.get(f"{USERS}/{record.json()['UserId']}").raise_for_status()
+                self.state["players"][player_id]["muted"] = account.json()["IsMuted"]
                 if account.json()["IsBanned"]:
                     self.leave(player_id)
 
     def leave(self, player_id: str) -> None:
         """Report that a player left. In this example it never comes back; in your game it may log in again."""
         self.state["players"][player_id]["out"] = True
-        self._keeper.write("POST", f"{LINK}/servers/{self._server}/left", {"Players": [player_id]})
+        self._keeper.write("POST", f"{self._here}/left", {"Players": [player_id]})
 
     # --- apply the changes of others ---------------------------------------------------------------------------------
 
     def follow(self, wait: int) -> bool:
         """Read and apply changes from the feed; return whether there were new ones."""
         cursor, epoch = self.state["cursor"], self.state["epoch"]
-        answer = self._keeper.get(f"{LINK}/changes", after=cursor, epoch=epoch, wait=wait, limit=500)
+        query = {"after": cursor, "epoch": epoch, "wait": wait, "limit": 500, "server": self._server}
+        answer = self._keeper.get(f"{LINK}/changes", **query)
         if answer.status_code == CONFLICT:  # the database was restored from a backup, so our cursor is invalid
             self.read_the_world()
             return True
         told = answer.raise_for_status().json()
         for change in told["Changes"]:
-            self.apply(change)
+            if change["Kind"] in AT_MOST_ONCE:
+                self.carry_out_once(change)
+                continue
+            if change["Kind"] in REPEATABLE:
+                self.carry_out(change)
+            else:
+                self.apply(change)
         self.state["cursor"] = told["Next"]  # not the last Seq: Next also skips changes that are not for this server
         if told["Next"] > cursor:
             self.save()
+        self.send_acks()
         return told["Next"] > cursor
 
     def apply(self, change: Json) -> None:
-        """Apply a change: set its slots to their new content, and remove a banned or kicked player."""
+        """Apply a change to a player: set its slots to their new content."""
         players, player_id = self.state["players"], change["PlayerId"]
+        if player_id is None:  # a variable of the server or of a guild; this example has none
+            return
         if change["After"] is None:
             players.pop(player_id, None)
             return
@@ -194,8 +224,52 @@ class Game:
         player["applied"] = change["Seq"]
         for place in PLACES:
             put(player[place], change["After"].get(place, []))
-        if change["Kind"] in THROWN_OUT:
-            self.leave(player_id)
+
+    # --- carry out commands ------------------------------------------------------------------------------------------
+
+    def carry_out(self, change: Json) -> None:
+        """Kick, ban, mute or unmute. After a crash it may happen again, which does no harm."""
+        player = self.state["players"].get(change["PlayerId"])
+        if player is not None:
+            self.act(change)
+            if change["Kind"] in MUTES:
+                player["muted"] = MUTES[change["Kind"]]
+            else:
+                self.leave(change["PlayerId"])
+        if change.get("Server"):  # a change of an older version has none, and needs no acknowledgement
+            self.state["acks"][str(change["Seq"])] = "applied"
+
+    def carry_out_once(self, change: Json) -> None:
+        """Kill, warp or show a message, unless it expired or a run that crashed may have done it."""
+        acks, seq = self.state["acks"], str(change["Seq"])
+        if seq in acks or change["Expired"]:  # an expired command needs no acknowledgement
+            return
+        acks[seq] = "unknown"
+        self.save()
+        self.act(change)
+        acks[seq] = "applied"
+
+    def act(self, change: Json) -> None:
+        """Carry out a command. This example only writes a line to its journal; your game does more."""
+        if self._journal:
+            with self._journal.open("a", encoding="utf-8") as written:
+                written.write(f"{change['Kind']} {change['Seq']} {change['PlayerId']}\n")
+                written.flush()
+                os.fsync(written.fileno())
+
+    def send_acks(self) -> None:
+        """Send the acknowledgements until they are answered. The cursor has passed their commands already."""
+        acks = [{"Seq": int(seq), "State": state} for seq, state in self.state["acks"].items()]
+        if not acks:
+            return
+        if not self.acknowledge(acks):  # a command was so old that Gamekeeper deleted it: nothing was taken
+            for each in acks:
+                self.acknowledge([each])
+        self.state["acks"] = {}
+        self.save()
+
+    def acknowledge(self, acks: list[Json]) -> bool:
+        return self._keeper.write("POST", f"{self._here}/acks", {"Acks": acks}).is_success
 
     # --- send reports ------------------------------------------------------------------------------------------------
 
@@ -250,10 +324,11 @@ def main() -> None:
     )
     parser.add_argument("--state", type=Path, default=Path("realm1.json"))
     parser.add_argument("--loot", required=True, metavar="ITEM", help="the id of the item that is found and spent")
+    parser.add_argument("--journal", type=Path, help="a file that gets a line for each command that is carried out")
     parser.add_argument("--seed", type=int, help="for luck that can be repeated")
     given = parser.parse_args()
     keeper = Gamekeeper(given.url, os.environ["GAMEKEEPER_TOKEN"])
-    game = Game(keeper, given.server, given.state, given.loot, random.Random(given.seed))
+    game = Game(keeper, given.server, given.state, given.loot, random.Random(given.seed), given.journal)
 
     def stop(*_: object) -> None:
         game.stopping = True

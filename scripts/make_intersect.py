@@ -1,4 +1,4 @@
-"""Generate databases like those of Intersect servers of four eras, for tests and measurements; same seed, same data.
+"""Generate databases like those of Intersect servers of five eras, for tests and measurements; same seed, same data.
 
     .venv/bin/python scripts/make_intersect.py --era 0.7.1 --players 1000 --into /somewhere
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ERAS = ("0.6", "0.7.0", "0.7.1", "0.8")
+ERAS = ("0.6", "0.6.2", "0.7.0", "0.7.1", "0.8")
 ZERO = uuid.UUID(int=0)
 INVENTORY, BANK, SPELLS = 35, 100, 35
 NO_BUFFS = [0, 0, 0, 0, 0]
@@ -37,6 +37,8 @@ class Era:
     # name of the column with a variable's type; empty: this era has none, and keeps switches in their own table
     typed: str = "Type"
     stacks: bool = True  # whether this era has the column MaxInventoryStack
+    guilds: bool = True  # whether this era has guilds and logs of its players
+    guild_variables: bool = True  # whether this era has variables of guilds and accounts
     migration: str = "20221119214350_ItemProperties"
 
     @property
@@ -61,9 +63,20 @@ BY_NAME = {
         dated=False,
         typed="",
         stacks=False,
+        guilds=False,
+        guild_variables=False,
         migration="20190306223934_RefreshTokensAddTicketId",
     ),
-    "0.7.0": Era("0.7.0", stats="StatBuffs", migration="20210510223205_PlayTimeAsUnsigned"),
+    "0.6.2": Era(
+        "0.6.2",
+        stats="StatBuffs",
+        dated=False,
+        stacks=False,
+        guilds=False,
+        guild_variables=False,
+        migration="20190611170819_CombiningSwitchesVariables",
+    ),
+    "0.7.0": Era("0.7.0", stats="StatBuffs", guild_variables=False, migration="20210510223205_PlayTimeAsUnsigned"),
     "0.7.1": Era("0.7.1"),
     "0.8": Era("0.8", text_guids=True, typed="DataType", migration="20230930000000_Net7Upgrade"),
 }

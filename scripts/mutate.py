@@ -46,6 +46,8 @@ TESTS = {
         "tests/http/test_approval_deciders.py",
         "tests/http/test_approval_rules.py",
         "tests/http/test_gifts.py",
+        "tests/http/test_commands.py",
+        "tests/http/test_server_variables.py",
     ),
     "tokens": (
         "tests/game/test_tokens.py",

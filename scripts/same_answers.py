@@ -39,6 +39,11 @@ VOLATILE = {
     "Key",
     "uptime",
     "cps",
+    "datetime",
+    "TimeStamp",
+    "LastUsed",
+    "Memory",
+    "Cps",
     "port",
     "ServerPort",
 }
@@ -155,10 +160,12 @@ def _server() -> Iterator[Ask]:
         ("get_info", ""),
         ("is_authorized", "/authorized"),
         ("get_stats", "/stats"),
+        ("get_metrics", "/metrics"),
         ("get_config", "/config"),
     ):
         yield Ask(operation, f"info{path}")
     yield Ask("list_stat_names", "info/config/stats")
+    yield Ask("get_time", "gameobjects/time")
     for kind in ("item", "SPELL", "class", "map", "PlayerVariable", "npc", "pets"):
         for query in ("", "?page=1&pageSize=3", "?page=-1", *FAR):
             yield Ask("list_objects", f"gameobjects/{kind}{query}")

@@ -18,7 +18,9 @@ GIVEN: dict[str, Any] = {
     "kind": "items",
     "fields": PutPlayer(level=2),
     "entries": [],
+    "members": [],
     "players": [],
+    "acks": [],
     "object_type": "item",
 }
 NUMBERS = {"value", "lease", "level"}

@@ -6,6 +6,8 @@ from typing import Any
 from good_requests import APPROVAL_ID, CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
 
 import api_keys
+import guild_rows
+import guild_values
 import held_gifts
 import invitations
 import people
@@ -72,6 +74,14 @@ def _restore(world: World, password: str) -> None:
     invitations.insert(world, people.USER_IDS["Clerk"])
     world.sql("DELETE FROM approvals")
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
+    guild_rows.insert(world, {people.ZOE.id: 0})
+    guild_values.insert(world)
+    variable = people.DOUBLE_XP
+    world.sql("DELETE FROM server_variables WHERE id = $1", variable.id)
+    names = "id, name, type, text_id, folder, value, created_at"
+    world.sql(f"INSERT INTO server_variables ({names}) VALUES ($1, $2, $3, $4, $5, $6, $7)", *variable)  # noqa: S608 - ours
+    world.sql("DELETE FROM deliveries WHERE seq = 4711")
+    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, $1, 'waiting', 0)", SERVER)
     server = f"/api/link/v1/servers/{SERVER}"
     world.call("PUT", server, body={"Lease": 3600})
     world.post(f"{server}/left", {"Players": [people.BOB.id]})

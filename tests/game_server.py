@@ -19,8 +19,9 @@ def put_catalogue(world: World, kind: str, entries: object) -> Answer:
     return world.call("PUT", f"{LINK}/catalogue/{kind}", body=entries, by="Server")
 
 
-def heartbeat(world: World, server: str = "one", lease: int = 60) -> Answer:
-    return world.call("PUT", f"{LINK}/servers/{server}", body={"Lease": lease}, by="Server")
+def heartbeat(world: World, server: str = "one", lease: int = 60, **receipt: object) -> Answer:
+    """Renew the lease; `AppliedSeq` may be given."""
+    return world.call("PUT", f"{LINK}/servers/{server}", body={"Lease": lease, **receipt}, by="Server")
 
 
 def join(world: World, *ids: str, server: str = "one") -> Answer:

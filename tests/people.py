@@ -4,6 +4,7 @@ from gamekeeper.game.effects import PlayerState as Belongings
 from gamekeeper.game.inventory import BANK, INVENTORY, Stack
 from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
+from gamekeeper.store.server_variables import ServerVariable
 from gamekeeper.store.users import Powers
 
 PASSWORD = "correct horse battery staple"  # password of all test accounts
@@ -33,6 +34,12 @@ CATALOGUE = {
     "classes": [WARRIOR],
     "maps": [MEADOW],
 }
+# Variables of the server, by id. The last one was never set.
+DOUBLE_XP = ServerVariable(guid(0x81), "Double XP", "Integer", "dxp", "Events", "10", -8586599203473051578)
+HARBOUR = ServerVariable(guid(0x82), "Harbour open", "Boolean", "harbour", "", "true", 1)
+TAX = ServerVariable(guid(0x83), "Tax", "Number", "tax", "", "0.5", 2)
+MOTD = ServerVariable(guid(0x84), "Message of the day", "String", "motd", "", None, 3)
+SERVER_VARIABLES = [DOUBLE_XP, HARBOUR, TAX, MOTD]
 
 # Accounts and their permissions. All have PASSWORD and the address name@example.test.
 ACCOUNTS = {

@@ -25,11 +25,13 @@ FINE = {
     UP: "1x600",
     "gamekeeper_database_up": "1x600",
     'gamekeeper_requests_total{status="200"}': "0+900x600",
+    'gamekeeper_requests_total{status="501"}': "0+1x600",  # an act of the engine that no version implements
     'gamekeeper_pool{state="waiting"}': "0x600",
     'gamekeeper_synchronous_standbys{state="present"}': "1x600",
     'gamekeeper_synchronous_standbys{state="expected"}': "1x600",
     'gamekeeper_outbox{state="waiting"}': "3x600",
     'gamekeeper_outbox{state="failed"}': "0x600",
+    'gamekeeper_deliveries{state="overdue"}': "0x600",
     "gamekeeper_process_open_files": "90x600",
     "gamekeeper_process_resident_bytes": "90000000x600",
 }
@@ -87,6 +89,7 @@ def test_healthy_instance_raises_no_alert(promtool: str, tmp_path: Path) -> None
         ("GamekeeperTooFewStandbys", 'gamekeeper_synchronous_standbys{state="present"}', "0x600"),
         ("GamekeeperMailStuck", 'gamekeeper_outbox{state="waiting"}', "51x600"),
         ("GamekeeperMailRejected", 'gamekeeper_outbox{state="failed"}', "1x600"),
+        ("GamekeeperCommandsOverdue", 'gamekeeper_deliveries{state="overdue"}', "1x600"),
         ("GamekeeperLeak", "gamekeeper_process_open_files", "90+1x600"),
         ("GamekeeperLeak", "gamekeeper_process_resident_bytes", "90000000+1000000x600"),
     ],

@@ -16,7 +16,9 @@ import state
 
 import api_keys
 import factors
+import game_logs
 import game_server
+import guild_rows
 import outbox
 import people
 import staff
@@ -93,6 +95,8 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
 
 def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
     staff.fill_roles(world)
+    game_logs.report(world)
+    guild_rows.insert(world, {people.ANN.id: 0})
     factors.add_totp(world, people.USER_IDS["Ann"])
     give(world)
     world.sql("UPDATE epoch SET trimmed = 3")
@@ -109,8 +113,25 @@ def test_restore_brings_back_all_tables(world: World, file: Path, restored: Call
 
 def test_every_table_is_copied_or_left_out_on_purpose(world: World, file: Path) -> None:
     copied = {table.name for table in back_up(world, file).tables}
-    left_out = {"resets", "invitations", "invitation_links", "lists", "list_blocks", "list_changes", "erasures"}
+    left_out = {"resets", "invitations", "invitation_links", "lists", "list_blocks", "list_changes", "erasures"} | {
+        "log_counts"
+    }
     assert copied == set(state.tables()) - left_out
+
+
+def test_restored_logs_have_no_entry_of_an_erased_account_and_are_counted_again(
+    world: World, file: Path, restored: Callable[..., World]
+) -> None:
+    game_logs.report(world)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200  # its entries are masked, not deleted yet
+    back_up(world, file)
+    copy = restored(file, keep_tokens=True)
+    stored = str([copy.sql(f"SELECT * FROM {table}") for table in ("activity_log", "trade_log", "log_addresses")])  # noqa: S608 - names of the test's own
+    assert game_logs.ADDRESSES["Bob"] in stored
+    assert game_logs.ADDRESSES["Ann"] not in stored
+    bob, nobody = people.USER_IDS["Bob"], "00000000-0000-0000-0000-000000000000"
+    for path, total in ((f"user/{bob}/activity", 1), (f"user/{nobody}/activity", 0), (f"trade?userId={bob}", 1)):
+        assert copy.get(f"/api/v1/logs/{path}").json["Total"] == total, path
 
 
 def test_restored_database_accepts_changes(world: World, file: Path, restored: Callable[..., World]) -> None:
@@ -336,7 +357,7 @@ def test_value_changed_by_the_engine_is_detected(
     world: World, file: Path, tmp_path: Path, empty_database: str, engine: str
 ) -> None:
     """The restore reads each table back and compares: here the engine stores another value than it was given."""
-    odd = {"sqlite": [ANN.id, 5], "postgres": [people.guid(0xABC).upper(), "Meadow"]}
+    odd = {"sqlite": [ANN.id, 5, None], "postgres": [people.guid(0xABC).upper(), "Meadow", None]}
     bad = rewritten(file, tmp_path / "bad", back_up(world, file), "maps", [odd[engine]], truly=True)
     message = r"The table maps was not stored correctly: it has 1 rows with the checksum \w{64} instead of"
     with pytest.raises(BadCopy, match=message):

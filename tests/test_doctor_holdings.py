@@ -79,6 +79,11 @@ def test_slot_changed_by_sql_is_found(world: World, statement: str, place: str) 
             "has Integer 8; the audit log says",
         ),
         ("DELETE FROM player_variables WHERE type = 'Boolean'", "variables", "nothing; the audit log says Boolean 1"),
+        (
+            "INSERT INTO player_texts SELECT id, id, 'Number', '\"2.5\"' FROM players WHERE name = 'Bob'",
+            "variables",
+            "is of type Number, but its value is not",
+        ),
     ],
 )
 def test_spell_or_variable_changed_by_sql_is_found(world: World, statement: str, check: str, said: str) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import factors
+import game_logs
+import guild_rows
 import staff
 from copied import contents, is_untouched
 from findings import errors, unseen
@@ -76,6 +78,8 @@ def folder(tmp_path: Path) -> Path:
 def test_export_restores_every_table(world: World, folder: Path, target: str, opened: Callable[[str], World]) -> None:
     """Restore to each engine from each: all tables are equal, except for sessions and presence."""
     staff.fill_roles(world)
+    game_logs.report(world)
+    guild_rows.insert(world, {ANN.id: 0})
     factors.add_totp(world, USER_IDS["Ann"])
     give(world, headers={"Idempotency-Key": "once"})
     ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"

@@ -22,6 +22,8 @@ NEWER_KINDS = {
         *("roles_changed", "role_saved", "role_deleted", "user_suspended", "user_resumed"),
         *("second_factors_changed", "second_factors_reset", "identities_changed"),
         *("invitation_sent", "invitation_withdrawn", "change_approved"),
+        *("player_killed", "player_warped", "chat_sent", "server_variables_set", "guild_variables_set"),
+        *("guild_saved", "guild_deleted"),
     }
 }
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)

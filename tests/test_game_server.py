@@ -232,6 +232,23 @@ def test_banned_or_kicked_players_are_removed_from_the_game(world: World, tmp_pa
     assert (inside(world), again.inside()) == ([BOB.id], [BOB.id])
 
 
+def test_game_sends_receipts_for_the_changes_that_it_applied(world: World, tmp_path: Path) -> None:
+    game = game_in(world, tmp_path / "realm.json")
+    gift = {"itemid": COIN.id, "quantity": 1}
+    assert world.post("/api/v1/players/Zoe/items/give", gift).status == 200
+    for followed, state in ((False, "waiting"), (True, "applied")):
+        if followed:
+            game.follow(0)
+        vars(game)["_next_beat"] = 0.0
+        game.heartbeat()
+        newest = world.get("/api/keeper/v1/changes?limit=1").json["Changes"][0]
+        assert [(each["Server"], each["State"]) for each in newest["Deliveries"]] == [("realm-1", state)]
+    game.state["cursor"] += 1_000_000  # the database was restored from a backup
+    vars(game)["_next_beat"] = 0.0
+    game.heartbeat()
+    assert sorted(inside(world)) == sorted(IDS)
+
+
 def inside(world: World) -> list[str]:
     return [row[0] for row in world.sql("SELECT CAST(player_id AS TEXT) FROM presence")]
 

@@ -11,6 +11,8 @@ import httpx
 import pytest
 
 import factors
+import game_logs
+import guild_rows
 import outbox
 import staff
 from copied import contents, is_untouched
@@ -89,6 +91,8 @@ def listening() -> Iterator[None]:
 def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
     """A move from each engine to each copies all tables, with reset codes and waiting mails."""
     staff.fill_roles(world)
+    game_logs.report(world)
+    guild_rows.insert(world, {ANN.id: 0})
     factors.add_totp(world, USER_IDS["Ann"])
     first = give(world, headers=KEY)
     outbox.ask(world)

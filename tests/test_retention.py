@@ -10,13 +10,13 @@ import pytest
 import people
 from expectations import refused
 from findings import errors
-from game_server import LINK
+from game_server import LINK, put_catalogue
 from gamekeeper.game import retention
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.store import feed, history, ledger
 from gamekeeper.store.engine import Reading
-from people import ANN, BOB, COIN
+from people import ANN, ARROW, BOB, COIN
 from tidying import tidy, trim_older
 from world import World
 
@@ -111,6 +111,21 @@ def test_doctor_finds_a_trim_without_its_totals(world: World, monkeypatch: pytes
     monkeypatch.setattr(LedgerTrimmed, "sides", forgetful)
     trim(world)
     assert any("the audit log accounts for" in each for each in errors(world))
+
+
+def test_ingredients_of_a_published_craft_are_no_items_of_players(world: World) -> None:
+    """What a game publishes may have ItemId and Quantity, like a player's slot: totals must not count it."""
+    ingredients = [{"ItemId": COIN.id, "Quantity": 3}]
+    craft = {"Id": ARROW.id, "Name": "Arrow", "ItemId": ARROW.id, "Quantity": 5, "Ingredients": ingredients}
+    assert put_catalogue(world, "crafts", [craft]).status == 200
+    assert not errors(world)
+    items(world, "give", "Ann", 1)
+    items(world, "give", "Ann", 1)
+    age(world)
+    trim(world)
+    assert world.ledger()[-1].kind == "ledger_trimmed"
+    assert not [each for each in world.ledger() if each.kind == "catalogue_put"]
+    assert not errors(world)
 
 
 def test_cursor_before_the_trimmed_part_is_refused(world: World) -> None:

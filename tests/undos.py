@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import guild_rows
+import guild_values
 from described import BY_NAME, hold
 from expectations import everything, refused
 from game_server import newcomer, put_player, stack
@@ -11,7 +13,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.store import ledger
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
-from people import ANN, ANNS_POUCH, ARROW, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
+from people import ANN, ANNS_POUCH, ARROW, COIN, DOUBLE_XP, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
 from world import Answer, World
 
 CHANGES = "/api/keeper/v1/changes"
@@ -72,6 +74,14 @@ def moderate(world: World, act: str) -> Answer:
     return world.post(f"/api/v1/users/Bob/admin/{act}", {"reason": "rude", "duration": 3, "moderator": "Root"})
 
 
+def set_fame(world: World, value: int) -> Answer:
+    """Create a guild with a variable, and set it."""
+    guild_rows.insert(world, {ANN.id: 0})
+    guild_values.insert(world)
+    return world.post(FAME, {"value": value})
+
+
+FAME = f"/api/v1/guilds/{guild_rows.GUILD_ID}/variables/{guild_values.FAME.id}"
 BAG: Mapping[str, object] = {"Id": ANNS_POUCH, "SlotCount": 9, "Slots": [stack(8, ARROW.id, 3)]}
 EMPTY: Mapping[str, object] = {"Id": ANNS_POUCH, "SlotCount": 8, "Slots": []}
 ACTS: Mapping[str, Act] = {
@@ -94,6 +104,8 @@ ACTS: Mapping[str, Act] = {
     "variables_set for the first time": lambda world: world.post(
         f"/api/v1/players/Bob/variables/{KILLS.id}", {"value": 0}
     ),
+    "server_variables_set": lambda world: world.post(f"/api/v1/variables/global/{DOUBLE_XP.id}", {"value": 11}),
+    "guild_variables_set": lambda world: world.post(FAME, {"value": 11}),
     "player_changed": lambda world: world.post("/api/v1/players/Ann/level", {"level": 20}),
     "player_changed by name": lambda world: world.post("/api/v1/players/Ann/name", {"name": "Anna"}),
     "player_changed by a game": lambda world: put_player(
@@ -117,6 +129,7 @@ ACTS: Mapping[str, Act] = {
     "user_resumed": lambda world: world.post("/api/keeper/v1/users/Ann/resume"),
 }
 EARLIER: Mapping[str, Act] = {
+    "guild_variables_set": lambda world: set_fame(world, 10),
     "user_unbanned": lambda world: moderate(world, "ban"),
     "user_unmuted": lambda world: moderate(world, "mute"),
     "user_resumed": lambda world: world.post("/api/keeper/v1/users/Ann/suspend"),

@@ -16,6 +16,7 @@ import people
 import records
 from gamekeeper import app, log, settings
 from gamekeeper.game import catalogue, moderation, tokens
+from gamekeeper.game.bulk_loads import load_server_variables
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
@@ -190,9 +191,9 @@ def _select_all(table: str) -> Statement:
 
 
 @contextmanager
-def open_world(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
+def open_world(url: str, known_tokens: Mapping[str, str], **given: Any) -> Generator[World]:
     """Open a test world on its own event loop."""
-    world = World(url, known_tokens, asyncio.new_event_loop())
+    world = World(url, known_tokens, asyncio.new_event_loop(), **given)
     try:
         yield world
     finally:
@@ -204,6 +205,7 @@ async def populate(keeper: Keeper) -> dict[str, str]:
     """Create the people of people.py through the write path; return a token for each account with API access."""
     for kind, entries in people.CATALOGUE.items():
         await _apply(keeper, catalogue.put(keeper.store, kind, entries))
+    await _apply(keeper, _return_decision(Decision([load_server_variables(people.SERVER_VARIABLES)], None)))
     password = QUICK.hash(SENT)
     for name, powers in people.ACCOUNTS.items():
         user = users.User(people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None)

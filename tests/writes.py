@@ -11,6 +11,7 @@ from game_server import LINK
 from gamekeeper.game import tokens
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import users
+from guild_rows import GUILD_ID
 from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
 from world import Answer, World
 
@@ -55,6 +56,28 @@ TEACH, FORGET = f"{PLAYERS}/Ann/spells/teach", f"{PLAYERS}/Ann/spells/forget"
 POUCHED = slot(6, POUCH.id, 1, BagId=NEW)
 EMPTY_BAG: dict[str, object] = {"Id": NEW, "SlotCount": 8, "Slots": list[object]()}
 FROST = {"Id": NEW, "Name": "Frost"}
+GUILD: dict[str, object] = {
+    "Name": "Red Hand",
+    "FoundingDate": "2021-06-01T10:00:00.000Z",
+    "Members": [{"PlayerId": BOB.id, "Rank": 0, "JoinedAt": None}],
+}
+ACTIVITY: dict[str, object] = {
+    "Id": NEW,
+    "TimeStamp": "2026-01-31T12:00:00Z",
+    "UserId": ANN.user_id,
+    "PlayerId": ANN.id,
+    "Action": "Login",
+}
+TRADE: dict[str, object] = {
+    "Id": NEW,
+    "TradeId": NEW,
+    "TimeStamp": "2026-01-31T12:00:00Z",
+    "UserId": ANN.user_id,
+    "PlayerId": ANN.id,
+    "TargetId": BOB.id,
+    "Items": list[object](),
+    "TargetItems": list[object](),
+}
 CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/variables/[variableId]",
@@ -156,6 +179,20 @@ CASES = (
         BOB.user_id,
     ),
     Case(
+        f"PUT {LINK}/guilds/[guildId]",
+        Call(f"{LINK}/guilds/{NEW}", GUILD),
+        Call(f"{LINK}/guilds/{NEW}", GUILD | {"Name": "Blue Hand"}),
+        Call(f"{LINK}/guilds/{NEW}", GUILD | {"Members": [{"PlayerId": NEW, "Rank": 0}]}),
+        {"guild_saved": (None, GUILD | {"GuildId": NEW, "BankSlotsCount": 0, "InstanceId": None})},
+    ),
+    Case(
+        f"DELETE {LINK}/guilds/[guildId]",
+        Call(f"{LINK}/guilds/{GUILD_ID}"),
+        Call(f"{LINK}/guilds/{people.guid(72)}"),
+        Call(f"{LINK}/guilds/{NEW}"),
+        {"guild_deleted": (..., None)},
+    ),
+    Case(
         f"PUT {LINK}/catalogue/[kind]",
         Call(f"{LINK}/catalogue/spells", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
         Call(f"{LINK}/catalogue/maps", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
@@ -213,6 +250,24 @@ CASES = (
         Call(f"{LINK}/servers/one"),
         Call(f"{LINK}/servers/three"),
         Call(f"{LINK}/servers/nowhere"),
+    ),
+    Case(
+        f"POST {LINK}/servers/[server]/acks",
+        Call(f"{LINK}/servers/one/acks", {"Acks": [{"Seq": 4711, "State": "applied"}]}),
+        Call(f"{LINK}/servers/two/acks", {"Acks": []}),
+        Call(f"{LINK}/servers/one/acks", {"Acks": [{"Seq": 1, "State": "applied"}]}),
+    ),
+    Case(
+        f"POST {LINK}/logs/activity",
+        Call(f"{LINK}/logs/activity", {"Entries": [ACTIVITY]}),
+        Call(f"{LINK}/logs/activity", {"Entries": []}),
+        Call(f"{LINK}/logs/activity", {"Entries": [ACTIVITY | {"TimeStamp": "9999-01-01T00:00:00Z"}]}),
+    ),
+    Case(
+        f"POST {LINK}/logs/trades",
+        Call(f"{LINK}/logs/trades", {"Entries": [TRADE]}),
+        Call(f"{LINK}/logs/trades", {"Entries": []}),
+        Call(f"{LINK}/logs/trades", {"Entries": [TRADE | {"TimeStamp": "9999-01-01T00:00:00Z"}]}),
     ),
 )
 every_write = pytest.mark.parametrize("case", CASES, ids=[re.sub(r"[][]|/api/", "", case.route) for case in CASES])

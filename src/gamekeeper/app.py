@@ -13,7 +13,7 @@ from gamekeeper.console.monitor import Monitor
 from gamekeeper.console.pages import render_refusal
 from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.console.state import ConsoleState
-from gamekeeper.game import api_keys, erasure_jobs, legacy, lists, presence, retention, security, standbys
+from gamekeeper.game import api_keys, deliveries, erasure_jobs, legacy, lists, presence, retention, security, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.second_factors import read_policy
@@ -21,6 +21,7 @@ from gamekeeper.http import health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
+from gamekeeper.http.chat_guard import ChatGuard
 from gamekeeper.http.dispatcher import ConsoleRoutes
 from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.gate import Gate
@@ -28,7 +29,7 @@ from gamekeeper.http.health_listener import HealthListener
 from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.router import Router
-from gamekeeper.http.routes import METRICS, ROUTES
+from gamekeeper.http.routes import METRICS, REFUSED, ROUTES
 from gamekeeper.http.services import Services
 from gamekeeper.mail import outbox
 from gamekeeper.oidc import configuration
@@ -70,7 +71,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
 
 
 def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None = None) -> Services:
-    more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
+    more = (*REFUSED, *(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
     admission, readiness = Admission(keeper.settings.requests_in_flight), health.make_readiness_query(keeper)
     return Services(
         keeper=keeper,
@@ -82,6 +83,7 @@ def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None
         gate=Gate(admission),
         readiness=readiness,
         metrics=Metrics(keeper, callers, admission, readiness),
+        chat_guard=ChatGuard(),
         live=pages.live if pages else None,
     )
 
@@ -104,6 +106,7 @@ class BackgroundJobs:
             (legacy.POLL_SECONDS, lambda: legacy.wrap_all(keeper)),
             (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
             (NOTE_USE_SECONDS, self.note_use),
+            (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),
             (security.FLUSH_SECONDS, keeper.failed_guesses.flush),
             *_mail_jobs(keeper),
             *_standby_jobs(keeper),

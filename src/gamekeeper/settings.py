@@ -117,6 +117,16 @@ class Settings:
         "An undo of a game's change is refused if another player gained the item within this many minutes; 0: never.",
         least=0,
     )
+    command_seconds: int = setting(
+        60,
+        "Time in seconds after which a kill, a warp or a chat message expires.",
+        least=1,
+    )
+    chat_characters: int = setting(500, "Longest chat message into the game, in characters.", least=1)
+    chat_per_minute: int = setting(60, "Chat messages per account and minute, in each process.", least=1)
+    delivery_warning_seconds: int = setting(
+        30, "Time in seconds after which a command that no game has acknowledged counts as overdue.", least=1
+    )
     access_minutes: int = setting(60, "Lifetime of an access token in minutes.", least=1)
     refresh_days: int = setting(7, "Lifetime of a refresh token in days.", least=1)
     refresh_grace_seconds: int = setting(
@@ -165,6 +175,7 @@ class Settings:
     token_days: int = setting(1, "Days for which an expired or revoked token is still listed.", least=1)
     mail_days: int = setting(7, "Days for which a sent, failed or expired mail is still listed.", least=1)
     security_days: int = setting(180, "Days for which the security log keeps events.", least=1)
+    log_days: int = setting(90, "Days for which the game's logs of activity and trades are kept; 0: forever.", least=0)
     approvals: str = setting(
         "",
         "Rules that hold a change until a second person approves it, separated by commas: a permission such as "

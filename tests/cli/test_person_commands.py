@@ -132,6 +132,13 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     assert next(each["reason"] for each in found["changes"] if each["kind"] == "player_deleted") == "asked for"
 
 
+def test_export_has_variables_with_text_and_decimals(command: CommandLine, world: World, tmp_path: Path) -> None:
+    variable_id = people.guid(0xD00)
+    world.sql("INSERT INTO player_texts VALUES ($1, $2, 'Number', '2.5')", people.ZOE.id, variable_id)
+    found = export(command, tmp_path / "ann.json")
+    assert found["texts"] == [{"player_id": people.ZOE.id, "variable_id": variable_id, "type": "Number", "value": 2.5}]
+
+
 def test_export_has_roles(command: CommandLine, world: World, tmp_path: Path) -> None:
     staff.fill_roles(world)
     file = tmp_path / "ann.json"

@@ -21,8 +21,8 @@ NOWHERE = "http://127.0.0.1:1"  # valid server URL that is never contacted: thes
 BOTH: list[Any] = [Client, AsyncClient]
 WRITE_OPTIONS = {"dry_run", "reason", "idempotency_key"}
 IDS = {
-    *("playerid", "tokenid", "variableid", "bagid", "mailid", "keyid", "approvalid", "invitationid"),
-    *("objectid", "objecttype"),
+    *("playerid", "tokenid", "variableid", "bagid", "mailid", "keyid", "approvalid", "invitationid", "mapid"),
+    *("objectid", "objecttype", "userid", "guildid"),
 }
 PATH_WORDS = {"player", "user", "username", "server", "kind", "seq", "role", *IDS}
 SENT_OTHERWISE = {

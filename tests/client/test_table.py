@@ -88,7 +88,7 @@ def test_call_reads_the_answer_of_its_route(name: str) -> None:
         call.read(b'"something else"')
 
 
-SAMPLES: dict[Any, Any] = {str: "x", int: 7, bool: True, type(None): None, msgspec.Raw: {"a": [1]}}
+SAMPLES: dict[Any, Any] = {str: "x", int: 7, float: 1.5, bool: True, type(None): None, msgspec.Raw: {"a": [1]}, Any: 8}
 
 
 def make_sample(shape: Any) -> Any:

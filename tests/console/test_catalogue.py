@@ -34,6 +34,27 @@ def test_every_kind_is_listed(root: Keeper, kind: str) -> None:
     assert page.form(PAGE, "Search").fields == {"kind": kind, "search": ""}
 
 
+def test_description_and_other_details_are_shown_as_text(root: Keeper) -> None:
+    details = {"Description": "Cuts <b>bread</b> & more", "Rarity": 3, "StatsGiven": [1, 2], "Note": "x" * 2000}
+    entry = {"Id": people.SWORD.id, "Name": "Sword", "Stackable": False, "Icon": "sword.png", **details}
+    assert put_catalogue(root.world, "items", [entry]).status == 200
+    page = root.page(PAGE)
+    assert f"Sword Cuts <b>bread</b> & more no — sword.png {people.SWORD.id}" in page.text
+    alone = root.page(page.links["Sword"])
+    assert "Published by the game" in alone.text
+    assert "Rarity 3 StatsGiven [1,2] Note xxx" in alone.text
+    assert "x" * 1001 not in alone.text
+    assert "Published by the game" not in root.page(f"{PAGE}?kind=items&id={people.ARROW.id}").text
+
+
+def test_objects_without_rules_have_pages_too(root: Keeper) -> None:
+    assert put_catalogue(root.world, "crafttables", [{"Id": people.SWORD.id, "Name": "Anvil"}]).status == 200
+    page = root.page(root.page(PAGE).links["Craft tables"])
+    assert f"Anvil {people.SWORD.id}" in page.text
+    assert "Anvil" in root.page(f"{PAGE}?kind=crafttables&search=nvi").text
+    assert "Anvil" not in root.page(f"{PAGE}?kind=crafts").text
+
+
 def test_search_finds_part_of_a_name(root: Keeper) -> None:
     page = root.page(f"{PAGE}?kind=items&search=OU")
     assert "Pouch" in page.text

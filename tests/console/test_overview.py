@@ -93,11 +93,12 @@ def test_client_errors_are_not_counted_as_errors(world: World) -> None:
     measured = world.asgi.services.metrics.request_rates
     world.get("/api/v1/players/Nobody")
     world.get("/nowhere")
+    assert world.post("/api/v1/players/Bob/admin/setsprite").status == 501
     world.run(world.keeper.store.close())
     away = world.get("/api/v1/players/Bob", by="Root").status
     world.run(world.keeper.store.open())
     time.sleep(1.01)
-    assert measured.sum_last(300).requests == 3
+    assert measured.sum_last(300).requests == 4
     assert measured.sum_last(300).faults == (away >= 500)
 
 

@@ -166,6 +166,18 @@ def test_spell_is_taught_and_removed(root: Keeper, world: World) -> None:
     assert [each["SpellId"] for each in world.get(f"{OPERATIONS}/spells").json] == [people.HEAL.id]
 
 
+def test_text_and_decimal_are_shown_without_a_form(root: Keeper, world: World) -> None:
+    title, rate = people.guid(0xD00), people.guid(0xD01)
+    world.sql("INSERT INTO variables (id, name, type) VALUES ($1, 'Title', 'String')", title)
+    for variable_id, kind, value in ((title, "String", '"the <b>Bold</b>"'), (rate, "Number", "2.5")):
+        world.sql("INSERT INTO player_texts VALUES ($1, $2, $3, $4)", people.ANN.id, variable_id, kind, value)
+    page = root.page(ANN)
+    assert "Title the <b>Bold</b>" in page.text
+    assert f"{rate} 2.5" in page.text
+    assert f"/variables/{title}" not in page.html
+    assert f"/variables/{people.KILLS.id}" in page.html
+
+
 def test_variable_is_set(root: Keeper, world: World) -> None:
     submit(root, find_form(root.page(ANN), f"{OPERATIONS}/variables/{people.KILLS.id}", value="7"), value="-8")
     flag = find_form(root.page(ANN), f"{OPERATIONS}/variables/{people.TUTORIAL.id}", value="true")

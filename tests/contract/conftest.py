@@ -16,7 +16,7 @@ ENGINES = ("sqlite", "postgres")
 def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    with open_world(url, databases.tokens) as world:
+    with open_world(url, databases.tokens, chat_per_minute=1_000_000) as world:  # it sends many
         good_requests.furnish(world)
         yield world
     databases.drop(url)

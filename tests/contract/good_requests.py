@@ -9,6 +9,8 @@ import msgspec
 from msgspec import Struct
 
 import api_keys
+import guild_rows
+import guild_values
 import held_gifts
 import invitations
 import people
@@ -34,18 +36,32 @@ OTHER_KEYS = {
     "kind": "items",
     "id": people.BOB.id,
     "server": SERVER,
+    "mapId": people.MEADOW.id,
     "asset": "docs.css",
     "type": "item",
     "objectId": people.COIN.id,
     "seq": "16",  # number of the change that created Zoe, the last change of the test data
+    "serverVariableId": people.DOUBLE_XP.id,
+    "guildVariableId": guild_values.FAME.id,
     "mailId": MAIL_ID,
     "invitationId": samples.MAIL_ID,
     "keyId": KEY_ID,
     "approvalId": APPROVAL_ID,
+    "userId": people.USER_IDS["Ann"],
+    "playerId": people.ANN.id,
+    "guildId": guild_rows.GUILD_ID,
     "role": samples.ROLE,
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
-OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}
+OTHERS = {
+    "unban": "Bob",
+    "unmute": "Bob",
+    "kick": "Mona",
+    "kill": "Mona",
+    "warpto": "Mona",
+    "warptoloc": "Mona",
+    "direct/[lookupKey]": "Mona",
+}
 MONAS_ID = people.guid(64)
 UNKNOWN_KEYS = {
     "lookupKey": "Nobody",
@@ -58,14 +74,20 @@ UNKNOWN_KEYS = {
     "kind": "nothing",
     "id": people.NOBODY_ID,
     "server": "nowhere",
+    "mapId": people.NOBODY_ID,
     "file": "nothing.css",
     "type": "nothing",
     "objectId": people.NOBODY_ID,
     "seq": "999999999",
+    "serverVariableId": people.NOBODY_ID,
+    "guildVariableId": people.NOBODY_ID,
     "mailId": people.NOBODY_ID,
     "invitationId": people.NOBODY_ID,
     "keyId": people.NOBODY_ID,
     "approvalId": people.NOBODY_ID,
+    "userId": people.NOBODY_ID,
+    "playerId": people.NOBODY_ID,
+    "guildId": people.NOBODY_ID,
     "role": "nothing",
 }
 
@@ -92,6 +114,7 @@ KEPT_FIELDS: Mapping[object, int] = {
     wire.api_keys.ChangeKey: 1,
     wire.api_keys.RotateKey: 1,
     wire.tokens.LogIn: 3,
+    wire.commands.Warp: 1,
 }
 
 
@@ -127,7 +150,8 @@ class Example(NamedTuple):
 def path_of(route: Route, keys: Mapping[str, str]) -> str:
     """Return the route's path with its path parameters filled in."""
     usual = (USER_KEYS if route.path.startswith("/api/v1/users") else PLAYER_KEYS) | OTHER_KEYS | dict(keys)
-    usual |= {"lookupKey": OTHERS.get(route.path.rpartition("/")[2], usual["lookupKey"])} | dict(keys)
+    ends = [each for each in OTHERS if route.path.endswith(f"/{each}")]
+    usual |= {"lookupKey": OTHERS[ends[0]] if ends else usual["lookupKey"]} | dict(keys)
     return re.sub(r"\[(\w+)\]", lambda found: quote(usual[found[1]]), route.path)
 
 
@@ -153,7 +177,7 @@ def furnish(world: World) -> None:
     """Add to the test world what the example requests need and people.py does not create.
 
     This is a game server with an online player of Mona's, a mail with a reset code, a token and an API key with known
-    ids, a role, a held gift, and a ban and a mute of Bob.
+    ids, a role, a held gift, a guild, and a ban and a mute of Bob.
     """
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
@@ -174,4 +198,8 @@ def furnish(world: World) -> None:
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours
+    command = f"4711, '{SERVER}', 'waiting', 0"  # the number is that of the example
+    world.sql(f"INSERT INTO deliveries (seq, server, state, queued_at) VALUES ({command})")  # noqa: S608 - the values are ours
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
+    guild_rows.insert(world, {people.ANN.id: 0, people.ZOE.id: 2})
+    guild_values.insert(world)

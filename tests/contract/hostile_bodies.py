@@ -35,8 +35,8 @@ def bodies() -> Iterator[Hostile]:
 
 
 # fields of the example bodies that may be left out
-OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give"} | {
-    "Addresses", "Items", "MostPerRequest", "MostPerDay", "GraceMinutes", "Suspended",
+OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give", "mapid", "Variables"} | {
+    "BankSlotsCount", "InstanceId", "Addresses", "Items", "MostPerRequest", "MostPerDay", "GraceMinutes", "Suspended",
 }  # fmt: skip
 
 

@@ -9,10 +9,20 @@ from hostile import JSON, Hostile, variant
 
 import people
 from gamekeeper.http.operation import WRITE
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.routes import REFUSED, ROUTES
 
 # --- invalid lookup keys in the path -------------------------------------------------------------------------------
 
+QUOTED_GUIDS = {about: quote(odd, safe="") for about, odd in ODD_GUIDS.items()}
+# path parameters for which another text means that there is no route
+NO_ROUTE = {
+    **dict.fromkeys(("userId", "playerId", "guildId", "guildVariableId", "mapId"), QUOTED_GUIDS),
+    **dict.fromkeys(("asset", "type"), ODD_NAMES),
+}
+IDS = {
+    *("variableId", "serverVariableId", "bagId", "id", "objectId"),
+    *("approvalId", "keyId", "invitationId"),
+}  # path parameters for which another text is a 400
 KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}
 
 
@@ -21,10 +31,10 @@ def keys() -> Iterator[Hostile]:
         for name in parameters(example.route):
             if name in KEYED:
                 yield from (_make_hostile_key(example, name, about, odd) for about, odd in ODD_NAMES.items())
-            elif name in {"variableId", "bagId", "id", "objectId", "approvalId", "keyId", "invitationId"}:
+            elif name in IDS:
                 yield from _guid_segments(example, name)
-            elif name in {"asset", "type"}:
-                for about, odd in ODD_NAMES.items():
+            elif name in NO_ROUTE:
+                for about, odd in NO_ROUTE[name].items():
                     path = path_of(example.route, {name: odd})
                     yield variant(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
@@ -38,8 +48,10 @@ def keys() -> Iterator[Hostile]:
 
 
 def _make_hostile_key(example: Example, name: str, about: str, odd: str) -> Hostile:
-    path = path_of(example.route, {name: odd})
-    return variant(example, path, group="keys", about=f"{example.name} {name}: {about}", names=KEYED[name])
+    path, about = path_of(example.route, {name: odd}), f"{example.name} {name}: {about}"
+    if odd == ZERO and handler_of(example.route) == "chat.send_to_player":  # the engine's own answer
+        return variant(example, path, group="keys", about=about, status=(400,), names="Invalid player id")
+    return variant(example, path, group="keys", about=about, names=KEYED[name])
 
 
 def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
@@ -116,7 +128,7 @@ def headers() -> Iterator[Hostile]:
 
 
 def methods() -> Iterator[Hostile]:
-    taken = {(route.method, route.path) for route in ROUTES}
+    taken = {(route.method, route.path) for route in (*ROUTES, *REFUSED)}
     for example in {each.path: each for each in EXAMPLES}.values():
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "get"):
             if (method, example.route.path) not in taken:

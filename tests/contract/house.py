@@ -173,6 +173,7 @@ MAY_WRITE = frozenset(
         "game/second_factors.py",  # may write: uses up a code, which is not a change of the account
         "game/invitation_effects.py",
         "game/identity_effects.py",
+        "game/world_effects.py",
         "game/identities.py",  # may write: uses up a sign-in, which is not a change of the account
         "game/invitations.py",  # may write: removes an invitation that was accepted or replaced
         "game/tokens.py",
@@ -181,12 +182,15 @@ MAY_WRITE = frozenset(
         "game/credentials.py",
         "game/legacy.py",  # may write: rehashes a password, which is not a change of the account
         "game/presence.py",
+        "game/deliveries.py",
         "mail/outbox.py",  # may write: delivery attempts of mails are not changes
         "game/lists.py",  # may write: stores the counts of the ordered lists
         "game/security.py",  # may write: the security log is beside the audit log
+        "game/guild_effects.py",
+        "game/logs.py",  # may write: the game's logs are beside the audit log
         "game/retention.py",  # may write: deletes old rows
         "game/erasure_jobs.py",  # may write: continues an erasure whose change is already recorded
-        "game/bulk_loads.py",  # may write: stores the progress of an import; its data are recorded as changes
+        "game/bulk_loads.py",  # may write: progress, logs, guilds and leftovers of an import; players are changes
         "http/health.py",  # may write: a test row shows whether the database accepts writes
         "backup/filling.py",  # may write: restores rows into an empty database
         "backup/restoring.py",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import people
+from guild_rows import GUILD_ID
 from world import World
 
 NEW_ID = people.guid(0x70)
@@ -51,6 +52,15 @@ class Write(NamedTuple):
 CREATE = Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{NEW_ID}", WHOLE)
 LEASE = Write("PUT /api/link/v1/servers/[server]", REALM, {"Lease": 60})
 JOIN = Write("POST /api/link/v1/servers/[server]/joined", f"{REALM}/joined", {"Players": [people.ANN.id]}, [LEASE])
+PUT_GUILD = Write(
+    "PUT /api/link/v1/guilds/[guildId]",
+    f"/api/link/v1/guilds/{GUILD_ID}",
+    {
+        "Name": "Red Hand",
+        "FoundingDate": "2021-06-01T10:00:00Z",
+        "Members": [{"PlayerId": people.ANN.id, "Rank": 0}],
+    },
+)
 BAN = Write("POST /api/v1/players/[lookupKey]/admin/ban", "/api/v1/players/Ann/admin/ban", {})
 MUTE = Write("POST /api/v1/players/[lookupKey]/admin/mute", "/api/v1/players/Ann/admin/mute", {})
 ONE_FIELD = [
@@ -100,9 +110,23 @@ WRITES = [
     Write("POST /api/v1/players/[lookupKey]/admin/unban", "/api/v1/players/Ann/admin/unban", {}, [BAN]),
     Write("POST /api/v1/players/[lookupKey]/admin/unmute", "/api/v1/players/Ann/admin/unmute", {}, [MUTE]),
     Write("POST /api/v1/players/[lookupKey]/admin/kick", "/api/v1/players/Ann/admin/kick", {}, [LEASE, JOIN]),
+    *(
+        Write(
+            f"POST /api/v1/players/[lookupKey]/admin/{act}",
+            f"/api/v1/players/Ann/admin/{act}",
+            {"mapid": people.ANN.id} if act != "kill" else {},
+            [LEASE, JOIN],
+        )
+        for act in ("kill", "warpto", "warptoloc")
+    ),
     JOIN,
     Write("POST /api/link/v1/servers/[server]/left", f"{REALM}/left", {"Players": [people.ANN.id]}, [LEASE, JOIN]),
+    Write("POST /api/link/v1/servers/[server]/acks", f"{REALM}/acks", {"Acks": []}),
     Write("DELETE /api/link/v1/servers/[server]", REALM, None, [LEASE, JOIN]),
+    Write("POST /api/link/v1/logs/activity", "/api/link/v1/logs/activity", {"Entries": []}),
+    Write("POST /api/link/v1/logs/trades", "/api/link/v1/logs/trades", {"Entries": []}),
+    PUT_GUILD,
+    Write("DELETE /api/link/v1/guilds/[guildId]", PUT_GUILD.path, None, [PUT_GUILD]),
     Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ANN.id}", {"Name": "Anne"}, [LEASE, JOIN]),
     Write(
         "PUT /api/link/v1/catalogue/[kind]",

@@ -33,6 +33,7 @@ NOT_COMPARED = {  # by table: columns that differ between two runs of the same r
     "token_rounds": {"began_at"},
     "user_roles": {"given_at"},
     "user_permissions": {"given_at"},
+    "deliveries": {"queued_at", "expires_at", "acked_at"},
     "approvals": {"requested_at", "expires_at", "token_id"},
 }
 
@@ -76,6 +77,8 @@ WRITES = [
     BY_HANDLER[handler]
     for handler in (
         "variables.set_variable",
+        "server_variables.set_variable",
+        "guild_variables.set_variable",
         "items.give",
         "items.take",
         "spells.teach",
@@ -87,6 +90,9 @@ WRITES = [
         "link.report_joined",
         "link.report_left",
         "link.record_heartbeat",
+        "logs.report_activity",
+        "logs.report_trades",
+        "guilds.put_guild",
         "credentials.change_password",
         "credentials.manage_password",
         "players.set_level",
@@ -96,6 +102,13 @@ WRITES = [
         "moderation.mute",
         "moderation.unmute",
         "moderation.kick",
+        "commands.kill",
+        "commands.warp",
+        "commands.warp_to_place",
+        "chat.send_to_all",
+        "chat.send_to_player",
+        "chat.send_near",
+        "deliveries.acknowledge",
         "powers.change_powers",
         "api_keys.change_key",
         "roles.create_role",

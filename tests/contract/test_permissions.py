@@ -24,7 +24,9 @@ NO_CREDENTIAL, OTHERS, OK = "no token", "all others", 200
 Callers = Mapping[str, str | None]  # name of a caller in the table → its token or API key
 Block = dict[str, list[str]]  # status and code → callers that get this answer
 # permissions that no operation needs: they are checked elsewhere, or not yet
-NOT_NEEDED = {"game.editor", "people.export", "bulk.run"}
+NOT_NEEDED = {
+    *("game.editor", "people.export", "bulk.run", "addresses.read"),
+}
 
 
 def read_table() -> dict[str, Block]:
@@ -124,6 +126,7 @@ def test_only_own_affairs_need_no_permission() -> None:
     free = {each.route.name for each in EXAMPLES if each.route.permissions == ANY_TOKEN}
     assert free == {
         *("revoke_tokens", "revoke_tokens_alias", "revoke_token", "revoke_token_alias"),
-        *("get_info", "is_authorized", "get_server_stats", "get_config", "list_stat_names"),
+        *("get_info", "is_authorized", "get_server_stats", "get_server_metrics"),
+        *("get_config", "list_stat_names"),
     }
     assert all(each.route.permissions is not NO_TOKEN for each in EXAMPLES if each.route.path.startswith("/api/keeper"))

@@ -20,7 +20,14 @@ from world import SENT, Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = NEW_EACH_TIME | {
-    *("tokens.log_in", "info.get_stats", "link.record_heartbeat", "feed.list_changes", "approvals.deny")
+    *(
+        "tokens.log_in",
+        "info.get_stats",
+        "info.get_metrics",
+        "link.record_heartbeat",
+        "feed.list_changes",
+        "approvals.deny",
+    )
 }
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 # operations for game clients, without those that accept JSON only: the link, and bodies with lists

@@ -1,12 +1,13 @@
 """Replay the calls of real clients exactly, and check the fields that each client reads from the answers.
 
-A conversation is a TOML file in this folder. `online` names the online players. `[before]` is called before each call,
-for clients that log in every time. In a `[[call]]`, `send` is method and path, `headers` and `body` are sent as
-written, `status` is 200 by default, and the client does this with the answer:
+A conversation is a TOML file in this folder. `online` names the online players, and `guild` the members of the guild
+`<guild>`, its owner first. `[before]` is called before each call, for clients that log in every time. In a `[[call]]`,
+`send` is method and path, `headers` and `body` are sent as written, `status` is 200 by default, and the client does
+this with the answer:
 
 * it compares values with those under `exactly`,
-* it `reads` values of a kind: text, number, flag, list, object, guid, time, nothing (null), `text?` (text or null), or
-  a whole record of records.toml,
+* it `reads` values of a kind: text, number, fraction, flag, list, object, guid, time, nothing (null), `text?` (text or
+  null), or a whole record of records.toml,
 * it `keeps` values for later calls, which refer to them as `<name>`.
 
 A path such as `Values/0/Name` selects a value; "" is the whole answer. `answers` are its headers. `<coin>` and other
@@ -27,6 +28,8 @@ import msgspec
 import pytest
 
 import game_server
+import guild_rows
+import guild_values
 import people
 from databases import Sqlite
 from gamekeeper.http import wire
@@ -44,12 +47,15 @@ PEOPLE = {"ann": people.ANN.id, "bob": people.BOB.id, "zoe": people.ZOE.id}
 THINGS = {"coin": people.COIN, "arrow": people.ARROW, "sword": people.SWORD, "pouch": people.POUCH}
 LORE = {"fireball": people.FIREBALL, "heal": people.HEAL, "kills": people.KILLS, "tutorial": people.TUTORIAL}
 PLACES = {"warrior": people.WARRIOR, "meadow": people.MEADOW}
+GUILD = {"fame": guild_values.FAME, "motto": guild_values.MOTTO, "at war": guild_values.AT_WAR}
+SERVER = {"double xp": people.DOUBLE_XP, "harbour": people.HARBOUR, "motd": people.MOTD}
 WORDS: Mapping[str, str] = {
     **PEOPLE,
-    **{word: each.id for word, each in (THINGS | LORE | PLACES).items()},
+    **{word: each.id for word, each in (THINGS | LORE | PLACES | SERVER | GUILD).items()},
     **{f"user {name}": user_id for name, user_id in people.USER_IDS.items()},
     "anns pouch": people.ANNS_POUCH,
     "nobody": people.NOBODY_ID,
+    "guild": guild_rows.GUILD_ID,
     "empty": wire.scalars.ZERO,
     "hash": SENT,
     "HASH": SENT.upper(),
@@ -60,6 +66,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 KINDS: Mapping[str, Callable[[Any], bool]] = {
     "text": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "fraction": lambda value: isinstance(value, float),
     "flag": lambda value: isinstance(value, bool),
     "list": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
@@ -98,6 +105,9 @@ def replay(world: World, conversation: Mapping[str, Any]) -> list[Spoken]:
     if conversation.get("online"):
         game_server.heartbeat(world)
         game_server.join(world, *(PEOPLE[name] for name in conversation["online"]))
+    if conversation.get("guild"):
+        guild_rows.insert(world, {PEOPLE[name]: rank for rank, name in enumerate(conversation["guild"])})
+        guild_values.insert(world)
     words, spoken = dict(WORDS), list[Spoken]()
     for call in conversation["call"]:
         for each in [conversation["before"], call] if "before" in conversation else [call]:

@@ -3,13 +3,17 @@
 import pytest
 
 import game_server
-from people import ZOE
+import guild_rows
+from people import ZOE, guid
 from world import World
 
 
 @pytest.fixture
 def ready(world: World) -> World:
-    """Put Zoe online on server one, so that every write case can succeed."""
+    """Put Zoe online on server one, send it a command, and add guilds, so that every write case can succeed."""
+    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, 'one', 'waiting', 0)")
     game_server.heartbeat(world)
     game_server.join(world, ZOE.id)
+    for guild_id in (guild_rows.GUILD_ID, guid(72)):
+        guild_rows.insert(world, {}, guild_id)
     return world

@@ -275,3 +275,8 @@ def test_log_has_one_line_per_request(make_world: Callable[..., World], capsys: 
     assert (line["id"], line["caller"], line["status"]) == (answer.json["RequestId"], "Clerk", 404)
     assert line["route"] == f"GET {USERS}/[lookupKey]"
     assert everything(world) == before
+
+
+def test_every_server_error_but_501_is_a_failure_of_the_server() -> None:
+    assert {500, 503} == errors.SERVER_ERRORS
+    assert errors.find_status(errors.ActNotImplemented) == 501

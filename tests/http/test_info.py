@@ -16,7 +16,7 @@ from people import ANN, BOB
 from world import World
 
 INFO = "/api/v1/info"
-PATHS = [INFO, f"{INFO}/authorized", f"{INFO}/stats", f"{INFO}/config", f"{INFO}/config/stats"]
+PATHS = [INFO, f"{INFO}/authorized", f"{INFO}/stats", f"{INFO}/metrics", f"{INFO}/config", f"{INFO}/config/stats"]
 SECRETS = [each.name for each in fields(Settings) if each.metadata["secret"]]
 
 
@@ -49,19 +49,72 @@ def test_active_token_is_authorized(world: World) -> None:
 def test_config_has_the_limits_from_the_settings(make_world: Any) -> None:
     limits = {"max_characters": 3, "inventory_slots": 36, "bank_slots": 101, "spell_slots": 37, "max_level": 99}
     world = make_world(game_name="Harrowmere", port=5401, **limits)
-    assert world.get(f"{INFO}/config").json == {
-        "GameName": "Harrowmere",
-        "ServerPort": 5401,
-        "Player": {
-            "MaxCharacters": 3,
-            "MaxInventory": 36,
-            "MaxBank": 101,
-            "MaxSpells": 37,
-            "MaxLevel": 99,
-            "MaxStat": 255,
-            "InitialBankslots": 101,
-        },
+    answer = world.get(f"{INFO}/config")
+    # some clients read the first fields by position
+    assert answer.raw.startswith(
+        b'{"GameName":"Harrowmere","ServerPort":5401,"Player":{"MaxCharacters":3,"MaxInventory":36,"MaxBank":101,'
+        b'"MaxSpells":37,"MaxLevel":99,"MaxStat":255,"InitialBankslots":101,'
+    )
+    assert answer.json["Bank"] == {"MaxSlots": 101}
+
+
+def test_config_has_the_fields_that_clients_declare(make_world: Any) -> None:
+    config = make_world().get(f"{INFO}/config").json
+    assert config["Player"].items() >= {
+        *{"ItemDropChance": 0, "RequestTimeout": 300_000, "TradeRange": 6, "AllowCombatMovement": True}.items()
     }
+    assert config["Chat"].items() >= {"MaxChatLength": 120, "MinIntervalBetweenChats": 400}.items()
+    assert config["Combat"] == {
+        "BlockingSlow": 30,
+        "CombatTime": 10_000,
+        "MaxAttackRate": 200,
+        "MaxDashSpeed": 200,
+        "MinAttackRate": 500,
+        "RegenTime": 3000,
+    }
+    assert config["Map"].items() >= {
+        *{"GameBorderStyle": 0, "Height": 26, "Width": 32, "MapHeight": 26, "MapWidth": 32}.items(),
+        *{"ItemAttributeRespawnTime": 15_000, "TileHeight": 32, "TileWidth": 32, "ZDimensionVisible": False}.items(),
+    }
+    assert config["Party"].items() >= {
+        *{"MaximumMembers": 4, "InviteRange": 40, "SharedXpRange": 40, "NpcDeathCommonEventStartRange": 0}.items()
+    }
+    assert config["Loot"] == {
+        "ItemDespawnTime": 15_000,
+        "ItemOwnershipTime": 5000,
+        "ShowUnownedItems": False,
+        "ConsolidateMapDrops": True,
+    }
+    assert config["Passability"] == {"Arena": False, "Normal": False, "Safe": True}
+    assert config["Equipment"]["Slots"] == ["Helmet", "Armor", "Weapon", "Shield", "Boots"]
+    assert config["Equipment"]["ToolTypes"] == ["Axe", "Pickaxe", "Shovel", "Fishing Rod"]
+    ranks = [(each["Title"], each["Limit"]) for each in config["Guild"]["Ranks"]]
+    assert ranks == [("Master", 1), ("Officer", 10), ("Member", -1), ("Newbie", -1)]
+    assert config.items() >= {
+        *{"AdminOnly": False, "BlockClientRegistrations": False, "UPnP": True, "OpenPortChecker": True}.items(),
+        *{"ValidPasswordResetTimeMinutes": 30, "EventWatchdogKillThreshold": 5000, "SmtpValid": False}.items(),
+    }
+    assert config["AnimatedSprites"] == []
+    mailing = make_world(smtp_url="smtp://mail.example.test", mail_from="keeper@example.test")
+    assert mailing.get(f"{INFO}/config").json["SmtpValid"] is True
+
+
+def test_metrics_have_the_engines_shape(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id, BOB.id)
+    answer = world.get(f"{INFO}/metrics")
+    assert (answer.headers["cache-control"], list(answer.json)) == ("no-store", ["uptime", "datetime", "metrics"])
+    sections: dict[str, dict[str, Any]] = answer.json["metrics"]
+    assert list(sections) == ["Application", "Game", "Network", "Threading"]
+    for section in sections.values():
+        measures = [each for name, each in section.items() if not name.startswith("Most")]
+        assert {tuple(each) for each in measures} == {("Min", "Max", "Count", "Sum", "Mean")}
+    assert sections["Game"]["Players"] == {"Min": 2, "Max": 2, "Count": 1, "Sum": 2, "Mean": 2.0}
+    assert sections["Network"]["Clients"]["Sum"] == 1
+    assert sections["Game"]["Cps"]["Count"] == 5
+    assert sections["Application"]["Memory"]["Sum"] > 10**6
+    assert sections["Threading"]["LogicPoolActiveThreads"] == dict.fromkeys(("Min", "Max", "Count", "Sum", "Mean"), 0)
+    assert sections["Network"]["MostSentPackets"] == []
 
 
 def test_info_contains_no_secret(make_world: Any) -> None:

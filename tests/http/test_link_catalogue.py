@@ -104,7 +104,7 @@ MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
     ("items", "[0]", [7]),
     ("spells", "[0].Name", [{"Id": NEW}]),
     ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe"}]),
-    ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe", "Type": "String"}]),
+    ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe", "Type": "Text"}]),
     ("classes", "[0].Name", [{"Id": NEW, "Name": None}]),
     ("maps", "[0].Id", [{"Id": None, "Name": "Axe"}]),
 )

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+import game_server
 import people
 from gamekeeper.http.health import FRESH_SECONDS
 from gamekeeper.http.prometheus import FAMILIES
@@ -224,3 +225,14 @@ def test_every_worker_reports_all_workers_and_counters_never_fall(
             )
         assert requests(samples, PLAYER, 200) == number
     assert list(tmp_path.iterdir()) == []  # after the shutdown no files of the workers' counts are left
+
+
+def test_overdue_commands_are_exposed(make_world: Callable[..., World]) -> None:
+    world = make_world(metrics_token=TOKEN)
+    game_server.heartbeat(world)
+    game_server.join(world, people.ZOE.id)
+    assert world.post("/api/v1/players/Zoe/admin/kick", {}).status == 200
+    name = 'gamekeeper_deliveries{state="overdue"}'
+    assert f"{name} 0\n" in world.get("/metrics", token=TOKEN).raw.decode()
+    world.sql("UPDATE deliveries SET queued_at = queued_at - 31000")
+    assert f"{name} 1\n" in world.get("/metrics", token=TOKEN).raw.decode()

@@ -89,11 +89,32 @@ def test_act_is_accepted_in_any_case_and_without_a_body(world: World) -> None:
     assert act(world, "Unban", form={"Reason": "sorry"}).status == 200
 
 
-@pytest.mark.parametrize("what", ["warpto", "warptoloc", "kill", "setsprite", "setaccess", "nothing"])
-def test_unknown_act_is_404(world: World, what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "status", "code", "message"),
+    [
+        ("warpmeto", 400, "act_not_supported", "'WarpMeTo' not supported by the API."),
+        ("WarpToMe", 400, "act_not_supported", "'WarpToMe' not supported by the API."),
+        ("setsprite", 501, "act_not_implemented", "SetSprite"),
+        ("SetFace", 501, "act_not_implemented", "SetFace"),
+        ("SETACCESS", 501, "act_not_implemented", "SetAccess"),
+        ("none", 501, "act_not_implemented", "None"),
+        ("returnToOverworld", 501, "act_not_implemented", "ReturnToOverworld"),
+        ("nothing", 400, "invalid_action", "Invalid action."),
+        ("6", 400, "invalid_action", "Invalid action."),
+        ("%C3%A9", 400, "invalid_action", "Invalid action."),
+    ],
+)
+def test_act_that_the_engine_refuses_is_refused_before_the_key(
+    world: World, what: str, status: int, code: str, message: str
+) -> None:
+    before = everything(world)
     for of in (USERS, PLAYERS):
-        refused(act(world, what, of=of), 404, "no_such_route")
-        refused(act(world, what, of=of, by=None), 404, "no_such_route")
+        for key in ("Ann", "Nobody"):
+            refused(act(world, what, key, of=of), status, code, message)
+            refused(act(world, what, key, raw=b"[]", of=of), status, code, message)
+        refused(act(world, what, of=of, by=None), 401, "denied")
+        refused(act(world, what, of=of, by="Shop"), status, code, message)
+    assert everything(world) == before
 
 
 @pytest.mark.parametrize("what", ACTS)

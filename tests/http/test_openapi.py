@@ -32,7 +32,10 @@ VERBS = {"get", "post", "put", "delete"}
 OF_THE_CONSOLE = (  # modules of refusals on its pages
     *("gamekeeper.console.", "gamekeeper.game.own_factor_refusals", "gamekeeper.game.identity_refusals"),
 )
-OF_NO_OPERATION = {"method_not_allowed", "invitation_void"}
+OF_NO_OPERATION = {
+    *("method_not_allowed", "invitation_void", "invalid_object_type"),
+    *("invalid_action", "act_not_supported", "act_not_implemented"),
+}
 
 
 # --- the OpenAPI document itself -----------------------------------------------------------------------------------

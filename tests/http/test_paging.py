@@ -1,6 +1,7 @@
 """The largest page number: its offset is far beyond every list, and nothing overflows."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -52,3 +53,28 @@ def test_legacy_body_has_the_same_largest_page_number(world: World, path: str) -
         assert (answer.status, list(answer.json.values())) == (200, [POST_LISTS[path], LAST, 0, []])
     for page in (LAST + 1, 2**63 // 100, 2**63 - 1, 2**63, 2**64):
         refused(world.post(path, {"page": page, "count": 100}), 400, "bad_field", "'page'")
+
+
+LEGACY = ("/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item")
+
+
+@pytest.mark.parametrize("path", LEGACY)
+def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(world: World, path: str) -> None:
+    everything = world.post(path, {"count": 100}).json["entries"]
+    assert len(everything) > 2
+
+    def read(query: str, body: object = None, **more: Any) -> tuple[int, Any]:
+        answer = world.call("POST", f"{path}?{query}", body=body, **more)
+        assert answer.status == 200, answer.raw
+        return answer.json["Page"], answer.json["entries"]
+
+    second = (1, everything[1:2])
+    assert read("page=1&pageSize=1") == read("Page=1&count=1") == second
+    assert read("page=1&pageSize=1", []) == read("page=1", {"count": 1}) == read("pageSize=1", {"page": 1}) == second
+    assert read("page=1", form={"count": "1"}) == second
+    # the body wins, also with a default value
+    assert read("page=9&pageSize=2", {"page": 1, "count": 1}) == second
+    assert read("page=9", {"page": 0, "count": 1}) == (0, everything[:1])
+    # what cannot be read counts as missing
+    assert read("page=0pageSize=25") == read("page=-1&pageSize=x") == (0, everything[:5])
+    assert read("page=2147483648&pageSize=1")[0] == 0

@@ -49,6 +49,31 @@ def test_revoke_one_token(world: World, route: str, named_by: str) -> None:
     assert works(world, other)
 
 
+@pytest.mark.parametrize("named_by", ["refresh_token", "public id"])
+def test_token_is_revoked_by_its_id_alone(world: World, named_by: str) -> None:
+    pair, other, foreign = log_in(world), log_in(world), log_in(world, "Clerk")
+    name = str(pair.json["refresh_token"]) if named_by == "refresh_token" else id_of(world, pair)
+    key = {"Idempotency-Key": "k"}
+    answers = [world.call("DELETE", f"/api/oauth/tokens/{name}", by="Shop", headers=key) for _ in range(2)]
+    assert [each.json for each in answers] == [{"TokenId": name, "Username": None}] * 2
+    assert answers[1].headers["idempotent-replay"] == "true"
+    assert named_by == "public id" or name not in repr(everything(world))
+    assert (works(world, pair), works(world, other)) == (False, True)
+    for theirs in (people.NOBODY_ID, id_of(world, foreign)):  # both are refused alike
+        answer = world.call("DELETE", f"/api/oauth/tokens/{theirs}", by="Shop")
+        refused(answer, 403, "role_missing", "This needs the role users.manage. Ask an administrator to grant it.")
+    assert works(world, foreign)
+    assert world.call("DELETE", f"/api/oauth/tokens/{id_of(world, foreign)}", by="Root").status == 200
+    assert not works(world, foreign)
+
+
+def test_guid_without_a_token_is_an_account(world: World) -> None:
+    pair = log_in(world)
+    by_id = world.call("DELETE", f"/api/oauth/tokens/{people.USER_IDS['Shop']}", by="Root")
+    assert (by_id.status, by_id.json) == (200, {"username": "Shop"})
+    assert not works(world, pair)
+
+
 def test_stored_answer_does_not_contain_the_refresh_token(world: World) -> None:
     token: str = log_in(world).json["refresh_token"]
     first, again = (

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from expectations import refused
 from game_server import put_player, stack
-from gamekeeper.game import history, item_undo, retention, undo
+from gamekeeper.game import erasure_jobs, history, item_undo, retention, undo
 from gamekeeper.store import history as rows
-from people import ANN, ARROW, BOB, COIN, SWORD, USER_IDS
+from people import ANN, ARROW, BOB, COIN, SWORD, USER_IDS, guid
 from tidying import tidy
 from undos import conflict, items, last, read_slot, row, undone
 from world import World
@@ -160,6 +160,69 @@ def test_deletion_can_be_undone_and_redone(world: World) -> None:
         undo_of(world, undo_of(world, seq))
     undo_of(world, seq)
     assert total(world, SWORD.id) == 1
+
+
+ATTACHED = ("player_texts", "guild_members", "player_leftovers")
+
+
+def attach(world: World) -> list[list[tuple[object, ...]]]:
+    """Give Bob a text, a guild and leftovers of an import; return these rows."""
+    guild, text = guid(0x7001), guid(0x7002)
+    world.sql("INSERT INTO guilds (id, name, fold, founded_at) VALUES ($1, 'Red Hand', 'red hand', 5)", guild)
+    world.sql(
+        "INSERT INTO player_texts (player_id, variable_id, type, value) VALUES ($1, $2, 'String', $3)",
+        BOB.id,
+        text,
+        '"Bob the Bold"',
+    )
+    world.sql("INSERT INTO guild_members (player_id, guild_id, rank, joined_at) VALUES ($1, $2, 0, 7)", BOB.id, guild)
+    world.sql("INSERT INTO player_leftovers (player_id, kind, data) VALUES ($1, 'friends', $2)", BOB.id, '[{"Id":1}]')
+    return read_attached(world)
+
+
+def read_attached(world: World) -> list[list[tuple[object, ...]]]:
+    return [world.sql(f"SELECT * FROM {table}") for table in ATTACHED]  # noqa: S608 - names of the test's own
+
+
+def test_undo_of_a_deletion_restores_texts_guild_and_leftovers(world: World) -> None:
+    put_bob(world)
+    rows = attach(world)
+    seq = delete_bob(world)
+    assert read_attached(world) == [[], [], []]
+    undo_of(world, undo_of(world, undo_of(world, seq)))
+    assert read_attached(world) == rows
+    assert world.sql("SELECT members FROM guilds") == [(1,)]
+    delete_bob(world)
+    world.sql("DELETE FROM guilds")
+    undo_of(world, last(world))
+    assert read_attached(world) == [rows[0], [], rows[2]]
+
+
+def test_undo_of_an_undo_works_after_the_guild_has_ended(world: World) -> None:
+    put_bob(world)
+    attach(world)
+    seq = delete_bob(world)
+    world.sql("DELETE FROM guilds")
+    undo_of(world, undo_of(world, seq))
+    assert read_attached(world) == [[], [], []]
+
+
+def test_erasure_stores_no_texts(world: World) -> None:
+    put_bob(world)
+    attach(world)
+    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    assert "Bold" not in str(world.sql("SELECT before, after FROM ledger"))
+
+
+def test_erasure_removes_texts_from_a_deletion(world: World) -> None:
+    put_bob(world)
+    attach(world)
+    delete_bob(world)
+    assert "Bold" in str(world.sql("SELECT before FROM ledger"))
+    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    assert "Bold" not in str(world.sql("SELECT before, after FROM ledger"))
 
 
 # --- undo of reports of a game server ------------------------------------------------------------------------------

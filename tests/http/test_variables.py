@@ -170,3 +170,75 @@ def test_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
         for answer in (*reads, world.post(f"{path}/{KILLS.id}", {"value": 1})):
             with subtests.test(key):
                 refused(answer, 404, "no_such_player", f"No player with {by} '{key}'.")
+
+
+# --- text and decimals ---------------------------------------------------------------------------------------------
+
+
+TITLE, RATE, UNSET_TITLE, UNSET_RATE = (people.guid(0xD00 + number) for number in range(4))
+
+
+@pytest.fixture
+def texts(world: World) -> World:
+    """Ann has a text and a decimal from an import."""
+    kinds = {TITLE: "String", RATE: "Number", UNSET_TITLE: "String", UNSET_RATE: "Number"}
+    entries = [{"Id": each, "Name": f"Variable {each[-1]}", "Type": kind} for each, kind in kinds.items()]
+    assert game_server.put_catalogue(world, "variables", entries).status == 200
+    for variable_id, kind, value in ((TITLE, "String", '"Z\u00fcri \\"x\\""'), (RATE, "Number", "2.5")):
+        world.sql("INSERT INTO player_texts VALUES ($1, $2, $3, $4)", people.ANN.id, variable_id, kind, value)
+    return world
+
+
+def test_text_and_decimal_are_listed_beside_integers_and_booleans(texts: World) -> None:
+    found = {KILLS.id: 7, TUTORIAL.id: True, TITLE: 'Z\u00fcri "x"', RATE: 2.5}
+    assert texts.get(ANN).json == [{"VariableId": each, "Value": found[each]} for each in sorted(found)]
+    assert texts.get(BOB).json == []
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "value"), [(TITLE, 'Z\u00fcri "x"'), (RATE, 2.5), (UNSET_TITLE, ""), (UNSET_RATE, 0)]
+)
+def test_text_or_decimal_is_read(texts: World, variable_id: str, value: object) -> None:
+    assert texts.get(f"{ANN}/{variable_id}").json == {"VariableId": variable_id, "Value": value}
+    assert texts.get(f"{ANN}/{variable_id}/value").json == {"value": value}
+
+
+def test_text_or_decimal_cannot_be_set(texts: World) -> None:
+    before = everything(texts)
+    for variable_id, kind in ((TITLE, "String"), (RATE, "Number"), (UNSET_RATE, "Number")):
+        known = f"The variable '{variable_id}' is of type {kind}, which can only be read"
+        message = f"{known}; set one of type Integer or Boolean."
+        refused(assign(texts, variable_id, 5), 400, "read_only_variable", message)
+        report = {"Variables": [{"VariableId": variable_id, "Value": 5}]}
+        refused(game_server.put_player(texts, people.ANN.id, report), 400, "read_only_variable", message)
+        refused(assign(texts, variable_id, "text"), 400, "bad_field")
+    assert everything(texts) == before
+
+
+def test_text_without_a_catalogue_cannot_be_replaced_by_a_number(texts: World) -> None:
+    texts.sql("DELETE FROM variables")
+    refused(assign(texts, TITLE, 5), 400, "read_only_variable")
+    assert texts.get(f"{ANN}/{TITLE}/value").json == {"value": 'Z\u00fcri "x"'}
+
+
+def test_integer_wins_over_a_text_of_the_same_variable(texts: World) -> None:
+    """The catalogue declared the variable as a text before, and as an integer now."""
+    entry = {"Id": TITLE, "Name": "Title", "Type": "Integer"}
+    assert game_server.put_catalogue(texts, "variables", [entry]).status == 200
+    texts.sql("INSERT INTO player_variables VALUES ($1, $2, 'Integer', 9)", people.ANN.id, TITLE)
+    assert [each["Value"] for each in texts.get(ANN).json if each["VariableId"] == TITLE] == [9]
+    assert texts.get(f"{ANN}/{TITLE}/value").json == {"value": 9}
+
+
+def test_catalogue_gives_back_the_types_of_text_and_decimal(texts: World) -> None:
+    listed = texts.get(f"{game_server.LINK}/catalogue/variables?pageSize=100", by="Server").json["Values"]
+    kinds = {each["Id"]: each["Type"] for each in listed}
+    assert (kinds[TITLE], kinds[RATE], kinds[KILLS.id], kinds[TUTORIAL.id]) == (
+        "String",
+        "Number",
+        "Integer",
+        "Boolean",
+    )
+    objects = texts.get("/api/v1/gameobjects/playervariable?pageSize=100").json["Values"]
+    numbers = {each["Id"]: each["Type"] for each in objects}
+    assert (numbers[TITLE], numbers[RATE], numbers[KILLS.id], numbers[TUTORIAL.id]) == (3, 4, 2, 1)

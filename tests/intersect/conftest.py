@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import intersect_extras
 import make_intersect
 from command_line import CommandLine
 from intersect_files import PLAYERS, IntersectFiles, Make
@@ -31,6 +32,31 @@ def files(kept: Callable[[str, int], Path], tmp_path: Path) -> Make:
         folder = tmp_path / f"{era}-{players}"
         shutil.copytree(kept(era, players), folder)
         return IntersectFiles(folder / "playerdata.db", folder / "gamedata.db", folder / "report.jsonl")
+
+    return copied
+
+
+@pytest.fixture(scope="session")
+def kept_whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    @cache
+    def made(era: str) -> Path:
+        folder = tmp_path_factory.mktemp("intersect")
+        make_intersect.make(folder, era, intersect_extras.MIN_PLAYERS)
+        intersect_extras.extend(folder, era)
+        return folder
+
+    return made
+
+
+@pytest.fixture
+def whole_files(kept_whole: Callable[[str], Path], tmp_path: Path) -> Make:
+    """Make copies of databases with guilds, logs and everything else that one Intersect version has."""
+
+    def copied(era: str = "0.8") -> IntersectFiles:
+        folder = tmp_path / f"{era}-whole"
+        shutil.copytree(kept_whole(era), folder)
+        made = (folder / name for name in ("playerdata.db", "gamedata.db", "report.jsonl", "logging.db"))
+        return IntersectFiles(*made)
 
     return copied
 

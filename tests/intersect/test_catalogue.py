@@ -41,13 +41,13 @@ def test_invalid_experience_overrides_are_ignored(level: str) -> None:
     assert catalogue.read_class(row).overrides == {3: 7}
 
 
-def test_variables_of_unsupported_types_are_listed() -> None:
+def test_types_of_variables() -> None:
     game = GameData()
     rows = [(ID[:-1] + str(number), f"v{number}", kind) for number, kind in enumerate((1, 2, 3, 4, None))]
     game.add("known_variables", "PlayerVariables", rows)
     types = [entry.type for entry in game.entries["known_variables"].values() if isinstance(entry, CatalogueVariable)]
-    assert types == ["Boolean", "Integer", "Integer"]
-    assert [line.id[-1] for line in game.report_entries] == ["2", "3"]
+    assert types == ["Boolean", "Integer", "String", "Number", "Integer"]
+    assert game.report_entries == []
 
 
 def test_invalid_and_duplicate_ids_are_listed() -> None:

@@ -6,7 +6,8 @@ import pytest
 from msgspec import structs
 
 from gamekeeper.game.inventory import NO_BUFFS, Stack
-from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer, parse_variable
+from gamekeeper.intersect import values
+from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer
 from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
 from gamekeeper.settings import Settings
 
@@ -176,7 +177,7 @@ def test_invalid_spells_are_listed() -> None:
         (COIN, '{"Type":2,"Value":null}', None, "its value is missing"),
         (COIN, None, None, "its value is missing"),
         (COIN, "?", None, "its value is missing"),
-        (COIN, '{"Type":3,"Value":"words"}', None, "text and fractional variables"),
+        (COIN, '{"Type":3,"Value":"words"}', None, "its value is a String, but its variable is an Integer"),
         (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
     ],
 )
@@ -196,10 +197,21 @@ def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None,
         ('{"Type":2,"Value":5}', 5),
         ('{"Type":1,"Value": true}', True),
         ('{"Type":1,"Value":0}', False),
-        ('{"Type":3,"Value":"words"}', None),
-        ('{"Type":4,"Value":1.5}', None),
-        ('{"Type":4,"Value":1}', None),
+        ('{"Type":3,"Value":"words"}', "words"),
+        ('{"Type":3,"Value":null}', None),
+        ('{"Type":3,"Value":5}', None),
+        ('{"Type":4,"Value":1.5}', 1.5),
+        ('{"Type":4,"Value":1}', 1.0),
+        ('{"Type":0,"Value":null}', None),
+        ('{"Type":2,"Value":1.5}', None),
         (f'{{"Type":2,"Value":{2**64}}}', None),
+        (f'{{"Type":2,"Value":{-(2**63)}}}', -(2**63)),
+        (f'{{"Type":2,"Value":{-(2**63) - 1}}}', None),
+        (-(2**63), -(2**63)),
+        (f'{{"Type":4,"Value":{"9" * 400}}}', None),
+        (f'{{"Type":4,"Value":-{"9" * 400}}}', None),
+        (f'{{"Type":4,"Value":{10**300}}}', 1e300),
+        ('{"Type":4,"Value":1e999}', None),
         (7, 7),
         ("7", 7),
         ("?", None),
@@ -207,9 +219,9 @@ def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None,
     ],
 )
 def test_values_of_variables(raw: Any, expected: Any) -> None:
-    found = parse_variable(raw)
+    found = values.parse_scalar(raw)
     assert found == expected
-    assert isinstance(found, bool) == isinstance(expected, bool)
+    assert type(found) is type(expected)
 
 
 def test_cached_stacks_keep_their_own_buffs() -> None:

@@ -61,6 +61,8 @@ def test_each_source_has_its_own_report(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     first, second = files("0.8", 3), files("0.8", 4)
+    for each in (first, second):  # rename all players, so that the reports have entries
+        change(each.players, "UPDATE Players SET Name = Name || ' the Bold'")
     command.says("import", "intersect", *first.options[:4], "--dry-run")
     told = [command.json("import", "intersect", *each.options[:4]) for each in (first, second)]
     reports = [Path(each["report"]) for each in told]

@@ -8,7 +8,8 @@ import pytest
 
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import indexes
+from gamekeeper.game.permissions import BUILTIN_ROLES
+from gamekeeper.store import indexes, roles
 from gamekeeper.store.engine import UnusableDatabase, Writing
 from gamekeeper.store.migrate import (
     SQL,
@@ -29,6 +30,7 @@ LATER = Migration(9000, "later", "CREATE TABLE later (id INTEGER);\n")
 ROWS = Statement("rows", {"": "SELECT number, name, checksum, applied_at FROM migrations ORDER BY number"})
 SQUASHED_ROWS = "UPDATE migrations SET name = 'erasures', checksum = $1 WHERE number = 18"
 FIRST_ROW = "INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, 'foundation', 'x', 0)"
+ENGINE_PERMISSIONS = 30  # number of the migration that gives built-in roles permissions for chat, commands and logs
 BROKEN = SECOND._replace(text="CREATE TABLE two (id INTEGER);\nCREATE TABLE two (id INTEGER);\n")
 
 
@@ -74,6 +76,21 @@ def test_two_processes_can_migrate_at_once(
 async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
     statement = Statement("test", {"": text})
     await keeper.store.write(lambda tx: tx.returning(statement, *values))
+
+
+def test_new_permissions_reach_built_in_roles_except_narrowed_ones(
+    keeper: Keeper, loop: asyncio.AbstractEventLoop
+) -> None:
+    older = [each for each in load_migrations() if each.number < ENGINE_PERMISSIONS]
+    loop.run_until_complete(migrate(keeper.store, older))
+    loop.run_until_complete(
+        execute(keeper, "DELETE FROM role_permissions WHERE role = 'api' AND permission <> 'players.read'")
+    )
+    loop.run_until_complete(migrate(keeper.store))
+    stored = loop.run_until_complete(roles.read_all(keeper.store))
+    assert stored["api"].permissions == {"players.read"}
+    for name in ("viewer", "moderator", "game master", "shop"):
+        assert stored[name].permissions == BUILTIN_ROLES[name].permissions
 
 
 def test_database_of_the_squashed_migrations_is_adopted_unchanged(

@@ -14,7 +14,7 @@ from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
 from gamekeeper.backup.making import sync_folder
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
-from gamekeeper.store import copies, indexes, lists
+from gamekeeper.store import copies, indexes, lists, logs
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Row, Writing
 from gamekeeper.store.migrate import MIGRATIONS_TABLE, AppliedMigration, apply_missing, load_migrations, read_applied
 
@@ -108,6 +108,7 @@ async def fill_database(
     for table, wanted in sums.items():
         await _read_back(tx, table, origin.columns[table], wanted, progress)
     await apply_missing(tx, engine, load_migrations())
+    await logs.recount(tx)
     await copies.continue_ledger(tx)
     return sums
 

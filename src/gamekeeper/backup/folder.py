@@ -59,6 +59,8 @@ NESTED_TABLES: Mapping[str, tuple[NestedTable, ...]] = {
         NestedTable("items", "slots", "player_id", many=True),
         NestedTable("spells", "known_spells", "player_id", many=True),
         NestedTable("variables", "player_variables", "player_id", many=True),
+        NestedTable("texts", "player_texts", "player_id", many=True),
+        NestedTable("guild", "guild_members", "player_id", many=False),
     ),
 }
 NESTED_NAMES = frozenset(part.table for parts in NESTED_TABLES.values() for part in parts)

@@ -17,10 +17,13 @@ from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
 # Tables that a backup leaves out. Reset codes are plain-text secrets that expire within minutes. Invitations that were
-# accepted or withdrawn after the backup must not be valid again. The counts of the ordered lists are recounted after a
-# restore. Migrations are in the manifest. Erased data is masked in the copy.
+# accepted or withdrawn after the backup must not be valid again. The counts of the ordered lists and of the logs are
+# recounted after a restore. Migrations are in the manifest. Erased data is masked in the copy.
 LEFT_OUT = frozenset(
-    {"resets", "invitations", "invitation_links", "lists", "list_blocks", "list_changes", "migrations", "erasures"}
+    {
+        *("resets", "invitations", "invitation_links", "migrations", "erasures"),
+        *("lists", "list_blocks", "list_changes", "log_counts"),
+    }
 )
 
 

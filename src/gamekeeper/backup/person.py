@@ -13,7 +13,7 @@ from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import Player
 from gamekeeper.http import codec, instants
-from gamekeeper.store import approvals, ledger, person, players, security
+from gamekeeper.store import approvals, ledger, leftovers, logs, person, player_texts, players, security
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.users import User
@@ -49,7 +49,10 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     file.write(b'{"account":' + codec.encode_user_record(user, codes=False))
     file.write(b',\n"characters":')
     await _write_list(file, _read_players(tx, characters))
+    file.write(b',\n"texts":')
+    await _write_list(file, _read_texts(tx, characters))
     for name, rows in (
+        ("guilds", await person.read_guilds(tx, user.id)),
         ("penalties", await person.read_penalties(tx, user.id)),
         ("roles", await person.read_roles(tx, user.id)),
         ("api_keys", await person.read_api_keys(tx, user.id)),
@@ -60,12 +63,19 @@ async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
         ("callers", await person.read_callers(tx, user.id)),
         ("approvals", await approvals.read_of_person(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),
+        ("log_addresses", await logs.read_addresses_of_person(tx, user.id)),
     ):
         file.write(b',\n"%b":%b' % (name.encode(), _encode([_to_object(each) for each in rows])))
+    kept = await leftovers.read_of_person(tx, user.id)
+    file.write(b',\n"leftovers":%b' % _encode([_to_object(each) | {"data": _to_raw(each.data)} for each in kept]))
     file.write(b',\n"tokens":')
     await _write_list(file, _read_tokens(tx, user.id))
     file.write(b',\n"security":')
     await _write_list(file, _read_events(tx, user.id))
+    file.write(b',\n"activity":')
+    await _write_list(file, _read_activity(tx, user.id))
+    file.write(b',\n"trades":')
+    await _write_list(file, _read_trades(tx, user.id))
     file.write(b',\n"changes":')
     known = {*(each.id for each in characters), *await ledger.find_deleted_of_user(tx, user.id)}
     changes = await _write_list(file, _read_changes(tx, user.id, known))
@@ -92,6 +102,13 @@ async def _read_players(tx: Reading, characters: Iterable[Player]) -> AsyncItera
         yield codec.encode_side(world.make_side(player)).encode()
 
 
+async def _read_texts(tx: Reading, characters: Iterable[Player]) -> AsyncIterator[bytes]:
+    """Yield the variables of the account's players that hold text or decimals."""
+    for player in characters:
+        for each in await player_texts.read_of_player(tx, player.id):
+            yield _encode({"player_id": player.id} | _to_object(each) | {"value": _to_raw(each.value)})
+
+
 async def _read_tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
     last = 0, lookup.ZERO_GUID
     while page := await person.read_tokens(tx, user_id, *last, PAGE):
@@ -106,6 +123,30 @@ async def _read_events(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
     while page := await security.read_of_person(tx, user_id, last, PAGE):
         for event in page:
             yield _encode(_to_object(event) | {"details": _to_raw(event.details)})
+        last = page[-1].at, page[-1].id
+
+
+async def _read_activity(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
+    """Yield the activity of an account in the game, oldest first; then entries that only have its name."""
+    last = 0, lookup.ZERO_GUID
+    while page := await logs.read_activity_of_person(tx, user_id, last, PAGE):
+        for entry in page:
+            yield _encode(_to_object(entry))
+        last = page[-1].at, page[-1].id
+    after = lookup.ZERO_GUID
+    while page := await logs.read_activity_naming_person(tx, user_id, after, PAGE):
+        for entry in page:
+            yield _encode(_to_object(entry))
+        after = page[-1].id
+
+
+async def _read_trades(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
+    """Yield the trades of an account's players, oldest first."""
+    last = 0, lookup.ZERO_GUID
+    while page := await logs.read_trades_of_person(tx, user_id, last, PAGE):
+        for trade in page:
+            sides = {"items": _to_raw(trade.items), "target_items": _to_raw(trade.target_items)}
+            yield _encode(_to_object(trade) | sides)
         last = page[-1].at, page[-1].id
 
 

@@ -86,7 +86,7 @@ async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
         access = await loader.fill(keeper, password)
         with progress.load_progress(players) as advance:
             await loader.load_players(keeper, players, advance)
-        await game_servers.keep_online(keeper)
+        await _start_game(keeper)
         return await _summarize(keeper, access)
     except (DatabaseUnavailable, ClaimTaken) as problem:  # not a wrong URL: the database was opened before
         why = str(problem).rstrip(".") or "another process is changing it"
@@ -94,6 +94,14 @@ async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
             f"Cannot load the demo data: {why}. Another process may be loading data: wait until it ends, then run the "
             "same command again. Data that was already loaded stays."
         )
+
+
+async def _start_game(keeper: Keeper) -> None:
+    """Bring players online. Store how far the game servers have read, so that the serving process misses no change."""
+    game = game_servers.DemoGame(keeper)
+    await game.keep_online()
+    await game.follow()
+    await keeper.feed.cursors.save()
 
 
 async def _summarize(keeper: Keeper, access: loader.DemoAccess) -> DemoSummary:

@@ -29,6 +29,9 @@ EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game 
 @click.command(epilog=f"Example: {EXAMPLE} --database sqlite:///game.db")
 @click.option("--players", required=True, metavar=SOURCE, help="playerdata.db, or mysql://user:password@host/database.")
 @click.option("--game", required=True, metavar=SOURCE, help="gamedata.db, or mysql://user:password@host/database.")
+@click.option(
+    "--logs", default=None, metavar=SOURCE, help="logging.db, or mysql://user:password@host/database. Optional."
+)
 @click.option("--dry-run", is_flag=True, help="Only report what would be imported. Changes and creates no database.")
 @click.option(
     "--report",
@@ -42,6 +45,7 @@ EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game 
 def intersect(
     players: str,
     game: str,
+    logs: str | None,
     dry_run: bool,  # noqa: FBT001 - click passes options by name
     report: Path | None,
     as_json: bool,  # noqa: FBT001 - see dry_run
@@ -51,10 +55,10 @@ def intersect(
 
     Supports Intersect 0.6 to 0.8, from SQLite files or MySQL databases, which are only read. Stop the game server and
     Gamekeeper first. To resume an interrupted import, run the same command again. Running it once more after the end
-    changes nothing. Accounts and players that already exist stay unchanged.
+    changes nothing. Existing accounts and players keep what they have.
     """
     loaded = terminal.load_settings(database)
-    with _report_failures(), closing(intersect_data.open_sources(players, game)) as data:
+    with _report_failures(), closing(intersect_data.open_sources(players, game, logs)) as data:
         path = report or Path(REPORT.format(data.fingerprint[:REPORT_DIGITS]))
         with closing(ReportFile(path, data.fingerprint)) as file, progress.bars() as moved:
             run = _import(loaded, data, file, moved, database, dry=dry_run)
@@ -108,6 +112,7 @@ def _print_outcome(run: ImportRun, *, as_json: bool) -> None:
                 "changed": run.had_work and not run.dry_run,
                 "tables": run.counts.to_dict(),
                 "report": run.report_path,
+                "old_log_entries": run.old_log_entries,
                 "do_not_add_up": _find_unaccounted(run.counts),
             }
         )
@@ -117,7 +122,16 @@ def _print_outcome(run: ImportRun, *, as_json: bool) -> None:
     click.echo(_describe_outcome(run))
     for name in _find_unaccounted(run.counts):
         click.echo(f"WARNING: not every row of {name} is accounted for. This is a bug: please report it.", err=True)
+    if run.old_log_entries:
+        click.echo(_describe_old_entries(run), err=True)
     click.echo(f"Skipped and altered rows are listed in {run.report_path}.")
+
+
+def _describe_old_entries(run: ImportRun) -> str:
+    return (
+        f"WARNING: {run.old_log_entries:,} log entries are older than {run.settings.log_days} days. `gamekeeper serve` "
+        "deletes them soon after its start. To keep them, set GAMEKEEPER_LOG_DAYS to more days before, or to 0 for all."
+    )
 
 
 def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:

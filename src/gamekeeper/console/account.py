@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import changes, pages, tokens
+from gamekeeper.console import changes, logs, pages, tokens
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.history import HistoryPage
+from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.permissions import find_powers
 from gamekeeper.game.players import Player
 from gamekeeper.game.roles import list_permissions
@@ -75,6 +76,7 @@ class AccountView(NamedTuple):
     history: HistoryPage
     roles: Mapping[str, Role]
     factors: list[SecondFactor]
+    recent: logs.RecentLogs | None  # None: the viewer may not read the logs
 
 
 async def show(request: Request) -> Response:
@@ -109,9 +111,12 @@ async def show(request: Request) -> Response:
         more_tokens=sight.tokens.next is not None,
         own=request.caller.token_id,
         sign_ins=sight.sign_ins,
+        recent=sight.recent,
         home=f"/console/accounts/{user.id}",
         operations=f"/api/v1/users/{user.id}",
-        changes=await changes.load_entries(request, sight.history.changes, sight.history.undone),
+        changes=await changes.load_entries(
+            request, sight.history.changes, sight.history.undone, sight.history.deliveries
+        ),
         older=sight.history.next,
         later="before" in request.query,
     )
@@ -165,6 +170,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
         roles=await roles.read_all(tx),
         factors=await second_factors.read_of_user(tx, user.id),
+        recent=await logs.load_recent(tx, request, LogFilter(user_id=user.id)),
     )
 
 

@@ -47,6 +47,8 @@ from gamekeeper.store.ledger import LedgerEntry
 
 BODY = "body."  # prefix of the form fields that become the body of the call
 LINES = "lines."  # after BODY: each line of the value is an entry of a list; without a value there is no list
+FLAG = "flag."  # after BODY: a boolean, as true or false
+TEXT = "text."  # after BODY: a text that may be empty; other empty values are left out
 TIME = "time."  # after BODY: a time in UTC, as browsers send it
 LIST = "["  # in the name of a form field: it is an entry of a list
 REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
@@ -161,6 +163,10 @@ def _read_body(fields: Mapping[str, str]) -> dict[str, object]:
             lists[name.removeprefix(LINES)] = [each.strip() for each in value.splitlines() if each.strip()]
         elif name.startswith(TIME) and value:
             body[name.removeprefix(TIME)] = _read_time(value)
+        elif name.startswith(FLAG):
+            body[name.removeprefix(FLAG)] = value == "true"
+        elif name.startswith(TEXT):
+            body[name.removeprefix(TEXT)] = value.replace("\r\n", "\n")
         elif value and not name.startswith(LINES):
             body[name] = value
     return body | lists

@@ -1,7 +1,12 @@
-"""The page of the game's catalogue: items, spells, variables, classes and maps."""
+"""The page of the game's catalogue: items, spells, variables, classes, maps and the game's other objects."""
+
+from typing import NamedTuple
+
+import msgspec
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import CatalogueQuery
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.http import paging, queries
 from gamekeeper.http.request import Request
@@ -9,6 +14,23 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
 MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
+
+MAX_SHOWN = 1_000  # characters of one further field of an entry that the page shows
+LABELS = {
+    "crafttables": gettext("Craft tables"),
+    "servervariables": gettext("Server variables"),
+    "guildvariables": gettext("Guild variables"),
+    "uservariables": gettext("Account variables"),
+    "time": gettext("Day and night"),
+}  # labels of the kinds whose name alone is no good label
+_details_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class DetailField(NamedTuple):
+    """A further field of a catalogue entry, as text."""
+
+    name: str
+    value: str
 
 
 async def show(request: Request) -> Response:
@@ -27,13 +49,27 @@ async def show(request: Request) -> Response:
         total, found = len(called), called[page.offset : page.offset + page.limit]
     else:
         total, found = await catalogue.load_page(store, kind, page.limit, page.offset)
+    found = await entries.add_details(store, kind, found)
     return pages.render(
         request,
         "catalogue.html",
         kind=kind,
-        kinds=list(entries.KINDS),
+        kinds={each: LABELS.get(each, each.capitalize()) for each in entries.KINDS},
         entries=found,
+        details={each.id: _list_details(each.details) for each in found},
         alone=bool(alone),
         part=lists.make_page(request, page, total, len(found), cut=bool(sought) and total >= MAX_MATCHES),
         sought=query.search,
     )
+
+
+def _list_details(details: str | None) -> list[DetailField]:
+    """List the further fields of an entry. A text is shown as it is, everything else as JSON."""
+    fields = _details_decoder.decode(details) if details else {}
+    return [DetailField(name, _show_value(value)) for name, value in fields.items()]
+
+
+def _show_value(value: msgspec.Raw) -> str:
+    decoded: object = msgspec.json.decode(value)
+    text = decoded if isinstance(decoded, str) else bytes(value).decode()
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

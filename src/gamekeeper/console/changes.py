@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import differences, pages, summaries, undos
+from gamekeeper.console import deliveries, differences, pages, summaries, undos
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES, QUERY
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.console.texts import gettext
-from gamekeeper.game import finder, history, lookup
+from gamekeeper.game import delivery_states, finder, history, lookup
+from gamekeeper.game.delivery_states import NO_STATES, States
 from gamekeeper.game.history import HistoryPage, Pause
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
 from gamekeeper.http import errors, queries, wire
@@ -44,7 +45,8 @@ ACCOUNT_KINDS = gettext("Accounts")
 KINDS: Mapping[str, tuple[str, ...]] = {
     gettext("Players"): history.PLAYER_KINDS,
     ACCOUNT_KINDS: history.ACCOUNT_KINDS,
-    gettext("The whole game"): history.GLOBAL_KINDS,
+    gettext("Commands to the game"): history.COMMAND_KINDS,
+    gettext("The whole game"): (*history.WORLD_KINDS, *history.GLOBAL_KINDS),
 }
 KIND_OPTIONS = [(group, [(kind, name_kind(kind)) for kind in kinds]) for group, kinds in KINDS.items()]
 
@@ -58,6 +60,7 @@ class HistoryEntry(NamedTuple):
     undoable: bool
     summary: str = ""  # one line instead of the differences of a created or deleted player
     is_cut: bool = False  # whether the list shows only a part of the change
+    delivered: Sequence[str] = ()  # sentences that say how far game servers have got with it
 
 
 async def show(request: Request) -> Response:
@@ -74,7 +77,7 @@ async def show(request: Request) -> Response:
         "changes.html",
         sought=sought,
         kinds=[each for each in KIND_OPTIONS if each[0] != ACCOUNT_KINDS or _sees_accounts(request)],
-        entries=await load_entries(request, page.changes, page.undone, is_short=True),
+        entries=await load_entries(request, page.changes, page.undone, page.deliveries, is_short=True),
         problem=refused.message if refused else "",
         reached=reached,
         newest="" if "before" not in request.query else build_address("/console/changes", sought),
@@ -92,10 +95,12 @@ async def show_change(request: Request) -> Response:
     wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
     together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, REQUEST_CHANGES)
     [entry] = await load_entries(request, [told], undone)
+    states = await delivery_states.load_states(store, [told], request.services.keeper.feed.cursors.find)
     return pages.render(
         request,
         "change.html",
         entry=entry,
+        delivered=deliveries.describe_states(states.get(told.seq, ()), is_short=False),
         before=_decode_side(told.before),
         after=_decode_side(told.after),
         others=[each for each in reversed(together) if each.seq != told.seq],
@@ -183,13 +188,21 @@ async def load_history(tx: Reading, request: Request, wanted: HistoryFilter, lim
     """Load a page of changes for the page of a player or account; none for viewers who may not read the audit log."""
     if not request.caller.permissions >= CHANGES:
         return HistoryPage([], {}, None)
-    return await history.load_page(tx, wanted, find_cursor(request), limit)
+    sent = request.services.keeper.feed.cursors.find
+    return await history.load_page(tx, wanted, find_cursor(request), limit, find_cursor=sent)
 
 
 async def load_entries(
-    request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], *, is_short: bool = False
+    request: Request,
+    changes: Sequence[HistoryChange],
+    undone: Mapping[int, int],
+    states: States = NO_STATES,
+    *,
+    is_short: bool = False,
 ) -> list[HistoryEntry]:
     """Load the differences of each change, and whether the caller can undo the change.
+
+    `states`: how far game servers have got with the changes; described beside each of them.
 
     `is_short`: load only the first differences of each change, and a summary of a created or deleted player.
     """
@@ -204,8 +217,17 @@ async def load_entries(
     lines = {told.seq: each for told, each in zip(compared, found, strict=True)}
     sides = {told.seq: each for told, each in zip(compared, decoded, strict=True)}
     undoable = await undos.find_undoable(request, changes, undone, sides, outlines)
+    delivered = {seq: deliveries.describe_states(each) for seq, each in states.items()}
     return [
-        HistoryEntry(told, (), undone.get(told.seq), told.seq in undoable, summed[told.seq], is_cut=True)
+        HistoryEntry(
+            told,
+            (),
+            undone.get(told.seq),
+            told.seq in undoable,
+            summed[told.seq],
+            is_cut=True,
+            delivered=delivered.get(told.seq, ()),
+        )
         if told.seq in summed
         else HistoryEntry(
             told,
@@ -213,6 +235,7 @@ async def load_entries(
             undone.get(told.seq),
             told.seq in undoable,
             is_cut=is_short and len(lines[told.seq]) > MOST_DIFFERENCES,
+            delivered=delivered.get(told.seq, ()),
         )
         for told in changes
     ]
@@ -235,7 +258,7 @@ async def _load_page(request: Request, sought: Mapping[str, str]) -> tuple[Histo
 
 async def _read_page(request: Request, wanted: HistoryFilter, cursor: int | None, limit: int) -> HistoryPage:
     async def read(tx: Reading, rest: Pause) -> HistoryPage:
-        return await history.load_page(tx, wanted, cursor, limit, rest)
+        return await history.load_page(tx, wanted, cursor, limit, rest, request.services.keeper.feed.cursors.find)
 
     return await request.read_in_pieces(read)
 

@@ -19,7 +19,9 @@ UNDO = "undo_change"
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
+MOST_SHOWN = 60  # characters of a variable's value that a button shows
 ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
+VARIABLES = "/api/v1/variables"
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
@@ -42,6 +44,9 @@ DIALOGS: Mapping[str, Dialog] = {
     "teach_spell": _same(_("Teach %(spell)s to %(name)s")),
     "forget_spell": _same(_("Remove %(spell)s from %(name)s")),
     "set_variable": Dialog(_("Set %(variable)s of %(name)s"), _("Set %(variable)s of %(name)s to %(value)s")),
+    "set_global_variable": Dialog(
+        _("Set %(variable)s of the server"), _("Set %(variable)s of the server to %(value)s")
+    ),
     "rename_player": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
     "set_level": Dialog(_("Set the level of %(name)s"), _("Set %(name)s to level %(level)s")),
     "set_class": Dialog(_("Set the class of %(name)s"), _("Set the class of %(name)s to %(class_name)s")),
@@ -117,12 +122,14 @@ async def load_facts(
         "username": sent.get("username", ""),
         "email": sent.get("new", sent.get("email", "")),
         "level": _group(sent.get("level", "")),
-        "value": BOOLEANS.get(sent.get("value", ""), _group(sent.get("value", ""))),
+        "value": _shorten(BOOLEANS.get(sent.get("value", "").lower(), _group(sent.get("value", "")))),
         "duration": _describe_duration(sent.get("duration", "0")) if route.name in TIMED else "",
     }
     wanted = {kind: sent[field] for field, kind in IN_BODY.items() if field in sent}
     if route.name == "set_variable":
         wanted["variables"] = params[1]
+    if route.name == "set_global_variable":
+        wanted["servervariables"] = params[0]
     names = {kind: await _find_catalogue_name(tx, kind, each) for kind, each in wanted.items()}
     item = names.get("items", "")
     return facts | {
@@ -130,12 +137,12 @@ async def load_facts(
         "items": f"{_group(sent.get('quantity', '1'))} {TIMES_SIGN} {item}",
         "spell": names.get("spells", ""),
         "class_name": names.get("classes", ""),
-        "variable": names.get("variables", ""),
+        "variable": names.get("variables") or names.get("servervariables", ""),
     }
 
 
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
-    if not params or route.path.startswith((ROLES, INVITATIONS)):
+    if not params or route.path.startswith((ROLES, INVITATIONS, VARIABLES)):
         return ""
     if route.path.startswith(KEYS):
         return (await api_keys.find(tx, params[0])).name
@@ -159,7 +166,12 @@ async def _find_catalogue_name(tx: Reading, kind: str, text: str) -> str:
 
 def _group(text: str) -> str:
     """Write a number with separators; leave every other text as it is."""
-    return f"{int(text):,}" if text.removeprefix("-").isdecimal() else text
+    return f"{int(text):,}" if len(text) <= MOST_SHOWN and text.removeprefix("-").isdecimal() else text
+
+
+def _shorten(text: str) -> str:
+    """Shorten a long value of a variable for the button of a dialog."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _describe_duration(days: str) -> str:

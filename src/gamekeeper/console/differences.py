@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from gamekeeper.console import pages
 from gamekeeper.console.texts import gettext, ngettext
@@ -66,6 +66,9 @@ LABELS = {
     "about": gettext("Description"),
     "read_only": gettext("Read only"),
     "suspended": gettext("Suspended"),
+    "foundingdate": gettext("Founded"),
+    "bankslotscount": gettext("Bank slots"),
+    "members": gettext("Changed members"),
     "upto": gettext("Deleted up to change"),
     "rows": gettext("Number of deleted changes"),
 }
@@ -94,9 +97,12 @@ VALUES: Mapping[str, Mapping[int, str]] = {  # fields whose numbers stand for wo
     "gender": {0: gettext("Male"), 1: gettext("Female")},
     "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
 }
+NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariables", "classes", "maps")
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
-TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at"})
-HIDDEN = frozenset({"id", "mail_id", "invitation_id"})  # fields that are not shown: their ids say nothing to people
+TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at", "foundingdate"})
+HIDDEN = frozenset(
+    {"id", "mail_id", "invitation_id", "guildid", "instanceid"}
+)  # fields that are not shown: their ids say nothing to people
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
 NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion
@@ -176,12 +182,14 @@ async def load_names(
     tx: Reading, sides: Iterable[ChangeSide], item_ids: Iterable[str | None] = (), *, sees_accounts: bool = False
 ) -> Names:
     """Load the names of all items, spells, accounts and other things in these changes, with one query per kind."""
-    wanted: dict[str, set[str]] = {kind: set() for kind in ("items", "spells", "variables", "classes", "maps")}
+    wanted: dict[str, set[str]] = {kind: set() for kind in NAMED_KINDS}
     wanted["items"].update(each for each in item_ids if each)
     owners: set[str] = set()
     for side in sides:
         wanted["items"].update([stack.item_id for stack in side.slots.values() if stack], side.sums)
         wanted["variables"].update(side.variables)
+        wanted["servervariables"].update(side.server_variables)
+        wanted["guildvariables"].update(variable for _, variable in side.guild_variables)
         if side.spells:
             wanted["spells"].update(spell for spell in side.spells.values() if spell)
         if side.player:
@@ -247,12 +255,16 @@ def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
         spells = (before.spells.get(slot), after.spells.get(slot))
         was, now = (names.of("spells", spell) if spell else NOTHING for spell in spells)
         yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
-    for each in _list_keys(before.variables, after.variables):
-        values = (before.variables.get(each), after.variables.get(each))
-        yield Difference(names.of("variables", each), *map(describe_value, values))
-    for each in _list_keys(before.sums, after.sums):
-        sums = (before.sums.get(each), after.sums.get(each))
-        yield Difference(names.of("items", each), *map(describe_value, sums))
+    yield from _pair_values("variables", before.variables, after.variables, names)
+    yield from _pair_values("servervariables", before.server_variables, after.server_variables, names)
+    first, second = ({each: value for (_, each), value in side.guild_variables.items()} for side in (before, after))
+    yield from _pair_values("guildvariables", first, second, names)
+    yield from _pair_values("items", before.sums, after.sums, names)
+
+
+def _pair_values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Names) -> Iterator[Difference]:
+    for each in _list_keys(before, after):
+        yield Difference(names.of(kind, each), describe_value(before.get(each)), describe_value(after.get(each)))
 
 
 def _list_keys(before: Mapping[K, object], after: Mapping[K, object]) -> Sequence[K]:
@@ -367,8 +379,8 @@ def _describe_field(name: str, value: object, names: Names) -> str:
         return names.of(CATALOGUE_KINDS[name], value)
     if name == "user_id":
         return names.accounts.get(str(value)) or describe_value(value)
-    if name in TIMES and isinstance(value, int):
-        return pages.format_time(format_instant(value))
+    if name in TIMES and isinstance(value, int | str):
+        return pages.format_time(value if isinstance(value, str) else format_instant(value))
     if name == "play_time_seconds" and isinstance(value, int):
         return gettext("%(hours)s h %(minutes)s min", hours=f"{value // 3600:,}", minutes=value % 3600 // 60)
     words = VALUES.get(name, {})

@@ -7,13 +7,14 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.console import differences, pages
+from gamekeeper.console.deliveries import MOST_OVERDUE
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
 from gamekeeper.http.health import make_readiness_query
 from gamekeeper.http.shared_query import SharedQuery
-from gamekeeper.store import mails, presence
+from gamekeeper.store import deliveries, mails, presence
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.history import HistoryFilter
 from gamekeeper.store.presence import GameServerRow
@@ -55,6 +56,7 @@ class Monitor:
         self._servers = SharedQuery(
             lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
         )
+        self._overdue = SharedQuery(self._count_overdue, SNAPSHOT_SECONDS)
         self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # numbers of online players, oldest first
         self.streams: Counter[str] = Counter()  # open event streams by account id
 
@@ -68,6 +70,14 @@ class Monitor:
     async def read_servers(self) -> list[GameServerRow]:
         """Return the game servers with their player counts. The data is at most one second old."""
         return await self._servers.get()
+
+    async def count_overdue(self) -> int:
+        """Count the overdue commands, up to MOST_OVERDUE. The number is at most one second old."""
+        return await self._overdue.get()
+
+    async def _count_overdue(self) -> int:
+        seconds = self._keeper.settings.delivery_warning_seconds
+        return len(await deliveries.read_overdue(self._keeper.store, seconds * 1000, MOST_OVERDUE))
 
     async def read_checks(self) -> list[HealthCheck]:
         """Return the quick health checks. All viewers share a result that is at most a few seconds old."""

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from gamekeeper.console import monitor, pages, state
 from gamekeeper.console.chart import Chart, make_chart
-from gamekeeper.console.menu import APPROVALS
+from gamekeeper.console.deliveries import MOST_OVERDUE
+from gamekeeper.console.menu import APPROVALS, SECURITY
 from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, OverviewSnapshot
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -21,8 +22,9 @@ class OverviewData(NamedTuple):
     snapshot: OverviewSnapshot | None  # player counts and latest changes; None: the database is unreachable
     checks: list[HealthCheck]
     requests: float  # requests per second
-    faults: float  # responses with status 500 and above, per second
+    faults: float  # responses with status 500 and above, except 501, per second
     charts: dict[str, Chart]
+    overdue: int | None = None  # commands that no game server has acknowledged in time; None: not shown
     waiting: int | None = None  # changes that wait for approval, at most MOST_WAITING; None: not shown
 
     @property
@@ -42,6 +44,8 @@ class OverviewData(NamedTuple):
             found |= {name: f"{number:,}" for name, number in numbers.items() if number is not None}
         if self.waiting is not None:
             found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
+        if self.overdue is not None:
+            found["overdue"] = f"{self.overdue}" if self.overdue < MOST_OVERDUE else f"{MOST_OVERDUE - 1}+"
         return found | {f"{name}-most": f"{each.maximum:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
 
 
@@ -52,10 +56,12 @@ async def show(request: Request) -> Response:
 
 async def load_data(request: Request) -> OverviewData:
     heart, pace = state.get_state(request).monitor, request.services.metrics.request_rates
-    checks, waiting = await heart.read_checks(), None
+    checks, waiting, overdue = await heart.read_checks(), None, None
     try:
         if request.caller.permissions >= APPROVALS:
             waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
+        if request.caller.permissions >= SECURITY:
+            overdue = await heart.count_overdue()
         seen = await heart.read_snapshot(request.caller.permissions)
         seen = seen if "audit.read" in request.caller.permissions else seen._replace(latest="")
     except DatabaseUnavailable:
@@ -66,4 +72,6 @@ async def load_data(request: Request) -> OverviewData:
         "requests": make_chart([each.requests / BUCKET_SECONDS for each in groups]),
         "faults": make_chart([each.faults / BUCKET_SECONDS for each in groups]),
     }
-    return OverviewData(seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, waiting)
+    return OverviewData(
+        seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, overdue, waiting
+    )

@@ -1,24 +1,29 @@
 """The page of one player: its data, items and history. It also shows earlier states and deleted players."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import account, changes, differences, grids, pages
+from gamekeeper.console import account, changes, differences, grids, logs, pages
 from gamekeeper.console.differences import Names
+from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.menu import CHANGES
-from gamekeeper.game import history, lookup
+from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import HistoryPage, PointInTime
 from gamekeeper.game.lists import Ranking
+from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.players import Player, make_player
 from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.game.values import BOOLEAN, INTEGER
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.http.wire.history import ThenQuery
-from gamekeeper.store import catalogue, presence, users
+from gamekeeper.store import catalogue, guilds, presence, users
+from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.guilds import Guild, GuildMember
 from gamekeeper.store.history import OF_PLAYER, HistoryChange, HistoryFilter
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
@@ -27,6 +32,7 @@ NEIGHBOURS = 3  # players shown above and below this one in the ranking
 CHANGES_PER_PAGE = 20  # audit log changes per page of the player's history
 MAX_CHOICES = 1_000  # entries in each select list, of classes and of variables
 ERASED_NAME = "(erased)"
+ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
 
 
 class PlayerView(NamedTuple):
@@ -40,9 +46,13 @@ class PlayerView(NamedTuple):
     owner: User | None
     viewer: User | None
     server: str | None
+    membership: GuildMember | None  # None: no guild, or the viewer looks at an earlier state or a deleted player
+    guild: Guild | None
     history: HistoryPage
     classes: list[catalogue.CatalogueEntry]
-    variables: list[catalogue.CatalogueEntry]
+    variables: list[catalogue.CatalogueEntry]  # those that can be set
+    texts: list[ShownVariable]  # the player's variables that hold text or decimals
+    recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
 
 
 class Neighbour(NamedTuple):
@@ -61,7 +71,7 @@ async def show(request: Request) -> Response:
     )
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.history.changes]
-    entries = await changes.load_entries(request, told, sight.history.undone)
+    entries = await changes.load_entries(request, told, sight.history.undone, sight.history.deliveries)
     home, at = f"/console/players/{player.id}", {"at": request.query.get("at", "")}
     return pages.render(
         request,
@@ -77,13 +87,15 @@ async def show(request: Request) -> Response:
         neighbours=_list_neighbours(standing, request.services.keeper.changes.codec) if standing else [],
         grids=grids.make_grids(sight.holdings, sight.names, request.services.keeper.settings, equipment),
         stats=list(zip(grids.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
-        variables=_sort_variables(sight.holdings.variables, sight.names),
+        variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),
         days=account.DURATIONS,
         deletion=entries.pop(0) if sight.deletion else None,
         entries=[each._replace(undoable=each.undoable and not then) for each in entries],
         newest=changes.build_address(home, at) if "before" in request.query else "",
         older=changes.build_address(home, at, before=str(sight.history.next)) if sight.history.next else "",
+        recent=sight.recent,
+        name_rank=name_rank,
         max_level=request.services.keeper.settings.max_level,
     )
 
@@ -100,7 +112,8 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
     else:
         _, world = await history.load_state_at(tx, player.id, moment, spelling, rest)
         held = world.make_side(player)
-    wanted = seen._replace(whose=player.id)
+    wanted, then = seen._replace(whose=player.id), moment != PointInTime()
+    membership = None if then else (await guilds.read_memberships(tx, [player.id])).get(player.id)
     return PlayerView(
         player=player,
         record=record,
@@ -110,9 +123,13 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
         owner=await users.find_by_id(tx, player.user_id),
         viewer=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),
+        membership=membership,
+        guild=await guilds.find(tx, membership.guild_id) if membership else None,
         history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
-        variables=await catalogue.read_page(tx, "variables", MAX_CHOICES, 0),
+        variables=[each for each in await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if _is_settable(each)],
+        texts=[] if then or record is None else await _load_texts(tx, player.id),
+        recent=None if then else await logs.load_recent(tx, request, LogFilter(player_id=player.id)),
     )
 
 
@@ -156,7 +173,28 @@ def _list_neighbours(found: Ranking, spelling: Codec) -> list[Neighbour]:
     return [Neighbour(rank, spelling.decode_player(each.document, each.last_online)) for rank, each in ranked]
 
 
-def _sort_variables(held: Mapping[str, int | bool | None], names: Names) -> list[tuple[str, str, int | bool]]:
+def _is_settable(variable: catalogue.CatalogueEntry) -> bool:
+    return isinstance(variable, catalogue.CatalogueVariable) and variable.type in {BOOLEAN, INTEGER}
+
+
+async def _load_texts(tx: Reading, player_id: str) -> list[ShownVariable]:
+    """Load the player's variables that hold text or decimals."""
+    found = await variable_rows.read_all_of_player(tx, player_id)
+    texts = [each for each in found if each.text is not None]
+    named = await catalogue.find_by_ids(tx, "variables", {each.variable_id for each in texts}) if texts else {}
+    return [
+        (
+            each.variable_id,
+            named[each.variable_id].name if each.variable_id in named else each.variable_id,
+            variables.read_any_value(each),
+        )
+        for each in texts
+    ]
+
+
+def _sort_variables(
+    held: Mapping[str, int | bool | None], names: Names, texts: Sequence[ShownVariable]
+) -> list[ShownVariable]:
     """Return the player's variables as (id, name, value), sorted by name."""
-    found = [(names.of("variables", each), each, value) for each, value in held.items() if value is not None]
-    return [(each, name, value) for name, each, value in sorted(found)]
+    found = [(each, names.of("variables", each), value) for each, value in held.items() if value is not None]
+    return sorted([*found, *texts], key=lambda each: (each[1], each[0]))

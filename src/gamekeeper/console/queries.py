@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.request import Request
+from gamekeeper.http.wire.guilds import GuildSort, MemberSort
 from gamekeeper.http.wire.history import Cursor, find_start
 from gamekeeper.http.wire.lists import Direction, PageQuery, PageSize, Search
 from gamekeeper.http.wire.mails import MailsBefore
@@ -27,6 +28,14 @@ class CatalogueQuery(PageQuery, frozen=True):
 
 class ListQuery(CatalogueQuery, frozen=True):
     sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
+
+
+class GuildListQuery(ListQuery, frozen=True):
+    sortBy: GuildSort = "name"  # noqa: N815 - name of the API's query parameter
+
+
+class RosterQuery(ListQuery, frozen=True):
+    sortBy: MemberSort = "guildrank"  # noqa: N815 - name of the API's query parameter
 
 
 class RankingQuery(Struct, frozen=True):

@@ -24,10 +24,15 @@ from gamekeeper.game.effects import (
     UserUnmuted,
     VariablesSet,
 )
+from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, users
 from gamekeeper.store.ledger import LedgerEntry
 
+SERVER_NAMES = {
+    ServerVariablesSet.kind: gettext("the server"),
+    GuildVariablesSet.kind: gettext("a guild"),
+}  # kinds of changes that are about no player or account
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
 
@@ -45,7 +50,8 @@ async def describe(request: Request, seq: int, entries: Sequence[LedgerEntry]) -
     read, store = request.services.keeper.changes.codec.decode_side, request.services.keeper.store
     first = entries[0]
     before, after = read(first.before or "{}"), read(first.after or "{}")
-    name = await _find_name(request, first) or str((before.player or after.player).get("name", ""))
+    name = SERVER_NAMES.get(first.kind) or await _find_name(request, first)
+    name = name or str((before.player or after.player).get("name", ""))
     undo = Undo(before, after, await differences.load_names(store, [before, after]), name)
     title = gettext("Undo change %(seq)s of %(name)s", seq=seq, name=name)
     return title, BUTTONS.get(first.kind, _restore_values)(undo)
@@ -101,6 +107,16 @@ def _restore_variables(undo: Undo) -> str:
     return text % {**facts, "name": undo.name}
 
 
+def _restore_server_variables(undo: Undo) -> str:
+    [each, *others] = undo.after.server_variables
+    if others:
+        return gettext("Undo: restore the variables of the server")
+    facts = {"variable": undo.names.of("servervariables", each)}
+    if undo.after.server_variables[each] is None:
+        return gettext("Undo: clear %(variable)s of the server", **facts)
+    return gettext("Undo: set %(variable)s of the server back to its former value", **facts)
+
+
 def _restore_values(undo: Undo) -> str:
     before, after, name = undo.before.player, undo.after.player, undo.name
     wanted = {field: value for field, value in after.items() if before.get(field) != value}
@@ -127,6 +143,8 @@ BUTTONS: Mapping[str, Callable[[Undo], str]] = {  # text of the button, by the k
     "spell_forgotten": _restore_spells,
     "spells_set": _restore_spells,
     VariablesSet.kind: _restore_variables,
+    ServerVariablesSet.kind: _restore_server_variables,
+    GuildVariablesSet.kind: lambda _: gettext("Undo: restore the variables of a guild"),
     PlayerChanged.kind: _restore_values,
     PlayerCreated.kind: _fill(_("Undo: restore %(name)s")),
     PlayerDeleted.kind: _fill(_("Undo: delete %(name)s with everything it owns")),

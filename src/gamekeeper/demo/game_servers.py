@@ -1,38 +1,126 @@
-"""Two simulated game servers of the demo, which keep a dozen players online."""
+"""Two simulated game servers of the demo: they keep a dozen players online, and carry out and acknowledge commands."""
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
+
+import msgspec
 
 from gamekeeper import app, opening
 from gamekeeper.demo.names import stable_id
-from gamekeeper.demo.world import GAME_SERVERS
-from gamekeeper.game import presence
+from gamekeeper.demo.world import API_ACCOUNT, GAME_SERVERS
+from gamekeeper.game import deliveries, link, presence
 from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.feed import FeedQuery
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.link import PlayerReport
+from gamekeeper.game.refusals import ChangesTrimmed, CursorAhead, Refusal
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.settings import Settings
+from gamekeeper.store import deliveries as delivery_rows
 from gamekeeper.store import presence as presence_rows
+from gamekeeper.store.deliveries import APPLIED, FAILED, Acknowledgement
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.feed import FeedRow
 
 LEASE_SECONDS = 60  # far more than RENEW_SECONDS, so that the players stay online on a machine that is busy for a while
 RENEW_SECONDS = 2.0
-LINK_INTENT = Intent(request_id="demo", over_link=True)
+FOLLOW_SECONDS = 0.5  # interval between two reads of the change feed
+CHANGES_PER_READ = 500
+ACCOUNT_ID = stable_id("user", API_ACCOUNT)  # account of the game servers
+LINK_INTENT = Intent(request_id="demo", over_link=True, actor_id=ACCOUNT_ID)
+THROWN_OUT = ("user_kicked", "user_banned")
+WARPED = "player_warped"
+FIELDS = {"MapId": "map_id", "X": "x", "Y": "y"}  # field of a warp → attribute of a player
 
 
 def build(settings: Settings) -> Asgi:
-    """Build the demo's HTTP app, with a job that keeps players online on its simulated game servers."""
+    """Build the demo's HTTP app, with jobs that simulate its game servers."""
     keeper = opening.build_keeper(settings)
-    return app.build(keeper, [(RENEW_SECONDS, partial(keep_online, keeper))])
+    game = DemoGame(keeper)
+    return app.build(keeper, [(RENEW_SECONDS, game.keep_online), (FOLLOW_SECONDS, game.follow)])
 
 
-async def keep_online(keeper: Keeper) -> None:
-    """Renew the demo servers' leases. Log players in only if a server has none: players kicked by hand stay offline."""
-    for server, names in GAME_SERVERS.items():
-        beat = partial(presence.heartbeat, server=server, lease_ms=LEASE_SECONDS * 1000)
-        done = await keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
-        if done.answer == b"0":
-            ids = [stable_id("player", name) for name in names]
-            await keeper.changes.apply(LINK_INTENT, partial(_join, server=server, ids=ids), lambda _: b"")
+class DemoGame:
+    """The demo's game: all of its game servers in one process."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._cursors: dict[str, int] = {}  # game server → number up to which it has applied all changes
+
+    async def keep_online(self) -> None:
+        """Renew the leases. Log players in only if a server has none: players who were kicked stay offline."""
+        for server, names in GAME_SERVERS.items():
+            beat = partial(presence.heartbeat, server=server, lease_ms=LEASE_SECONDS * 1000)
+            receipt = partial(beat, applied=self._cursors.get(server))
+            try:
+                done = await self._keeper.changes.apply(LINK_INTENT, receipt, lambda state: b"%d" % state[1])
+            except CursorAhead:  # the newest changes were trimmed
+                done = await self._keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
+            if done.answer == b"0":
+                ids = [stable_id("player", name) for name in names]
+                await self._keeper.changes.apply(LINK_INTENT, partial(_join, server=server, ids=ids), lambda _: b"")
+
+    async def follow(self) -> None:
+        """Read the new changes of the feed, and carry out the commands among them."""
+        for server in GAME_SERVERS:
+            try:
+                await self._follow_as(server)
+            except (ChangesTrimmed, CursorAhead):
+                self._cursors[server] = await self._find_present()
+
+    async def _follow_as(self, server: str) -> None:
+        if server not in self._cursors:  # go on after the last run of the demo, unless its lease has expired
+            stored = await delivery_rows.read_cursors(self._keeper.store, [server])
+            self._cursors[server] = stored.get(server) or await self._find_present()
+        page = await self._keeper.feed.read_changes(_make_query(self._cursors[server], server))
+        for change in page.changes:
+            if change.target is not None and not change.target.expired:
+                await self._carry_out(server, change)
+        self._cursors[server] = page.next
+
+    async def _find_present(self) -> int:
+        return (await self._keeper.feed.read_changes(_make_query(None, None))).next
+
+    async def _carry_out(self, server: str, command: FeedRow) -> None:
+        """Carry out a command and acknowledge it in one transaction, so that it happens exactly once."""
+        try:
+            await self._keeper.changes.apply(
+                LINK_INTENT, partial(self._decide, server=server, command=command), lambda _: b""
+            )
+        except Refusal as refusal:
+            failed = [Acknowledgement(command.seq, FAILED, refusal.message[:255])]
+            await self._keeper.changes.apply(
+                LINK_INTENT, partial(deliveries.acknowledge, server=server, acks=failed), lambda _: b""
+            )
+
+    async def _decide(self, tx: Reading, server: str, command: FeedRow) -> Decision[None]:
+        done: Sequence[Any] = ()
+        if command.player_id and command.kind in THROWN_OUT:
+            done = (await presence.leave(tx, server, [command.player_id])).changes
+        elif command.player_id and command.kind == WARPED:
+            done = (await self._warp(tx, command.player_id, command.after or b"{}")).changes
+        acks = [Acknowledgement(command.seq, APPLIED, None)]
+        return Decision([*done, *(await deliveries.acknowledge(tx, server, acks)).changes], None)
+
+    async def _warp(self, tx: Reading, player_id: str, after: str | bytes) -> Decision[Any]:
+        """Report a warped player's new place."""
+        told: dict[str, object] = msgspec.json.decode(after)
+        report = PlayerReport(fields={FIELDS[name]: value for name, value in told.items() if name in FIELDS})
+        codec, settings = self._keeper.changes.codec, self._keeper.settings
+        return await link.put_player(tx, player_id, report, settings, codec, account_id=ACCOUNT_ID)
+
+
+def _make_query(after: int | None, server: str | None) -> FeedQuery:
+    return FeedQuery(
+        after,
+        CHANGES_PER_READ,
+        wait_seconds=0,
+        account_id=ACCOUNT_ID,
+        include_own=False,
+        epoch=None,
+        server=server,
+    )
 
 
 async def _join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:

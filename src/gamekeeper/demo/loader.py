@@ -4,10 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from gamekeeper.demo import sample_players, world
+from gamekeeper.demo import sample_guilds, sample_logs, sample_players, world
 from gamekeeper.demo.names import numbered_id, stable_id
-from gamekeeper.game import accounts, catalogue, passwords, tokens
-from gamekeeper.game.bulk_loads import pause_gc
+from gamekeeper.game import accounts, catalogue, logs, passwords, tokens
+from gamekeeper.game.bulk_loads import (
+    load_guild_variables,
+    load_guilds,
+    load_memberships,
+    load_server_variables,
+    pause_gc,
+)
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import (
     DROP_INDEXES,
@@ -53,6 +59,7 @@ async def fill(keeper: Keeper, password: str) -> DemoAccess:
     sent = passwords.hash_for_wire(password)
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
+        await _create_guilds(keeper)
     await _set_password(keeper, sent)
     api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
     pair = await tokens.issue_for_service(keeper, api, TOKEN_HOURS, read_only=False)
@@ -127,10 +134,29 @@ async def _create(keeper: Keeper, sent: str) -> None:
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
                 "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
             )
-        changes: list[Change | Unlogged] = []
+        changes: list[Change | Unlogged] = [load_server_variables(world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
-        return Decision([*changes, *_build_accounts(hashes)], None)
+        activity, trades = sample_logs.build_logs(await clock.now(tx))
+        logged = [await logs.add_activity(tx, activity), await logs.add_trades(tx, trades)]
+        written = [each for decision in logged for each in decision.changes]
+        return Decision([*changes, *_build_accounts(hashes), *written], None)
+
+    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
+
+
+async def _create_guilds(keeper: Keeper) -> None:
+    guilds, members = sample_guilds.build_guilds()
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision(
+            [
+                load_guild_variables(world.GUILD_VARIABLES),
+                load_guilds(guilds, ()),
+                load_memberships(members, ()),
+            ],
+            None,
+        )
 
     await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 

@@ -3,19 +3,30 @@
 from typing import NamedTuple
 
 from gamekeeper.demo.names import stable_id
-from gamekeeper.game.rows import BOOLEAN, INTEGER
+from gamekeeper.game.values import BOOLEAN, INTEGER, STRING
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
+from gamekeeper.store.guild_variables import GuildVariable
+from gamekeeper.store.server_variables import ServerVariable
 from gamekeeper.store.users import Powers
+
+# further fields of some items, as JSON; ItemType: 1 equipment, 2 consumable, 3 currency
+DETAILS = {
+    "Silver Mark": '{"Description":"The coin of Harrowmere.","ItemType":3,"Rarity":0,"Price":1}',
+    "Healing Draught": '{"Description":"Heals 40 health.","ItemType":2,"Rarity":1,"Price":25,"VitalsGiven":[40,0]}',
+    "River Opal": '{"Description":"Jewellers pay well for it.","ItemType":0,"Rarity":3,"Price":300}',
+    "Broadsword": '{"Description":"Heavy, but it lasts.","ItemType":1,"Rarity":2,"Price":180,"Damage":14}',
+    "Yew Bow": '{"Description":"Needs arrows.","ItemType":1,"Rarity":2,"Price":160,"Damage":11,"TwoHanded":true}',
+}
 
 
 def _stack(name: str, most: int | None = None) -> CatalogueItem:
-    return CatalogueItem(stable_id("item", name), name, stackable=True, max_stack=most, bag_slots=0, icon=_icon(name))
+    icon, details = _icon(name), DETAILS.get(name)
+    return CatalogueItem(stable_id("item", name), name, True, most, 0, icon, details)
 
 
 def _piece(name: str, bag_slots: int = 0) -> CatalogueItem:
-    return CatalogueItem(
-        stable_id("item", name), name, stackable=False, max_stack=None, bag_slots=bag_slots, icon=_icon(name)
-    )
+    icon, details = _icon(name), DETAILS.get(name)
+    return CatalogueItem(stable_id("item", name), name, False, None, bag_slots, icon, details)
 
 
 def _icon(name: str) -> str:
@@ -78,6 +89,17 @@ CATALOGUE: dict[str, list[CatalogueEntry]] = {
     "maps": [*MAPS],
 }
 
+SERVER_VARIABLES = tuple(
+    ServerVariable(stable_id("server variable", name), name, kind, text_id, folder, value, 0)
+    for name, kind, text_id, folder, value in (
+        ("Double Experience", INTEGER, "dxp", "Events", "10"),
+        ("Harbour Open", BOOLEAN, "harbour", "", "true"),
+        ("Message of the Day", STRING, "motd", "", None),
+    )
+)
+
+GUILD_VARIABLES = (GuildVariable(stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),)
+
 
 class DemoClass(NamedTuple):
     id: str
@@ -132,6 +154,13 @@ ACCOUNTS: dict[str, tuple[str, ...]] = {
     "Mirabel": ("Rosalind",),
     "Nathaniel": ("Sigrun", "Tamsin"),
     "Octavia": ("Undrel", "Verity", "Wulfric"),
+}
+# Guilds with their members; the first one owns the guild.
+GUILDS: dict[str, tuple[str, ...]] = {
+    "Harbour Watch": ("Aldwyn", "Dorrick", "Gwendry", "Jorunn", "Maelis", "Orsolya", "Ulfgar"),
+    "The Lantern Company": ("Farrokh", "Elowen", "Lysander", "Vashti"),
+    "Thornwood Rangers": ("Kestrin", "Thessaly", "Wynstan", "Emrys", "Sigrun", "Tamsin"),
+    "Salt and Silver": ("Yorick", "Balthus"),
 }
 MUTED = {"Grizelda": "Sold the same Strongbox to eleven people in the Lantern Quarter."}
 BANNED = {"Leopold": "Collected the toll on a bridge that is not his."}

@@ -1,6 +1,6 @@
 """Run all checks of the doctor, in order."""
 
-from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
+from gamekeeper.doctor import accounts, bags, guilds, imports, ledger, lists, players, settings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
@@ -74,6 +74,7 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
     if await lists.check_indexes(tx, found, keeper.store.engine):
         await lists.check(tx, found, progress)
     await bags.check(tx, found)
+    await guilds.check(tx, found)
     await bags.check_sizes(tx, found, keeper.settings)
     await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
     return found.all()

@@ -1,6 +1,6 @@
 """Compare each player's items, spells and variables in the tables with the ledger, slot by slot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -11,10 +11,12 @@ from gamekeeper.game import rows
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
-from gamekeeper.store import items, ledger, spells, variables
+from gamekeeper.game.values import NUMBER, STRING
+from gamekeeper.store import items, ledger, player_texts, spells, variables
 from gamekeeper.store.engine import Reading, Row
 
 SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
+_JSON_TYPES = {STRING: str, NUMBER: float}  # type of a variable → type of its value in JSON
 NOTHING = "nothing"
 # a slot, spell or variable of a player: name of the doctor's check, and description for people
 Place = tuple[str, str]
@@ -77,12 +79,26 @@ async def check(
     assigned: dict[str, list[variables.AssignedVariable]] = {}
     for variable in await variables.read_between(tx, first, last):
         assigned.setdefault(variable.player_id, []).append(variable)
+    _check_texts(found, names, await player_texts.read_between(tx, first, last))
     for player_id, name in names.items():
         if player_id in told:
             held = describe(slots.get(player_id, ()), known.get(player_id, ()), assigned.get(player_id, ()))
             _compare(
                 found, f"Player {name} ({player_id})", told[player_id].describe_places(player_id), held, told[player_id]
             )
+
+
+def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[player_texts.AssignedText]) -> None:
+    """Check that variables with text and decimals can be read. An import wrote them, so the audit log has none."""
+    for each in texts:
+        try:
+            msgspec.json.decode(each.value, type=_JSON_TYPES[each.type])
+        except msgspec.DecodeError:
+            who = f"Player {names.get(each.player_id, '')} ({each.player_id})"
+            message = (
+                f"{who}: variable {each.variable_id} is of type {each.type}, but its value is not. {REPAIR_ADVICE}"
+            )
+            found.add(ERROR, VARIABLES, message)
 
 
 async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, LedgerHoldings]:

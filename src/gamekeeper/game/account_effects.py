@@ -312,6 +312,8 @@ class GameNotified(_UserChange):
     kind: str  # kind of notice for the game: user_kicked, user_banned, user_muted, user_unmuted
     player_id: str
     details: Mapping[str, object]
+    servers: Sequence[str]  # the game server that has the player
+    life_ms: ClassVar[int | None] = None  # told until the game server has applied it
 
     def whose(self) -> SubjectIds:
         return self.player_id, self.user.id

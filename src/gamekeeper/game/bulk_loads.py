@@ -2,11 +2,17 @@
 
 import contextlib
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from gamekeeper.game.effects import Unlogged
-from gamekeeper.store import imports
+from gamekeeper.store import guild_variables, guilds, imports, leftovers, logs, player_texts, server_variables
 from gamekeeper.store.engine import Writing
+from gamekeeper.store.guild_variables import GuildValue, GuildVariable
+from gamekeeper.store.guilds import GuildColumns, GuildMember
+from gamekeeper.store.leftovers import Leftover
+from gamekeeper.store.logs import ActivityEntry, TradeEntry
+from gamekeeper.store.player_texts import AssignedText
+from gamekeeper.store.server_variables import ServerVariable
 
 
 @contextlib.contextmanager
@@ -24,5 +30,71 @@ def save_progress(state: imports.ImportState) -> Unlogged:
 
     async def effect(tx: Writing) -> None:
         imports.save(tx, state)
+
+    return Unlogged(effect)
+
+
+def load_leftovers(owners: str, rows: Sequence[Leftover]) -> Unlogged:
+    """Return the effect that stores leftovers of an import. No rule uses them, so they are not in the audit log."""
+
+    async def effect(tx: Writing) -> None:
+        leftovers.load(tx, owners, rows)
+
+    return Unlogged(effect)
+
+
+def load_server_variables(variables: Sequence[ServerVariable]) -> Unlogged:
+    """Return the effect that stores imported variables of the server with their values."""
+
+    async def effect(tx: Writing) -> None:
+        server_variables.load(tx, variables)
+
+    return Unlogged(effect)
+
+
+def load_guild_variables(variables: Sequence[GuildVariable]) -> Unlogged:
+    """Return the effect that stores imported declarations of guilds' variables."""
+
+    async def effect(tx: Writing) -> None:
+        guild_variables.load(tx, variables)
+
+    return Unlogged(effect)
+
+
+def load_guilds(imported: Sequence[GuildColumns], values: Sequence[GuildValue]) -> Unlogged:
+    """Return the effect that stores imported guilds, still without members, and the values of their variables."""
+
+    async def effect(tx: Writing) -> None:
+        guilds.load(tx, imported)
+        guild_variables.load_values(tx, values)
+
+    return Unlogged(effect)
+
+
+def load_memberships(members: Sequence[GuildMember], texts: Sequence[AssignedText]) -> Unlogged:
+    """Return the effect that puts imported players into their guilds, and stores their text and fractions."""
+
+    async def effect(tx: Writing) -> None:
+        guilds.load_members(tx, members)
+        guilds.recount(tx, sorted({each.guild_id for each in members}))
+        player_texts.load(tx, texts)
+
+    return Unlogged(effect)
+
+
+def load_activity(entries: Sequence[ActivityEntry]) -> Unlogged:
+    """Return the effect that stores imported entries of the log of activity. They are not changes, but a log."""
+
+    async def effect(tx: Writing) -> None:
+        await logs.add_activity(tx, entries)
+
+    return Unlogged(effect)
+
+
+def load_trades(entries: Sequence[TradeEntry]) -> Unlogged:
+    """Return the effect that stores imported entries of the log of trades."""
+
+    async def effect(tx: Writing) -> None:
+        await logs.add_trades(tx, entries)
 
     return Unlogged(effect)

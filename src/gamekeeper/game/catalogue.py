@@ -1,4 +1,4 @@
-"""The game's catalogue of items, spells, variables, classes and maps, which the game servers send."""
+"""The game's catalogue of items, spells, variables, classes, maps and other objects, which the game servers send."""
 
 from collections.abc import Sequence
 
@@ -27,6 +27,28 @@ async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[i
     return await store.read(look)
 
 
+async def load_detailed_page(
+    store: Store, kind: str, limit: int, offset: int
+) -> tuple[int, list[catalogue.CatalogueEntry]]:
+    """Return what `load_page` returns, with the details of the entries."""
+
+    async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
+        found = await catalogue.read_page(tx, kind, limit, offset)
+        return await catalogue.count(tx, kind), await catalogue.add_details(tx, kind, found)
+
+    return await store.read(look)
+
+
+async def find_detailed(store: Store, kind: str, own_id: str) -> catalogue.CatalogueEntry | None:
+    """Return the entry with an id, with its details."""
+
+    async def look(tx: Reading) -> list[catalogue.CatalogueEntry]:
+        found = await catalogue.find_by_ids(tx, kind, [own_id])
+        return await catalogue.add_details(tx, kind, [*found.values()])
+
+    return next(iter(await store.read(look)), None)
+
+
 async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
     """Find catalogue entries whose names contain a text, in any case. Exact names and prefixes come first."""
     sought = lookup.fold(text)
@@ -45,11 +67,20 @@ async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[ca
 async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry]) -> Decision[int]:
     """Insert or replace catalogue entries by id. Unchanged entries are not recorded in the audit log."""
     await catalogue.lock_kind(tx, kind)
-    before = await catalogue.find_by_ids(tx, kind, [entry.id for entry in entries])
-    differing = [entry for entry in entries if before.get(entry.id) != entry]
+    found = await catalogue.find_by_ids(tx, kind, [entry.id for entry in entries])
+    before = {entry.id: entry for entry in await catalogue.add_details(tx, kind, [*found.values()])}
+    kept = [_keep_value(entry, before.get(entry.id)) for entry in entries]
+    differing = [entry for entry in kept if before.get(entry.id) != entry]
     replaced = [before[entry.id] for entry in differing if entry.id in before]
     changes = [CataloguePut(kind, replaced, differing)] if differing else []
     return Decision(changes, len(entries))
+
+
+def _keep_value(entry: catalogue.CatalogueEntry, stored: catalogue.CatalogueEntry | None) -> catalogue.CatalogueEntry:
+    """Return an entry with the stored value of the server's variable, if it was ever set: the published one is old."""
+    if isinstance(entry, catalogue.CatalogueServerVariable) and isinstance(stored, catalogue.CatalogueServerVariable):
+        return entry if stored.value is None else entry._replace(value=stored.value)
+    return entry
 
 
 def _sort_key(entry: catalogue.CatalogueEntry, sought: str) -> tuple[bool, bool, str, str]:

@@ -17,12 +17,12 @@ from gamekeeper.game import approvals, gifts, security
 from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired
 from gamekeeper.game.approvals import Consent, FindRequest, Rules
 from gamekeeper.game.codec import Codec, SubjectIds
-from gamekeeper.game.effects import Change, ChangeApproved, Unlogged, UserRegistered
+from gamekeeper.game.effects import Change, ChangeApproved, Command, Unlogged, UserRegistered
 from gamekeeper.game.gifts import GiftLimits
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.security import FindOrigin, SecurityEvent
 from gamekeeper.store import approvals as approval_rows
-from gamekeeper.store import keys, ledger
+from gamekeeper.store import deliveries, keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Locking, Reading, RowExists, Store, Writing
 
 R = TypeVar("R")
@@ -217,6 +217,7 @@ class Changes:
         if intent.gift_limits is not None or decision.undoes is not None:
             await gifts.count_gifts(tx, intent.gift_limits, decision.changes, decision.undoes)
         entries: list[ledger.LedgerEntry] = []
+        commands: list[tuple[int, Command]] = []  # positions of commands among the entries
         if decision.erased_names:
             intent = replace(intent, reason=_erase_names(intent.reason, decision.erased_names))
         for change in decision.changes:
@@ -224,9 +225,22 @@ class Changes:
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.codec)
+                if isinstance(change, Command):
+                    commands.append((len(entries), change))
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
-        await ledger.append(tx, entries)
+        if commands:
+            numbers = await ledger.append_numbered(tx, entries)
+            deliveries.insert(
+                tx,
+                [
+                    deliveries.CommandTarget(numbers[place], server, command.life_ms)
+                    for place, command in commands
+                    for server in command.servers
+                ],
+            )
+        else:
+            await ledger.append(tx, entries)
         security.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
         return entries
 

@@ -32,19 +32,26 @@ from gamekeeper.game.account_effects import (
     UserUnbanned,
     UserUnmuted,
 )
-from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
+from gamekeeper.game.codec import Attachments, ChangeSide, Codec, SubjectIds
+from gamekeeper.game.command_effects import GameCommanded
+from gamekeeper.game.guild_effects import GuildDeleted, GuildSaved
 from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
+from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.store import (
     catalogue,
+    deliveries,
+    guilds,
     indexes,
     items,
     ledger,
+    leftovers,
     lists,
+    player_texts,
     players,
     presence,
     spells,
@@ -135,6 +142,7 @@ class PlayerState(msgspec.Struct, frozen=True, gc=False):
     bags: Mapping[str, int] = {}
     spells: Mapping[int, str] = {}
     variables: Mapping[str, int | bool] = {}
+    attached: Attachments = Attachments()  # read only for a deletion
 
     def make_side(self, player: Player) -> ChangeSide:
         return ChangeSide(
@@ -143,6 +151,7 @@ class PlayerState(msgspec.Struct, frozen=True, gc=False):
             bags=self.bags,
             spells=self.spells,
             variables=self.variables,
+            attached=self.attached,
             unknown=player.unknown,
         )
 
@@ -165,6 +174,7 @@ class PlayerCreated:
         _save_slots(tx, self.player.id, self.state.slots)
         _save_spells(tx, self.player.id, self.state.spells)
         _save_variables(tx, self.player.id, self.state.variables)
+        _save_attached(tx, self.player.id, self.state.attached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +287,7 @@ class LedgerTrimmed:
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         ledger.delete(tx, self.numbers)
+        deliveries.delete(tx, self.numbers)
         ledger.set_trimmed(tx, self.upto)
 
 
@@ -293,6 +304,8 @@ PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_
 DROP_INDEXES = Unlogged(indexes.drop)
 
 
+Command = GameNotified | GameCommanded  # changes that game servers must carry out: each has deliveries
+
 Change = (
     ItemsChanged
     | SpellsChanged
@@ -301,6 +314,8 @@ Change = (
     | PlayerChanged
     | PlayerDeleted
     | PlayersLoaded
+    | GuildSaved
+    | GuildDeleted
     | UserRegistered
     | UsersLoaded
     | UserRenamed
@@ -323,9 +338,12 @@ Change = (
     | UserSuspended
     | UserResumed
     | GameNotified
+    | GameCommanded
     | ResetRequested
     | MailRetried
     | ChangeApproved
+    | ServerVariablesSet
+    | GuildVariablesSet
     | CataloguePut
     | LedgerTrimmed
 )
@@ -349,3 +367,12 @@ def _save_spells(tx: Writing, player_id: str, known: Mapping[int, str]) -> None:
 def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool]) -> None:
     if values:
         variables.save(tx, rows.make_variable_rows(player_id, values))
+
+
+def _save_attached(tx: Writing, player_id: str, attached: Attachments) -> None:
+    if attached.texts:
+        player_texts.insert(tx, player_id, attached.texts)
+    if attached.membership:
+        guilds.restore_member(tx, attached.membership._replace(player_id=player_id))
+    if attached.leftovers:
+        leftovers.insert_of_player(tx, [each._replace(owner_id=player_id) for each in attached.leftovers])

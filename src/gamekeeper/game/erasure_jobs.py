@@ -1,4 +1,4 @@
-"""The background job that blanks old changes, stored answers and security events of erased accounts, in batches.
+"""The background job that blanks old changes, stored answers, events and log entries of erased accounts, in batches.
 
 The transaction of an erasure only records jobs (`store/erasures.py`), and every reader masks the rows from then on.
 Each batch is a transaction that also moves its job's cursor. A crash therefore loses only the current batch, and any
@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from gamekeeper.store import erasures, security
+from gamekeeper.store import deliveries, erasures, logs, security
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
@@ -55,18 +55,20 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Blank a batch of an erased account's changes, then answers and events about it or by it; then delete the job."""
+    """Blank a batch of an erased account's changes, then answers, events and log entries; then delete the job."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])
+        deliveries.blank(tx, changes)
         return len(changes)
     of_player = await erasures.blank_keys_of_player(tx, job, most)
     answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
     if answers:
         return answers
     events = await security.delete_of_user(tx, job.id, most) or await security.blank_by_actor(tx, job.id, most)
-    if events:
-        return events
+    entries = events or await logs.delete_of_user(tx, job.id, most)
+    if entries:
+        return entries
     keys = await erasures.read_own_keys(tx, job, most)
     if keys:
         erasures.blank_own_keys(tx, job, keys[-1])

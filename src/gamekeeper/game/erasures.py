@@ -14,7 +14,7 @@ from msgspec import structs
 from gamekeeper.game import lookup, moderation, player_edits, staff
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.codec import Codec
+from gamekeeper.game.codec import Attachments, Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
 from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.store import api_keys, ledger, players
@@ -62,6 +62,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
 
 
 async def _plan_player_deletion(tx: Locking, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
-    """Return a player's name, and its deletion without its name or unknown fields, which may be personal data."""
+    """Return a player's name, and its deletion without its name, texts and unknown fields, which may be personal."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
-    return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}))
+    state = structs.replace(change.state, attached=Attachments())
+    return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}), state=state)

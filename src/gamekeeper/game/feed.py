@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 
 from gamekeeper import log
+from gamekeeper.game.deliveries import Cursors, select_for_server
 from gamekeeper.game.refusals import ChangesTrimmed, CursorAhead, EpochChanged
 from gamekeeper.store import feed
 from gamekeeper.store.engine import DatabaseUnavailable, Store
@@ -33,6 +34,7 @@ class FeedQuery:
     account_id: str
     include_own: bool
     epoch: str | None
+    server: str | None = None  # the game server that polls: commands for others are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Feed:
         self._follower: asyncio.Task[None] | None = None
         self._advanced = asyncio.Event()
         self._stopping = asyncio.Event()
+        self.cursors = Cursors(store)
 
     async def read_changes(self, asked: FeedQuery) -> FeedPage:
         began = time.monotonic()
@@ -67,6 +70,7 @@ class Feed:
             raise CursorAhead(last=last)
         if asked.after < trimmed:
             raise ChangesTrimmed(trimmed=trimmed)
+        self.cursors.note(asked.server, asked.after)
         cursor = asked.after
         while True:
             if cursor < self._watermark:
@@ -112,7 +116,8 @@ class Feed:
     async def _read_window(self, asked: FeedQuery, cursor: int) -> tuple[list[FeedRow], int]:
         upto = min(self._watermark, cursor + WINDOW_CHANGES)
         found = await feed.read_between(self._store, cursor, upto, asked.account_id, asked.limit, own=asked.include_own)
-        return found, found[-1].seq if len(found) == asked.limit else upto
+        read = found[-1].seq if len(found) == asked.limit else upto
+        return await select_for_server(self._store, found, asked.server), read
 
     async def _wait_for_number(self, number: int, deadline: float) -> bool:
         """Wait until the feed's watermark reaches a number. False: the deadline passed, or the process shuts down."""

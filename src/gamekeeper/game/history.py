@@ -1,11 +1,12 @@
 """The audit log, newest change first; and a player's items, spells and variables at an earlier time."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from gamekeeper.game import lookup, player_edits
+from gamekeeper.game import delivery_states, lookup, player_edits
 from gamekeeper.game.codec import ChangeSide, Codec
+from gamekeeper.game.delivery_states import NO_STATES, DeliveryState, FindCursor, States, ignore_cursors
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted, PlayerState
 from gamekeeper.game.inventory import SlotAddress, Stack
 from gamekeeper.game.refusals import BadField, HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
@@ -61,18 +62,21 @@ ACCOUNT_KINDS = (
     "user_resumed",
     "change_approved",
 )
+COMMAND_KINDS = ("player_killed", "player_warped", "chat_sent")  # commands that the game carries out at most once
+WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no player that all game servers read
 GLOBAL_KINDS = (
     *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),
-    *("players_loaded", "users_loaded", "ledger_trimmed"),
+    *("players_loaded", "users_loaded", "ledger_trimmed", "guild_saved", "guild_deleted"),
 )
 # all kinds of changes of all versions: old audit log entries keep their kind
-KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)
+KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *COMMAND_KINDS, *WORLD_KINDS, *GLOBAL_KINDS)
 
 
 class HistoryPage(NamedTuple):
     changes: list[HistoryChange]
     undone: Mapping[int, int]  # number of an undone change → number of the change that undid it
     next: int | None  # cursor: continue with changes before this number; None: no more changes
+    deliveries: States = NO_STATES  # number of a change → how far game servers have got with it
 
 
 class PointInTime(NamedTuple):
@@ -112,19 +116,28 @@ class _PastState:
 
 
 async def load_page(
-    tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, rest: Pause = do_not_pause
+    tx: Reading,
+    wanted: HistoryFilter,
+    before: int | None,
+    limit: int,
+    rest: Pause = do_not_pause,
+    find_cursor: FindCursor = ignore_cursors,
 ) -> HistoryPage:
     """Load at most `limit` audit log entries before a number; fewer if few match the filter or entries are long."""
     changes, undone, following = list[HistoryChange](), dict[int, int](), None
-    async for piece in load_pages(tx, wanted, before, limit):
+    delivered: dict[int, Sequence[DeliveryState]] = {}
+    async for piece in load_pages(tx, wanted, before, limit, find_cursor):
         changes += piece.changes
         undone |= piece.undone
+        delivered |= piece.deliveries
         following = piece.next
         await rest()
-    return HistoryPage(changes, undone, following)
+    return HistoryPage(changes, undone, following, delivered)
 
 
-async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int) -> AsyncGenerator[HistoryPage]:
+async def load_pages(
+    tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, find_cursor: FindCursor = ignore_cursors
+) -> AsyncGenerator[HistoryPage]:
     """Yield a page of the audit log in parts of a few milliseconds each; `next` of the last part is the cursor."""
     cursor = await _find_start(tx, wanted.until) if before is None else before
     found = letters = 0
@@ -132,12 +145,12 @@ async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, lim
         changes = await history.read_page(tx, wanted, cursor, window, limit - found, PAGE_LETTERS - letters)
         found, letters = found + len(changes), letters + _count_letters(changes)
         if found == limit or letters >= PAGE_LETTERS:
-            yield await _make_page(tx, wanted, changes, changes[-1].seq)
+            yield await _make_page(tx, wanted, changes, changes[-1].seq, find_cursor)
             return
         last = await history.find_scan_end(tx, wanted, cursor, window)
         is_last = last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS
         cursor = last.seq
-        yield await _make_page(tx, wanted, changes, None if is_last else cursor)
+        yield await _make_page(tx, wanted, changes, None if is_last else cursor, find_cursor)
         if is_last:
             return
 
@@ -266,11 +279,11 @@ async def _find_start(tx: Reading, until: int) -> int:
 
 
 async def _make_page(
-    tx: Reading, wanted: HistoryFilter, found: list[HistoryChange], following: int | None
+    tx: Reading, wanted: HistoryFilter, found: list[HistoryChange], following: int | None, find_cursor: FindCursor
 ) -> HistoryPage:
-    return HistoryPage(
-        hide_account_names(found, wanted), await find_undone(tx, [each.seq for each in found]), following
-    )
+    undone = await find_undone(tx, [each.seq for each in found])
+    delivered = await delivery_states.load_states(tx, found, find_cursor)
+    return HistoryPage(hide_account_names(found, wanted), undone, following, delivered)
 
 
 def _count_letters(found: Iterable[HistoryChange]) -> int:

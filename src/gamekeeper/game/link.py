@@ -6,7 +6,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from gamekeeper.game import accounts, lookup, player_edits, spells, variables
+from gamekeeper.game import accounts, lookup, player_edits, presence, spells, variables
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import (
@@ -16,6 +16,7 @@ from gamekeeper.game.effects import (
     PlayerCreated,
     PlayerState,
     SpellsChanged,
+    Unlogged,
     VariablesSet,
 )
 from gamekeeper.game.inventory import (
@@ -90,7 +91,9 @@ async def put_player(
     if "equipment" not in report.fields:
         emptied = {slot for (place, slot), stack in outcome.changed_slots.items() if place == INVENTORY and not stack}
         new = replace(new, equipment=unequip_slots(new, emptied))
-    changes = _list_changes(old, new, world, outcome, report)
+    changes: list[Change | Unlogged] = [*_list_changes(old, new, world, outcome, report)]
+    if report.applied is not None:
+        changes.insert(0, presence.make_receipt(player_id, report.applied))
     return Decision(changes, await player_edits.build_record(tx, new, codec), subject=(player_id, None))
 
 
@@ -269,6 +272,7 @@ async def _check_variables(tx: Reading, world: PlayerState, report: PlayerReport
     declared = await _load_declared_types(tx, report.variables)
     for variable_id, value in report.variables.items():
         was = world.variables.get(variable_id)
+        variables.require_settable(variable_id, declared.get(variable_id))
         wanted = declared.get(variable_id) or (was is not None and variables.find_type(was))
         if wanted and wanted != variables.find_type(value):
             raise WrongVariableType(variable=variable_id, type=wanted)

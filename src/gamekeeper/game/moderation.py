@@ -126,4 +126,5 @@ def _make_details(order: ModerationRequest) -> dict[str, object]:
 
 async def _notify_game(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameNotified]:
     """Return a notice for each online player of a moderated account: the feed has only entries of players."""
-    return [GameNotified(user, kind, each, said) for each in await moderation.find_online_of_user(tx, user.id)]
+    online = await moderation.find_online_of_user(tx, user.id)
+    return [GameNotified(user, kind, player_id, said, (server,)) for player_id, server in online]

@@ -19,6 +19,9 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "items.take": "Take items from players.",
     "spells.write": "Teach players spells and let them forget spells.",
     "variables.write": "Set players' variables.",
+    "world.write": "Set variables of the server and of guilds.",
+    "chat.send": "Send chat messages into the game.",
+    "players.command": "Kill and warp players who are online.",
     "users.query": "Read accounts and their email addresses; register accounts; check, change and reset passwords.",
     "users.manage": "Change every account, also without its password; includes staff, API keys and erasing people.",
     "people.export": "Export all data of a person. Only the command line does this at present.",
@@ -28,6 +31,8 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "moderation.kick": "Kick players out of the game.",
     "audit.read": "Read the audit log, and items, spells and variables of players at an earlier time.",
     "audit.undo": "Undo changes; needs also the permission of the change that is undone.",
+    "logs.read": "Read the activity and trade logs of players and accounts, without addresses.",
+    "addresses.read": "See addresses in the activity and trade logs.",
     "bulk.run": "Change many players at once in the console; needs also the permission of each change.",
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
@@ -37,7 +42,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
 }
 ALL = frozenset(PERMISSIONS)
 # permissions with which a caller changes nothing; users.query does more, but not for callers that can only read
-READING = frozenset({"players.read", "users.query", "audit.read", "people.export"})
+READING = frozenset({"players.read", "users.query", "audit.read", "logs.read", "addresses.read", "people.export"})
 INCLUDED: Mapping[str, frozenset[str]] = {  # permission → permissions that it includes
     "users.manage": frozenset(
         {"users.query", "people.export", "people.erase", "keys.manage", "staff.manage", "approvals.decide"}
@@ -66,17 +71,22 @@ class BuiltinRole(NamedTuple):
     read_only: bool = False
 
 
-_MODERATOR = frozenset({"players.read", "users.query", "moderation.ban", "moderation.mute", "moderation.kick"})
+_MODERATOR = frozenset(
+    {
+        *("players.read", "users.query", "moderation.ban", "moderation.mute", "moderation.kick"),
+        *("chat.send", "players.command", "logs.read"),
+    }
+)
 _CHANGES = frozenset(
     {
         *("players.progress", "players.rename", "items.give", "items.take", "spells.write", "variables.write"),
-        *("audit.read", "audit.undo"),
+        *("world.write", "audit.read", "audit.undo"),
     }
 )
-BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; a migration inserts the same
+BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; migrations insert the same
     "viewer": BuiltinRole(
         "Reads players, accounts and the audit log; changes nothing.",
-        frozenset({"players.read", "users.query", "audit.read"}),
+        frozenset({"players.read", "users.query", "audit.read", "logs.read"}),
         read_only=True,
     ),
     "moderator": BuiltinRole("Bans, mutes and kicks.", _MODERATOR),
@@ -88,7 +98,8 @@ BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; a mi
     "shop": BuiltinRole("Looks players up and gives them items.", frozenset({"players.read", "items.give"})),
     API: BuiltinRole(
         "What every token of the API could do before there were roles.",
-        _CHANGES | {"players.read", "players.delete", "bulk.run"},
+        _CHANGES
+        | {"players.read", "players.delete", "bulk.run", "chat.send", "players.command", "logs.read", "addresses.read"},
     ),
 }
 

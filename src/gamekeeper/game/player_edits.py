@@ -4,12 +4,12 @@ from msgspec.structs import replace
 
 from gamekeeper.game import items, lookup, variables
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.codec import Codec
+from gamekeeper.game.codec import Attachments, Codec
 from gamekeeper.game.effects import PlayerChanged, PlayerDeleted, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, NameTaken, NoSuchClass, PlayerOnline
 from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, players, presence
+from gamekeeper.store import catalogue, guilds, leftovers, player_texts, players, presence
 from gamekeeper.store import items as item_rows
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
@@ -68,7 +68,14 @@ async def plan_deletion(tx: Locking, key: str, codec: Codec) -> tuple[StoredPlay
     if record.online:
         raise PlayerOnline
     player = codec.decode_player(locked.document, locked.last_online)
-    return record, PlayerDeleted(player, await load_state(tx, player.id))
+    state = replace(await load_state(tx, player.id), attached=await _load_attached(tx, player.id))
+    return record, PlayerDeleted(player, state)
+
+
+async def _load_attached(tx: Reading, player_id: str) -> Attachments:
+    texts = await player_texts.read_of_player(tx, player_id)
+    memberships = await guilds.read_memberships(tx, [player_id])
+    return Attachments(texts, memberships.get(player_id), await leftovers.read_of_player(tx, player_id))
 
 
 async def load_state(tx: Reading, player_id: str) -> PlayerState:

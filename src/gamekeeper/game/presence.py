@@ -7,8 +7,8 @@ from typing import NamedTuple
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.key_refusals import PlayerOnOtherServer
-from gamekeeper.game.refusals import NoSuchPlayer, NoSuchServer
-from gamekeeper.store import clock, presence
+from gamekeeper.game.refusals import CursorAhead, NoSuchPlayer, NoSuchServer
+from gamekeeper.store import clock, feed, presence
 from gamekeeper.store.engine import Reading, Store, Writing
 
 EXPIRE_SECONDS = 0.5
@@ -21,14 +21,24 @@ class Speaker(NamedTuple):
     servers: Collection[str]
 
 
-async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[int, int]]:
-    """Renew a game server's lease. Return when it ends, and the number of players on the server."""
+async def heartbeat(tx: Reading, server: str, lease_ms: int, applied: int | None = None) -> Decision[tuple[int, int]]:
+    """Renew a game server's lease. Return when it ends, and the number of players on the server.
+
+    `applied`: the game server has applied all changes up to this number; None: it does not say.
+    """
     online = await presence.count_of_server(tx, server)
+    if applied is not None and applied > (last := (await feed.read_state(tx)).last):
+        raise CursorAhead(last=last)
 
     async def renew(tx: Writing) -> None:
-        presence.save_server(tx, server, lease_ms)
+        presence.save_server(tx, server, lease_ms, applied)
 
     return Decision([Unlogged(renew)], (await clock.now(tx) + lease_ms, online))
+
+
+def make_receipt(player_id: str, applied: int) -> Unlogged:
+    """Make the effect that stores how far a player's game server has applied the changes of the player."""
+    return Unlogged(partial(presence.save_applied, player_id=player_id, applied=applied))
 
 
 async def join(tx: Reading, server: str, ids: Sequence[str], speaker: Speaker | None = None) -> Decision[int]:

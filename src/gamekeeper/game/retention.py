@@ -1,4 +1,4 @@
-"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, security events, and changes if wanted.
+"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, events, log entries, and changes if wanted.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
 So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
@@ -17,13 +17,28 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import approvals, clock, gifts, invitations, keys, known_callers, ledger, mails, security, tokens
+from gamekeeper.store import (
+    approvals,
+    clock,
+    deliveries,
+    gifts,
+    invitations,
+    keys,
+    known_callers,
+    ledger,
+    logs,
+    mails,
+    security,
+    tokens,
+)
 from gamekeeper.store import guesses as guess_rows
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Work, Writing
 
 TIDY_SECONDS = 10.0
 BATCH_ROWS = 5_000  # old rows deleted per transaction, so that writers do not wait long
 BATCH_CHANGES = 1_000
+BATCH_LOG_ENTRIES = 1_000  # each entry also changes counts
+MOST_LOG_BATCHES = 100
 MOST_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
 HOUR_MS = 60 * 60 * 1000
 DAY_MS = 24 * HOUR_MS
@@ -113,19 +128,28 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         invitations.delete_old(tx, now_ms)
         approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
         approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
+        # zero days: they are kept, like the audit log
+        deliveries.delete_old(tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS)
 
     async def delete_events(tx: Writing) -> int:
         return await security.delete_old(tx, now_ms - settings.security_days * DAY_MS, BATCH_ROWS)
 
+    async def delete_log_entries(tx: Writing) -> int:
+        return await logs.delete_old(tx, now_ms - settings.log_days * DAY_MS, BATCH_LOG_ENTRIES)
+
     await keeper.store.write(delete_others)
-    for _ in range(MOST_BATCHES):
-        if await keeper.store.write(delete_events) < BATCH_ROWS:
-            break
-    for _ in range(MOST_BATCHES):
-        if await keeper.store.write(delete_keys) < BATCH_ROWS:
-            break
+    await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MOST_LOG_BATCHES if settings.log_days else 0)
+    await _delete_batches(keeper, delete_events, BATCH_ROWS, MOST_BATCHES)
+    await _delete_batches(keeper, delete_keys, BATCH_ROWS, MOST_BATCHES)
     for _ in range(MOST_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
+            break
+
+
+async def _delete_batches(keeper: Keeper, delete: Work[int], rows: int, most: int) -> None:
+    """Delete batches of old rows, each in a transaction of its own, until one is not full."""
+    for _ in range(most):
+        if await keeper.store.write(delete) < rows:
             break
 
 

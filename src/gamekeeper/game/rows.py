@@ -9,10 +9,9 @@ from gamekeeper.game.codec import Codec
 from gamekeeper.game.inventory import Slots
 from gamekeeper.game.lookup import fold, make_clashing_fold
 from gamekeeper.game.players import Player
+from gamekeeper.game.values import BOOLEAN, INTEGER
 from gamekeeper.store import items, players, spells, users, variables
 from gamekeeper.store.engine import Row
-
-BOOLEAN, INTEGER = "Boolean", "Integer"  # types of a player's variable
 
 
 def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) -> players.PlayerColumns:

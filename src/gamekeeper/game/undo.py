@@ -10,10 +10,20 @@ from typing import NamedTuple, cast
 import msgspec
 from msgspec.structs import replace
 
-from gamekeeper.game import account_undo, item_undo, lookup, player_edits, powers, trades, variables
+from gamekeeper.game import (
+    account_undo,
+    guild_variables,
+    item_undo,
+    lookup,
+    player_edits,
+    powers,
+    server_variables,
+    trades,
+    variables,
+)
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.codec import ChangeSide, Codec
+from gamekeeper.game.codec import Attachments, ChangeSide, Codec
 from gamekeeper.game.effects import (
     Change,
     PlayerChanged,
@@ -27,8 +37,9 @@ from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import DEFAULTS, REQUIRED, make_player
 from gamekeeper.game.refusals import AlreadyUndone, HistoryTrimmed, NoSuchChange, NoSuchUser, NotUndoable
 from gamekeeper.game.undo_context import Rule, UndoContext, lock_player, read_side
+from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
+from gamekeeper.store import guilds, ledger, players
 from gamekeeper.store import history as rows
-from gamekeeper.store import ledger, players
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Locking, Reading
@@ -161,13 +172,21 @@ async def _undo_deletion(tx: Reading, context: UndoContext) -> list[Change]:
         held.bags,
         {slot: spell for slot, spell in held.spells.items() if spell},
         {each: value for each, value in held.variables.items() if value is not None},
+        await _keep_existing_guild(tx, held.attached),
     )
     return [PlayerCreated(player, world)]
+
+
+async def _keep_existing_guild(tx: Reading, attached: Attachments) -> Attachments:
+    """Leave out the membership of a guild that has ended since."""
+    joined = attached.membership
+    return attached._replace(membership=None) if joined and not await guilds.find(tx, joined.guild_id) else attached
 
 
 UNDO = frozenset({"audit.undo"})
 NO_PERMISSIONS: frozenset[str] = frozenset()
 SPELLS, DELETE = frozenset({"spells.write"}), frozenset({"players.delete"})
+WORLD = frozenset({"world.write"})
 PROGRESS, RENAME, NAME_FIELD = frozenset({"players.progress"}), frozenset({"players.rename"}), '"Name":'
 # kind of change → permissions of the operation that makes such changes, and the rule of the undo
 RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
@@ -181,16 +200,23 @@ RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
     PlayerChanged.kind: (NO_PERMISSIONS, _undo_record),  # depends on the fields, see `list_permissions`
     PlayerCreated.kind: (DELETE, _undo_creation),
     PlayerDeleted.kind: (DELETE, _undo_deletion),
+    ServerVariablesSet.kind: (WORLD, server_variables.undo),
+    GuildVariablesSet.kind: (WORLD, guild_variables.undo),
     **account_undo.RULES,
 }
 WHY_NOT = {
     "password_changed": "the old password is not stored",
     "user_registered": "delete the account instead",
     "user_deleted": "the data of an erased account is not stored",
+    "player_killed": "the game has carried it out",
+    "player_warped": "the game has carried it out",
+    "chat_sent": "the message may have been read",
     "user_kicked": "the player may have come back since",
     "reset_requested": "the mail may have been read; the code expires by itself",
     "mail_retried": "the mail may have been sent; its code expires by itself",
     "catalogue_put": "let the game send the catalogue again",
+    "guild_saved": "change the guild in the game",
+    "guild_deleted": "found the guild again in the game",
     "second_factors_changed": "the secret is not stored in the audit log",
     "second_factors_reset": "the account sets up a new second factor instead",
     "identities_changed": "the account links or removes the sign-in itself",
@@ -277,7 +303,10 @@ async def _require_user(tx: Reading, context: UndoContext, user_id: str) -> None
 
 
 def _drop_presence(side: ChangeSide) -> ChangeSide:
-    """Prepare one side of a change for comparison: without the time last online, with defaults for missing fields."""
+    """Prepare one side of a change for comparison: without the time last online, with defaults for missing fields.
+
+    Without attachments too: a guild that a player has joined does not prevent the undo, whose own undo restores it.
+    """
     values = {**DEFAULTS, **side.player}
     kept = {name: value for name, value in values.items() if name != MOVED_BY_PRESENCE}
-    return replace(side, player=kept)
+    return replace(side, player=kept, attached=Attachments())

@@ -18,8 +18,8 @@ from msgspec.structs import FieldInfo
 
 from gamekeeper.game import lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
-from gamekeeper.http import dry_runs, hints, wire
-from gamekeeper.http.errors import MalformedBody, UnknownField, UnsupportedMediaType
+from gamekeeper.http import dry_runs, form_fields, unknown_fields, wire
+from gamekeeper.http.errors import MalformedBody, UnsupportedMediaType
 from gamekeeper.http.large_bodies import pauses
 
 S = TypeVar("S", bound=Struct)
@@ -40,13 +40,6 @@ _INSTANT = re.compile(
 )
 
 
-class _UnknownFieldFound(Exception):
-    """An unknown field of a strict body: its path, its name in lower case, and the shape it was sent in."""
-
-    def __init__(self, path: str, name: str, shape: type[Struct]) -> None:
-        self.path, self.name, self.shape = path, name, shape
-
-
 def decode(
     raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False, changes: bool = False
 ) -> S:
@@ -56,8 +49,8 @@ def decode(
         dry_runs.reject_in_body(fields, _list_accepted_names(shape))
     try:
         return cast("S", _make_struct_reader(shape, strict=strict)(fields, ""))
-    except _UnknownFieldFound as unknown:
-        raise _make_unknown_field_error(raw, unknown) from None
+    except unknown_fields.UnknownFieldFound as unknown:
+        raise unknown_fields.make_error(raw, unknown) from None
 
 
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
@@ -70,18 +63,8 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
     read = _make_struct_reader(shape, strict=True)
     try:
         return [cast("S", read(each, f"[{number}]")) for number, each in enumerate(cast("list[object]", value))]
-    except _UnknownFieldFound as unknown:
-        raise _make_unknown_field_error(raw, unknown) from None
-
-
-def _make_unknown_field_error(raw: bytes, unknown: _UnknownFieldFound) -> UnknownField:
-    """Make the refusal of an unknown body field. Parsing lower-cased its name: find the original spelling."""
-    name = hints.shorten(unknown.name)
-    sent = re.search(rf'"({re.escape(name)})"\s*:', raw.decode("utf-8"), re.IGNORECASE)
-    name = sent[1] if sent else name
-    known = {each.name.lower(): each.name for each in msgspec.structs.fields(unknown.shape)}
-    field = f"{unknown.path}.{name}" if unknown.path else name
-    return UnknownField(field=field, hint=hints.make_hint(name, known))
+    except unknown_fields.UnknownFieldFound as unknown:
+        raise unknown_fields.make_error(raw, unknown) from None
 
 
 def _parse_fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
@@ -113,7 +96,8 @@ def _parse_form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
     except UnicodeDecodeError:
         raise MalformedBody(problem="The form is not UTF-8. Encode its text as UTF-8 and send it again.") from None
     blank, words = _list_blank_names(shape), _list_boolean_words(shape)
-    sent = {name: value for name, value in _fold_names(pairs).items() if value or name not in blank}
+    fields = _fold_names(form_fields.nest(pairs, shape))
+    sent = {name: value for name, value in fields.items() if value or name not in blank}
     return {name: words.get(name, {}).get(str(value).lower(), value) for name, value in sent.items()}
 
 
@@ -208,7 +192,7 @@ def _make_struct_reader(shape: type[Struct], *, strict: bool) -> ReadValue:
         pauses.pause_if_due()
         sent = cast("Mapping[str, object]", value) if isinstance(value, dict) else _read_empty_object(value, path)
         if strict and not sent.keys() <= accepted:
-            raise _UnknownFieldFound(path, next(name for name in sent if name not in accepted), shape)
+            unknown_fields.reject(sent, accepted, shape, path)
         given: dict[str, object] = {}
         for name, spellings, reader, required, optional in fields:
             for key in spellings:
@@ -301,9 +285,13 @@ def _make_annotated_reader(base: Any, meta: Meta, *, strict: bool) -> ReadValue:
 
 def _make_union_reader(kinds: list[Any], *, strict: bool) -> ReadValue:
     readers = [_make_reader(kind, strict=strict) for kind in kinds if kind is not types.NoneType]
+    # a record that may also be sent as a text has the text's type as its second one
+    text = readers[-1] if isinstance(kinds[0], type) and issubclass(kinds[0], Struct) else readers[0]
 
     def read(value: object, path: str) -> object:
-        return None if value is None and types.NoneType in kinds else readers[0](value, path)
+        if value is None and types.NoneType in kinds:
+            return None
+        return (text if isinstance(value, str) else readers[0])(value, path)
 
     return read
 
@@ -357,6 +345,11 @@ def _read_variable_value(value: object, path: str) -> object:
     return _make_integer_reader(-(2**63), 2**63 - 1)(value, path)
 
 
+def _keep_value(value: object, _: str) -> object:
+    """Keep a value of a variable as it was sent: only the rules know the variable's type."""
+    return value
+
+
 def _make_text_reader(meta: Meta, require: Callable[[str, str, int | None], str] = texts.require_text) -> ReadValue:
     def read(value: object, path: str) -> object:
         if not isinstance(value, str):
@@ -397,4 +390,5 @@ _SPECIAL_READERS: Mapping[str, ReadValue] = {
     "game_text": _make_text_reader(Meta(max_length=255), texts.require_game_text),
     "instant": _read_instant,
     "value": _read_variable_value,
+    "any_value": _keep_value,
 }

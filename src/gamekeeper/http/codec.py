@@ -9,15 +9,16 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import finder, mails, permissions, undo
-from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.codec import Attachments, ChangeSide
+from gamekeeper.game.delivery_states import DeliveryState
 from gamekeeper.game.effects import Change
-from gamekeeper.game.inventory import BANK, INVENTORY, Capacity, ItemCounts, Slots, Stack, find_stack_limit
+from gamekeeper.game.inventory import BANK, INVENTORY, ItemCounts, Slots, Stack
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import REQUIRED, Player
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.tokens import TokenPair
-from gamekeeper.http import side_decoder, wire
+from gamekeeper.http import catalogue_codec, guild_codec, side_decoder, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.instants import format_http_date, format_instant
 from gamekeeper.http.side_decoder import find_unknown, read_slots, read_value
@@ -96,8 +97,12 @@ def read_report(body: wire.link.PutPlayer) -> PlayerReport:
         bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
         spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in body.Spells or []},
         variables={each.VariableId: each.Value for each in body.Variables or []},
-        applied=None if body.AppliedSeq is UNSET else body.AppliedSeq,
+        applied=read_applied(body.AppliedSeq),
     )
+
+
+def read_applied(given: int | UnsetType) -> int | None:
+    return None if given is UNSET else given
 
 
 def make_item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
@@ -151,44 +156,13 @@ def encode_token(pair: TokenPair) -> bytes:
     return encode(wire.tokens.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
 
 
-def make_entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
-    match value:
-        case catalogue.CatalogueItem():
-            return wire.catalogue.ItemEntry(*value)
-        case catalogue.CatalogueVariable(id=each, name=name, type=kind):
-            return wire.catalogue.VariableEntry(each, name, "Boolean" if kind == "Boolean" else "Integer")
-        case catalogue.NamedEntry():
-            return wire.catalogue.NamedEntry(*value)
-
-
-def make_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> wire.catalogue.GameObject:
-    """Convert an entry of the catalogue to the engine's shape of a game object."""
-    match value:
-        case catalogue.CatalogueItem(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
-            most = find_stack_limit(value, room)
-            return wire.catalogue.ItemObject(each, name, icon, stackable, most, most, slots)
-        case catalogue.CatalogueVariable(id=each, name=name, type=kind):
-            return wire.catalogue.VariableObject(each, name, 1 if kind == "Boolean" else 2)
-        case catalogue.NamedEntry():
-            return wire.catalogue.NamedEntry(*value)
-
-
-def read_entry(value: wire.catalogue.Entry) -> catalogue.CatalogueEntry:
-    fields = msgspec.structs.astuple(value)
-    match value:
-        case wire.catalogue.ItemEntry():
-            return catalogue.CatalogueItem(*fields)
-        case wire.catalogue.VariableEntry():
-            return catalogue.CatalogueVariable(*fields)
-        case wire.catalogue.NamedEntry():
-            return catalogue.NamedEntry(*fields)
-
-
 def make_feed_changes(changes: Sequence[feed.FeedRow]) -> list[wire.feed.FeedChange]:
     return [_make_feed_change(each) for each in changes]
 
 
-def make_log_change(change: history.HistoryChange, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
+def make_log_change(
+    change: history.HistoryChange, undone_by: int | None, delivered: Sequence[DeliveryState], caller: Caller
+) -> wire.history.ToldChange:
     """Convert a change of the audit log to its wire shape. `Undoable` depends on the caller's permissions."""
     allowed = undo.is_undoable(change) and undo.list_permissions(change) <= caller.permissions
     return wire.history.ToldChange(
@@ -211,7 +185,13 @@ def make_log_change(change: history.HistoryChange, undone_by: int | None, caller
         allowed and undone_by is None and not caller.read_only,
         None if change.key is None else change.token_id,
         change.key or None,
+        [_make_change_delivery(each) for each in delivered],
     )
+
+
+def _make_change_delivery(each: DeliveryState) -> wire.history.ChangeDelivery:
+    at = None if each.at is None else format_instant(each.at)
+    return wire.history.ChangeDelivery(each.server, each.state, each.reason, at)
 
 
 def make_search_result(each: finder.SearchHit) -> wire.finder.Found:
@@ -234,6 +214,8 @@ def encode_undo(result: undo.UndoResult) -> bytes:
 
 def encode_side(side: ChangeSide) -> str:
     """Encode `Before` or `After` of a change for the audit log, with the field names of the API."""
+    if side.command or side.server_variables or side.guild or side.guild_variables:
+        return encode(_make_world_side(side)).decode()
     carried, banked, bags = _list_places(side) if side.slots or side.bags else ([], [], [])
     if not (side.spells or side.variables or side.sums or side.player or side.user or side.catalogue or side.unknown):
         return encode(wire.history.LedgerSide(carried, banked, bags)).decode()
@@ -244,6 +226,7 @@ def encode_side(side: ChangeSide) -> str:
         [wire.spells.KnownSpell(slot, spell or ZERO_GUID) for slot, spell in side.spells.items()],
         [wire.variables.ChangedVariable(each, value) for each, value in side.variables.items()],
         [wire.items.Sum(item, quantity) for item, quantity in side.sums.items()],
+        Attached=_make_attached(side.attached) if any(side.attached) else None,
     )
     if not (side.player or side.user or side.catalogue or side.unknown):
         return encode(rest).decode()
@@ -253,6 +236,27 @@ def encode_side(side: ChangeSide) -> str:
     fields |= {name.title(): _make_entries(value) for name, value in side.catalogue.items()}
     held = cast("Mapping[str, object]", msgspec.to_builtins(rest))
     return encode({**fields, **side.unknown, **held}).decode()
+
+
+def _make_world_side(side: ChangeSide) -> object:
+    """Make a side of a command, or of a change of no player."""
+    if side.command:
+        return side.command
+    if side.guild:
+        return guild_codec.make_side(side.guild)
+    values = [wire.variables.AnyVariable(each, value) for each, value in side.server_variables.items()]
+    owned = [wire.variables.GuildValue(*key, value) for key, value in side.guild_variables.items()]
+    return wire.history.LedgerSide(ServerVariables=values, GuildVariables=owned)
+
+
+def _make_attached(attached: Attachments) -> wire.history.AttachedRows:
+    joined = attached.membership
+    at = None if joined is None or joined.joined_at is None else format_instant(joined.joined_at)
+    return wire.history.AttachedRows(
+        [wire.history.AttachedText(each.variable_id, each.type, each.value) for each in attached.texts],
+        joined and wire.history.AttachedGuild(joined.guild_id, joined.rank, at),
+        [wire.history.AttachedLeftover(each.kind, each.data) for each in attached.leftovers],
+    )
 
 
 def list_personal_fields() -> Sequence[str]:
@@ -285,9 +289,13 @@ def _require_unique(field: str, keys: Sequence[object]) -> None:
 
 def _make_feed_change(change: feed.FeedRow) -> wire.feed.FeedChange:
     sides = (_to_raw(change.before), _to_raw(change.after))
-    return wire.feed.FeedChange(
+    told = wire.feed.FeedChange(
         change.seq, format_instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
     )
+    if (target := change.target) is not None:
+        told.Server, told.Expired = target.server, target.expired
+        told.ExpiresAt = None if target.expires_at is None else format_instant(target.expires_at)
+    return told
 
 
 def _make_done_change(change: Change) -> wire.history.DoneChange:
@@ -330,5 +338,6 @@ def _list_places(side: ChangeSide) -> tuple[_ItemSlots, _ItemSlots, list[wire.it
 
 def _make_entries(value: object) -> object:
     if isinstance(value, list):
-        return [make_entry(each) for each in cast("list[catalogue.CatalogueEntry]", value)]
+        entries = cast("list[catalogue.CatalogueEntry]", value)
+        return [msgspec.Raw(catalogue_codec.encode_entry(each)) for each in entries]
     return value

@@ -33,8 +33,8 @@ UNKNOWN_KINDS = "Later versions may have more kinds of changes: skip unknown one
 ABOUT = """\
 * **This is the strict contract**, for client generators. The server accepts more, such as numbers as text, forms, and
   names in any letter case: `/api/openapi.json?tolerant=true` describes that.
-* **Numbers beyond 2^53**: `Exp`, `ExperienceToNextLevel`, `PlayTimeSeconds` and the values of variables (`Value`,
-  `value`) are 64-bit integers that a game sets. All other numbers stay below 2^53. JavaScript's `JSON.parse`
+* **Numbers beyond 2^53**: `Exp`, `ExperienceToNextLevel`, `PlayTimeSeconds`, `TimeCreated` and the values of variables
+  (`Value`, `value`) are 64-bit integers that a game sets. All other numbers stay below 2^53. JavaScript's `JSON.parse`
   rounds larger ones; a reviver that converts `context.source` to a `BigInt` keeps them exact.
 * **Later versions** may add fields, error codes and kinds of changes: ignore unknown ones.
 """
@@ -116,7 +116,7 @@ class Contract:
         if operation.body is None or not issubclass(operation.body, Struct):
             kinds = dict.fromkeys(wire.catalogue.ENTRIES.values())
             self.components[ENTRY] = {
-                "oneOf": [self._collect(kind, self._forbid_unknown, name_in_body) for kind in kinds]
+                "anyOf": [self._collect(kind, self._forbid_unknown, name_in_body) for kind in kinds]
             }
             return {"type": "array", "items": make_reference(ENTRY)}, True
         if operation.body is wire.tokens.LogIn:
@@ -160,7 +160,8 @@ class Contract:
         return self._collect(kind, require_all, keep_name)
 
     def _forbid_unknown(self, name: str, schema: Schema) -> Schema:
-        return {**schema, "additionalProperties": False, **wire.strict.describe_together(wire.SHAPES[name])}
+        is_open = wire.SHAPES[name] in wire.strict.OPEN
+        return {**schema, "additionalProperties": is_open, **wire.strict.describe_together(wire.SHAPES[name])}
 
     def _describe_shape(self, shape: type[Struct]) -> Schema:
         return self._simplify(read_components(shape)[1][shape.__name__], keep_name)

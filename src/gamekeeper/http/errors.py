@@ -49,6 +49,22 @@ class UnknownField(refusals.Malformed):
     """Unknown field '{field}'. {hint}"""
 
 
+class InvalidObjectType(refusals.Malformed):
+    """Invalid object type."""
+
+
+class InvalidAction(refusals.Malformed):
+    """Invalid action."""
+
+
+class ActNotSupported(refusals.Malformed):
+    """'{act}' not supported by the API."""
+
+
+class ActNotImplemented(Refusal):
+    """{act}"""
+
+
 class MalformedBody(refusals.Malformed):
     """{problem}"""
 
@@ -83,15 +99,17 @@ STATUS: Mapping[type[Refusal], int] = {
     refusals.IdempotencyKeyReused: 422,
     refusals.TooManyRequests: 429,
     InternalError: 500,
+    ActNotImplemented: 501,
     refusals.Overloaded: 503,
     refusals.SearchNotReady: 503,
     DatabaseAway: 503,
     OutcomeUnknown: 503,
 }
 
-SERVER_ERRORS = frozenset(
-    number for number in STATUS.values() if number >= STATUS[InternalError]
-)  # 5xx: failures of the server
+# 5xx: failures of the server; an act that no version implements is not one
+SERVER_ERRORS = frozenset(number for number in STATUS.values() if number >= STATUS[InternalError]) - {
+    STATUS[ActNotImplemented]
+}
 
 
 # Moderation answers 400 instead of 403: real clients take its 403 for an expired token and log in again in a loop.

@@ -2,7 +2,9 @@
 
 from gamekeeper.game import refusals as no
 from gamekeeper.game.feed import FeedQuery
+from gamekeeper.game.key_refusals import ServerNotAllowed
 from gamekeeper.http import codec, samples, wire
+from gamekeeper.http.key_guard import require_server
 from gamekeeper.http.operation import LINK, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
 
@@ -17,11 +19,13 @@ GROUP = Group("Feed", "For game servers: the changes of players, in order.")
     cache=NO_STORE,
     query=wire.feed.FeedQuery,
     answer=wire.feed.Changes,
-    refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
+    refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),
     example_answer=wire.feed.Changes([samples.CHANGE], 4711, samples.EPOCH),
 )
 async def list_changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
     """List changes of players after a number, in order; with `wait`, as a long poll."""
+    if query.server:
+        require_server(request.caller.key, query.server)
     asked = FeedQuery(
         after=None if query.after == "now" else query.after,
         limit=query.limit,
@@ -29,6 +33,7 @@ async def list_changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
         account_id=request.caller.account_id,
         include_own=query.own,
         epoch=query.epoch or None,
+        server=query.server or None,
     )
     telling = request.run_until_disconnect(request.services.keeper.feed.read_changes(asked))
     told = await (request.services.admission.release_while(telling) if asked.wait_seconds else telling)

@@ -4,7 +4,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 
 import msgspec
@@ -34,6 +34,8 @@ FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\
 FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
 ACCOUNTS_ROLE = "users.query"
 
+LoadPages = Callable[[Reading], AsyncGenerator[HistoryPage]]
+
 PAST = needs("players.read", "audit.read")
 PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
 GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.")
@@ -55,9 +57,9 @@ async def list_changes(request: Request, query: wire.history.HistoryQuery) -> by
     form, wanted, cursor = query.format, make_filter(query, request.caller), wire.history.find_start(query.before)
     usual, most = wire.history.LIMITS[form]
     limit = min(query.limit or usual, most)
-    read = partial(
-        _read_csv if form == CSV else _read_json, wanted=wanted, cursor=cursor, limit=limit, caller=request.caller
-    )
+    find_cursor = request.services.keeper.feed.cursors.find
+    load = partial(history.load_pages, wanted=wanted, before=cursor, limit=limit, find_cursor=find_cursor)
+    read = partial(_read_csv if form == CSV else _read_json, load=load, caller=request.caller)
     found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
     if found is None:
         return b""  # nobody reads this answer: the client has disconnected
@@ -68,24 +70,20 @@ async def list_changes(request: Request, query: wire.history.HistoryQuery) -> by
     return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
 
 
-async def _read_json(
-    tx: Reading, rest: Pause, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
-) -> tuple[bytes, int | None]:
+async def _read_json(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -> tuple[bytes, int | None]:
     changes, following = list[wire.history.ToldChange](), None
-    async for page in history.load_pages(tx, wanted, cursor, limit):
+    async for page in load(tx):
         changes += make_history(page, caller).Changes
         following = page.next
         await rest()
     return wire.encode(wire.history.History(changes, following)), following
 
 
-async def _read_csv(
-    tx: Reading, rest: Pause, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
-) -> tuple[bytes, int | None]:
+async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -> tuple[bytes, int | None]:
     out, following = io.StringIO(newline=""), None
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
-    async for page in history.load_pages(tx, wanted, cursor, limit):
+    async for page in load(tx):
         await rest()
         rows = _make_rows(page, caller)
         while some := list(itertools.islice(rows, CSV_BATCH)):
@@ -228,8 +226,13 @@ async def _load_state(request: Request, moment: PointInTime) -> tuple[str, histo
 
 
 def make_history(page: HistoryPage, caller: Caller) -> wire.history.History:
-    return wire.history.History(
-        [codec.make_log_change(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
+    return wire.history.History(list(_make_changes(page, caller)), page.next)
+
+
+def _make_changes(page: HistoryPage, caller: Caller) -> Iterator[wire.history.ToldChange]:
+    return (
+        codec.make_log_change(each, page.undone.get(each.seq), page.deliveries.get(each.seq, ()), caller)
+        for each in page.changes
     )
 
 
@@ -243,7 +246,7 @@ def make_csv(page: HistoryPage, caller: Caller) -> bytes:
 
 
 def _make_rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
-    return (_make_cells(codec.make_log_change(each, page.undone.get(each.seq), caller)) for each in page.changes)
+    return map(_make_cells, _make_changes(page, caller))
 
 
 def _make_cells(change: wire.history.ToldChange) -> Sequence[str]:

@@ -1,12 +1,14 @@
 """Information about the server: versions, name, limits, statistics."""
 
+from gamekeeper.game import credentials
 from gamekeeper.game.list_definitions import ONLINE
-from gamekeeper.http import wire
+from gamekeeper.http import instants, prometheus, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
-from gamekeeper.store import presence
+from gamekeeper.store import clock, presence
 
 MAX_STAT = 255  # highest stat of a player, as in the Intersect engine, where a stat is one byte
+METRICS_SECONDS = 5  # seconds that the metrics cover, as in the engine
 
 GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.")
 
@@ -93,19 +95,64 @@ async def get_stats(request: Request) -> bytes:
 
 
 @GROUP.operation(
+    "GET /api/v1/info/metrics",
+    name="get_server_metrics",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.server_metrics.ServerMetrics,
+    refusals=(),
+    example_answer=wire.server_metrics.ServerMetrics(
+        86400000,
+        samples.LATER_TIME,
+        wire.server_metrics.Sections(
+            wire.server_metrics.ApplicationMetrics(Memory=wire.server_metrics.measure(91226112)),
+            wire.server_metrics.GameMetrics(
+                Cps=wire.server_metrics.measure(31, 37, 42), Players=wire.server_metrics.measure(12)
+            ),
+            wire.server_metrics.NetworkMetrics(Clients=wire.server_metrics.measure(2)),
+            wire.server_metrics.ThreadingMetrics(),
+        ),
+    ),
+)
+async def get_metrics(request: Request) -> bytes:
+    """Get figures about the server in the engine's shape. Those that are not known are zero."""
+    keeper, rates = request.services.keeper, request.services.metrics.request_rates
+    servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
+    measure = wire.server_metrics.measure
+    seconds = [each.requests for each in rates.sum_buckets(1, METRICS_SECONDS)]
+    memory = prometheus.read_resident_bytes()
+    sections = wire.server_metrics.Sections(
+        wire.server_metrics.ApplicationMetrics(Memory=measure(memory)),
+        wire.server_metrics.GameMetrics(Cps=measure(*seconds), Players=measure(online)),
+        wire.server_metrics.NetworkMetrics(Clients=measure(servers)),
+        wire.server_metrics.ThreadingMetrics(),
+    )
+    now = instants.format_instant(await clock.now(keeper.store))
+    return wire.encode(wire.server_metrics.ServerMetrics(rates.uptime_ms, now, sections))
+
+
+@GROUP.operation(
     "GET /api/v1/info/config",
     name="get_config",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.info.Config,
+    answer=wire.config.Config,
     refusals=(),
-    example_answer=wire.info.Config("Harrowmere", 5400, wire.info.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
+    example_answer=wire.config.Config(
+        "Harrowmere",
+        5400,
+        wire.config.PlayerConfig(1, 35, 100, 35, 100, 255, 100),
+        SmtpValid=True,
+        ValidPasswordResetTimeMinutes=30,
+        Bank=wire.config.BankConfig(100),
+    ),
 )
 async def get_config(request: Request) -> bytes:
     """Get the game's limits, such as inventory slots and the highest level."""
     given = request.services.keeper.settings
-    player = wire.info.PlayerConfig(
+    player = wire.config.PlayerConfig(
         given.max_characters,
         given.inventory_slots,
         given.bank_slots,
@@ -114,7 +161,16 @@ async def get_config(request: Request) -> bytes:
         MAX_STAT,
         given.bank_slots,
     )
-    return wire.encode(wire.info.Config(given.game_name, given.port, player))
+    return wire.encode(
+        wire.config.Config(
+            given.game_name,
+            given.port,
+            player,
+            SmtpValid=bool(given.smtp_url),
+            ValidPasswordResetTimeMinutes=credentials.CODE_LIFE_MS // 60_000,
+            Bank=wire.config.BankConfig(given.bank_slots),
+        )
+    )
 
 
 @GROUP.operation(

@@ -18,6 +18,11 @@ def format_instant(milliseconds: int) -> str:
     return b"".join((encode_date(milliseconds // DAY_MS), *clock)).decode()
 
 
+def format_engine_time(milliseconds: int) -> str:
+    """Format a time as the engine's logs have it: without an offset, and without zeros at the end of its fraction."""
+    return format_instant(milliseconds)[:-1].rstrip("0").removesuffix(".")
+
+
 @functools.lru_cache(maxsize=4096)
 def encode_date(days: int) -> bytes:
     """Encode a date, given in days since 1970. Cached, because there are few different days."""

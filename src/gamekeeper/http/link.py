@@ -1,25 +1,25 @@
 """The game link: game servers report the catalogue, players and who is online."""
 
-from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper.game import catalogue, link, lookup, player_edits, presence
+from gamekeeper.game import catalogue, link, player_edits, presence
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.key_refusals import PlayerOnOtherServer, ServerNotAllowed
-from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, codec, instants, paging, player_records, samples, wire
+from gamekeeper.game.variable_refusals import ReadOnlyVariable
+from gamekeeper.http import catalogue_bodies, catalogue_codec, codec, instants, paging, player_records, samples, wire
 from gamekeeper.http.key_guard import find_speaker, require_server
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import catalogue as entries
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
 
 ENTRIES = (
     wire.lists.Paged[wire.catalogue.ItemEntry]
     | wire.lists.Paged[wire.catalogue.VariableEntry]
+    | wire.lists.Paged[wire.catalogue.ServerVariableEntry]
+    | wire.lists.Paged[wire.catalogue.GuildVariableEntry]
     | wire.lists.Paged[wire.catalogue.NamedEntry]
 )
 GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.")
@@ -37,24 +37,12 @@ GROUP = Group("Link", "For game servers: report the catalogue, players and who i
     example_answer=wire.link.Count(1),
 )
 async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
-    """Replace one list of the catalogue: items, spells, variables, classes or maps."""
+    """Publish entries of one kind of the catalogue, with any further fields."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    given = await request.read_body(partial(_read_entries, kind, body, content_type))
+    given = await request.read_body(partial(catalogue_bodies.read_entries, kind, body, content_type))
     return await request.change(
         partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.link.Count(count))
     )
-
-
-def _read_entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.CatalogueEntry]:
-    given = [codec.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
-    if len({entry.id for entry in given}) < len(given):
-        raise BadField(field="Id", problem="occurs more than once")
-    for number, entry in enumerate(given):
-        if entry.id == lookup.ZERO_GUID:
-            raise BadField(field=f"[{number}].Id", problem="must not be all zeros")
-        if isinstance(entry, entries.CatalogueItem) and entry.stackable and entry.bag_slots:
-            raise BadField(field=f"[{number}].BagSlots", problem="must be 0 when the item is stackable")
-    return given
 
 
 @GROUP.operation(
@@ -71,9 +59,9 @@ def _read_entries(kind: str, body: bytes, content_type: str) -> Sequence[entries
 async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset)
+    total, found = await catalogue.load_detailed_page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.encode_paged(
-        total, page.number, page.size, [wire.encode(codec.make_entry(each)) for each in found]
+        total, page.number, page.size, [catalogue_codec.encode_entry(each) for each in found]
     )
 
 
@@ -85,7 +73,7 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
     body=wire.link.PutPlayer,
     answer=wire.players.PlayerRecord,
     refusals=(
-        *(no.MissingField, no.ReservedName, no.WrongVariableType),
+        *(no.MissingField, no.ReservedName, no.WrongVariableType, ReadOnlyVariable),
         *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
         PlayerOnOtherServer,
         *(
@@ -141,14 +129,15 @@ async def delete_player(request: Request, player_id: str) -> Response:
     access=WRITE,
     body=wire.link.Lease,
     answer=wire.link.ServerState,
-    refusals=(ServerNotAllowed,),
+    refusals=(ServerNotAllowed, no.CursorAhead),
     example_body=wire.link.Lease(30),
     example_answer=wire.link.ServerState(samples.REALM, samples.LATER_TIME, 7),
 )
 async def record_heartbeat(request: Request, body: wire.link.Lease, server: str) -> Response:
     """Send a heartbeat of a game server. Its players count as online until the lease expires."""
     require_server(request.caller.key, server)
-    decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
+    applied = codec.read_applied(body.AppliedSeq)
+    decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000, applied=applied)
     return await request.change(
         decide, lambda state: wire.encode(wire.link.ServerState(server, instants.format_instant(state[0]), state[1]))
     )

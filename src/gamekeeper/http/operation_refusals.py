@@ -44,6 +44,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "seconds": 240,
     "variable": samples.DRAGONS,
     "type": "Integer",
+    "received": "String",
     "trimmed": 41,
     "last": 4711,
     "epoch": samples.EPOCH,

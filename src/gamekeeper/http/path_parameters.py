@@ -14,12 +14,10 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import NoSuchRole
 from gamekeeper.http import docs_files, errors, samples, wire
-from gamekeeper.http.query_values import CHANGE_NUMBER, read_change_number
+from gamekeeper.http.query_values import CHANGE_NUMBER, SERVER, read_change_number, read_server
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 255}
 GUID: Mapping[str, Any] = {"type": "string", "format": "uuid"}
-SERVER = "[A-Za-z0-9._:-]{1,64}"
-_SERVER = re.compile(SERVER, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +52,32 @@ def read_object_type(text: str, _: str) -> str:
     return text.lower()
 
 
-def read_server(text: str, name: str) -> str:
-    if not _SERVER.fullmatch(text):
-        raise no.BadField(field=name, problem="must have 1 to 64 characters: letters from A to Z, digits, and . _ : -")
-    return text
-
-
 def read_file(text: str, _: str) -> str:
     if text not in docs_files.MEDIA_TYPES:
         raise errors.NoSuchRoute
     return text
 
 
+def read_route_guid(text: str, _: str) -> str:
+    """Read an id in a path of the engine, which has no route for a text that is not a guid."""
+    found = lookup.parse_guid(text)
+    if found is None:
+        raise errors.NoSuchRoute
+    return found
+
+
 def _make_id_parameter(about: str, example: str, argument: str) -> PathParameter:
     return PathParameter(about, example, no.BadField, GUID, read_guid, argument)
 
 
+def _make_route_id(about: str, example: str, argument: str) -> PathParameter:
+    return PathParameter(about, example, errors.NoSuchRoute, GUID, read_route_guid, argument)
+
+
 PARAMETERS: Mapping[str, PathParameter] = {
     "variableId": _make_id_parameter("The variable's id in the catalogue.", samples.DRAGONS, "variable_id"),
+    "serverVariableId": _make_id_parameter("The id of a variable of the server.", samples.DOUBLE_XP, "variable_id"),
+    "guildVariableId": _make_route_id("The id of a variable of guilds.", samples.GUILD_FAME, "variable_id"),
     "bagId": _make_id_parameter("The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id"),
     "username": PathParameter("The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser),
     "lookupKey1": PathParameter("The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser),
@@ -93,6 +99,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "kind",
     ),
     "id": _make_id_parameter("The player's id, chosen by the game.", samples.PLAYER_ID, "player_id"),
+    "mapId": _make_route_id("The map's id.", samples.DOCKS, "map_id"),
     "type": PathParameter(
         "An object type of the Intersect engine, in any letter case.",
         "item",
@@ -101,6 +108,9 @@ PARAMETERS: Mapping[str, PathParameter] = {
         read_object_type,
         "object_type",
     ),
+    "userId": _make_route_id("The account's id.", samples.USER_ID, "user_id"),
+    "playerId": _make_route_id("The player's id.", samples.PLAYER_ID, "player_id"),
+    "guildId": _make_route_id("The guild's id.", samples.GUILD_ID, "guild_id"),
     "objectId": _make_id_parameter("The object's id.", samples.DRAUGHT, "object_id"),
     "seq": PathParameter(
         "The change's number.",

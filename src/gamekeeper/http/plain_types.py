@@ -21,12 +21,14 @@ def simplify(schema: Schema) -> Schema:
 
 
 def _join_null(schema: Schema) -> Schema:
-    """Turn `anyOf: [X, null]` of a JSON Schema into a type list with "null", and other `anyOf` into `oneOf`."""
+    """Turn `anyOf: [X, null]` of a JSON Schema into a type list with "null", and disjoint `anyOf` into `oneOf`."""
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     if "type" in rest:
         return rest  # drop the `anyOf`: its alternatives only add restrictions
     given = [option for each in schema["anyOf"] for option in each.get("oneOf", [each])]
     options = [each for each in given if each != NULL]
+    if {"integer", "number"} <= {str(each.get("type")) for each in given}:
+        return {**rest, "anyOf": given}  # every integer is a number too, so it would match two alternatives
     if len(options) == len(given) or len(options) > 1:
         return {**rest, "oneOf": given}
     if "type" not in options[0]:

@@ -86,7 +86,7 @@ async def list_online(request: Request, query: wire.players.PlayersQuery) -> byt
 )
 async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
-    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
+    page = paging.read_legacy(request, body)
     return await _encode_legacy(request, ONLINE, page)
 
 
@@ -105,7 +105,7 @@ async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> b
 )
 async def list_players_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List players by name, in the legacy format."""
-    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
+    page = paging.read_legacy(request, body)
     return await _encode_legacy(request, NAMES, page)
 
 

@@ -17,7 +17,7 @@ from gamekeeper.http.caller import Callers
 from gamekeeper.http.request_rates import RequestRates
 from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.http.workers import Sample, WorkerSamples
-from gamekeeper.store import ledger, mails, replication
+from gamekeeper.store import deliveries, ledger, mails, replication
 from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
 
 T = TypeVar("T")
@@ -58,6 +58,7 @@ FAMILIES: Mapping[str, MetricFamily] = {
     ),
     "gamekeeper_synchronous_standbys": MetricFamily(GAUGE, "Synchronous standbys: connected, and expected."),
     "gamekeeper_outbox": MetricFamily(GAUGE, "Mails waiting to be sent, and failed permanently in the last day."),
+    "gamekeeper_deliveries": MetricFamily(GAUGE, "Commands that no game server has acknowledged in time."),
     "gamekeeper_players_online": MetricFamily(GAUGE, "Players online."),
     "gamekeeper_ledger_position": MetricFamily(GAUGE, "Number of the newest change in the audit log."),
 }
@@ -147,6 +148,8 @@ class Metrics:
     async def _query_database(self) -> list[Sample]:
         store = self._keeper.store
         waiting, failed = await mails.count_open(store, DAY_MS)
+        warning_ms = self._keeper.settings.delivery_warning_seconds * 1000
+        overdue = len(await deliveries.read_overdue(store, warning_ms, deliveries.MOST_EXAMINED))
         standbys = {
             "present": await replication.count_synchronous_standbys(store),
             "expected": self._keeper.settings.synchronous_standbys,
@@ -158,6 +161,7 @@ class Metrics:
             ),
             _format_sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
             _format_sample("gamekeeper_outbox", {"state": "failed"}, failed),
+            _format_sample("gamekeeper_deliveries", {"state": "overdue"}, overdue),
             _format_sample("gamekeeper_players_online", {}, await self._keeper.lists.count(ONLINE)),
             _format_sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
         ]
@@ -187,13 +191,20 @@ def _format_histogram(
     yield _format_sample(family, labels, sums[-1], "_count")
 
 
+def read_resident_bytes() -> int:
+    """Read the process's memory from /proc; 0 on systems without /proc."""
+    if not PROC.exists():
+        return 0
+    pages = int((PROC / "statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def _read_process_figures() -> dict[str, int]:
     """Read the process's memory and open files from /proc; empty on systems without /proc."""
     if not PROC.exists():
         return {}
-    pages = int((PROC / "statm").read_text(encoding="ascii").split()[1])
     files = sum(1 for _ in (PROC / "fd").iterdir())
     return {
-        "gamekeeper_process_resident_bytes": pages * os.sysconf("SC_PAGE_SIZE"),
+        "gamekeeper_process_resident_bytes": read_resident_bytes(),
         "gamekeeper_process_open_files": files,
     }

@@ -11,6 +11,8 @@ from gamekeeper.http import instants
 from gamekeeper.http.mail_cursor import MailCursor
 
 # function that parses a query parameter; arguments: text, name of the parameter
+SERVER = "[A-Za-z0-9._:-]{1,64}"
+_SERVER = re.compile(SERVER, re.ASCII)
 ReadValue = Callable[[str, str], object]
 
 CHANGE_NUMBER = "[0-9]{1,18}"  # pattern of a change number: 18 digits always fit into 64 bits
@@ -34,6 +36,42 @@ def make_integer_reader(least: int, most: int, cut: int | None) -> ReadValue:
         if text.isdigit() and text.isascii() and len(text) <= _MOST_DIGITS and least <= (value := int(text)) <= most:
             return min(value, largest)
         raise BadField(field=name, problem=f"must be a whole number from {least} to {most}")
+
+    return read
+
+
+def make_lenient_reader(default: int, least: int, most: int) -> ReadValue:
+    """Make a reader for operations of the engine: a number that is out of range counts as the nearest one.
+
+    A text that is no number counts as the default, such as `0pageSize=25` of a client that forgets the `&`. Control
+    characters are refused: no client sends them.
+    """
+
+    def read(text: str, name: str) -> object:
+        _refuse_controls(text, name)
+        digits = text.strip().removeprefix("-").removeprefix("+")
+        if not digits.isdigit() or not digits.isascii():
+            return default
+        if len(digits) > _MOST_DIGITS:
+            return least if text.strip().startswith("-") else most
+        return max(least, min(int(text), most))
+
+    return read
+
+
+def read_lenient_direction(text: str, name: str) -> str:
+    """Read the engine's sort direction, by name or number; any other text counts as ascending."""
+    _refuse_controls(text, name)
+    return "Descending" if text.strip().lower() in {"descending", "1"} else "Ascending"
+
+
+def make_lenient_choice_reader(options: Sequence[str]) -> ReadValue:
+    """Make a reader for operations of the engine: any text that is none of the options counts as the first one."""
+    known = {each.lower(): each for each in options}
+
+    def read(text: str, name: str) -> object:
+        _refuse_controls(text, name)
+        return known.get(text.strip().lower(), options[0])
 
     return read
 
@@ -112,6 +150,12 @@ def read_change_number(text: str, name: str) -> int:
     return int(text)
 
 
+def read_server(text: str, name: str) -> str:
+    if not _SERVER.fullmatch(text):
+        raise BadField(field=name, problem="must have 1 to 64 characters: letters from A to Z, digits, and . _ : -")
+    return text
+
+
 def read_kind(text: str, name: str) -> str:
     """Read a query parameter that is a kind of change. The refusal suggests similar kinds."""
     if CONTROL.search(text):
@@ -136,6 +180,11 @@ def read_mail_cursor(text: str, name: str) -> MailCursor:
     if not _CHANGE_NUMBER.fullmatch(at) or found is None:
         raise BadField(field=name, problem="must be the Next of the previous page")
     return MailCursor(int(at), found)
+
+
+def _refuse_controls(text: str, name: str) -> None:
+    if CONTROL.search(text):
+        raise BadField(field=name, problem="must have no control characters")
 
 
 def _read_time(text: str, name: str, problem: str, *, to_end: bool = False) -> int:

@@ -11,7 +11,7 @@ KEPT_SECONDS = 310  # seconds for which request counts are kept: five minutes, p
 
 class RequestCounts(NamedTuple):
     requests: int
-    faults: int  # number of requests answered with a 5xx
+    faults: int  # number of requests answered with a 5xx, except 501
 
 
 NO_REQUESTS = RequestCounts(0, 0)

@@ -3,16 +3,22 @@
 from gamekeeper.http import (
     api_keys,
     approvals,
+    chat,
+    commands,
     credentials,
+    deliveries,
     feed,
     finder,
     gameobjects,
+    guild_variables,
+    guilds,
     health,
     history,
     info,
     invitations,
     items,
     link,
+    logs,
     mails,
     metrics,
     moderation,
@@ -22,26 +28,45 @@ from gamekeeper.http import (
     roles,
     second_factors,
     security,
+    server_variables,
     spells,
     staff,
     tokens,
     users,
     variables,
 )
-from gamekeeper.http.operation import NO_TOKEN, READ, Operation, Route
+from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, READ, READ_PLAYERS, Operation, Route
 
 GROUPS = tuple(
     module.GROUP
     for module in (
-        *(players, variables, items, spells, users, moderation, powers, roles, staff, invitations),
+        *(
+            players,
+            variables,
+            server_variables,
+            guild_variables,
+            items,
+            spells,
+            users,
+            moderation,
+            commands,
+            chat,
+            powers,
+            roles,
+            staff,
+            invitations,
+        ),
         *(second_factors, api_keys),
         *(
             credentials,
             tokens,
             info,
             gameobjects,
+            guilds,
             link,
             feed,
+            deliveries,
+            logs,
             history,
             security,
             approvals,
@@ -57,6 +82,26 @@ _declared = [operation for group in GROUPS for operation in group.operations]
 ROUTES: tuple[Operation, ...] = tuple(sorted(_declared, key=lambda each: each.number or len(_declared)))
 # the metrics page for Prometheus, which is not part of the API
 METRICS = Route(method="GET", path="/metrics", permissions=NO_TOKEN, access=READ, handler=metrics.show_metrics)
+# requests that are refused as in the engine, so they are not operations
+REFUSED: tuple[Route, ...] = (
+    Route(
+        method="POST",
+        path="/api/v1/gameobjects/time",
+        permissions=READ_PLAYERS,
+        access=READ,
+        handler=gameobjects.refuse_time_list,
+    ),
+    *(
+        Route(
+            method="POST",
+            path=f"/api/v1/{noun}/[lookupKey]/admin/[act]",
+            permissions=ANY_TOKEN,
+            access=READ,
+            handler=commands.refuse_act,
+        )
+        for noun in ("players", "users")
+    ),
+)
 
 
 def list_operations() -> list[dict[str, str]]:

@@ -11,7 +11,9 @@ DRAUGHT, COIN = "96d6cdc3-877e-5dc4-9024-eac3881a6adb", "9e2b8323-5231-5487-a8b0
 PACK, PACK_ID = "47f8c822-de73-5c7c-bb07-39461c35721a", "dfa11497-c558-5c95-926d-77ec093d1ffa"
 EMBER_LANCE, STONE_SKIN = "f4a3717c-c074-5bbd-b643-ed8518dcc252", "c0fb0f7e-e07e-57ed-8717-9d0e814ffb49"
 DRAGONS = "a094eca8-22fa-5da3-a446-b4965bbaf7c6"
+DOUBLE_XP, GUILD_FAME = "3e848b2c-f7d9-56eb-b091-afae504caeab", "32d5dc00-571d-595c-b123-1e47531f2a76"
 WARDEN, DOCKS = "e3951592-df08-5201-820b-25c1ea7ab849", "bc65429d-79f8-5621-a552-e02cad7c80f3"
+GUILD_ID = "ce3a6bfe-36ef-5067-acc4-c215eb1fe3ab"
 REALM = "realm-1"
 # SHA-256 hash of the example password "correct horse battery staple"
 HASH = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a"
@@ -161,6 +163,7 @@ HISTORY_CHANGE = wire.history.ToldChange(
     True,
     KEY_ID,
     "web shop",
+    [wire.history.ChangeDelivery("realm-2", "applied", None, None)],
 )
 UNDO_CHANGE = wire.history.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
 FAILED_DELIVERY = (2, None, None, "550 5.1.1 No such mailbox")
@@ -204,4 +207,42 @@ RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.catalogue.ItemEntry(
     DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png"
 )
+SERVER_VARIABLE = wire.variables.ServerVariable("Double Experience", "dxp", 2, 10, "Events", DOUBLE_XP, 0)
 DRAUGHT_OBJECT = wire.catalogue.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
+LOG_ID, TRADE_ID = "3f1c2f0e-8a53-4a0e-9d0b-5a7f6c1d2e3f", "8d2f7c1a-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+LOG_TIME, ADDRESS = "2026-01-31T12:00:00", "192.0.2.7"
+REPORTED_ACTIVITY = wire.logs.ReportedActivity(
+    LOG_ID, TIME, "SelectPlayer", USER_ID, PLAYER_ID, "Client", ADDRESS, f"{USER},{PLAYER}"
+)
+REPORTED_TRADE = wire.logs.ReportedTrade(
+    LOG_ID,
+    TRADE_ID,
+    TIME,
+    USER_ID,
+    PLAYER_ID,
+    NEXT_RECORD.Id,
+    [wire.logs.TradeItem(DRAUGHT, 2)],
+    [wire.logs.TradeItem(COIN, 40)],
+    ADDRESS,
+)
+ACTIVITY = wire.logs.Activity(
+    LOG_ID, LOG_TIME, USER_ID, PLAYER_ID, "SelectPlayer", "Client", ADDRESS, f"{USER},{PLAYER}"
+)
+USED_ADDRESS = wire.logs.UsedAddress(ADDRESS, LOG_TIME, {TOKEN_ID: "Brisela"})
+TRADE = wire.logs.Trade(
+    LOG_ID,
+    TRADE_ID,
+    USER_ID,
+    PLAYER_ID,
+    ADDRESS,
+    LOG_TIME,
+    NEXT_RECORD.Id,
+    [wire.logs.NamedTradeItem(None, DRAUGHT, 2, BUFFS, "Healing Draught")],
+    [wire.logs.NamedTradeItem(None, COIN, 40, BUFFS, "Silver Mark")],
+    USER,
+    PLAYER,
+    "Brisela",
+)
+GUILD = wire.guilds.Guild(GUILD_ID, "Harbour Watch", "2025-01-01T09:00:00", 50, "ea128ff9-858b-511f-af6b-a5fc7ac7224a")
+COUNTED_GUILD = wire.guilds.CountedGuild(GUILD, 7)
+PUT_GUILD = wire.guilds.PutGuild("Harbour Watch", TIME, [wire.guilds.ReportedMember(PLAYER_ID, 0, TIME)], 50)

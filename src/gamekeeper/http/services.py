@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
+from gamekeeper.http.chat_guard import ChatGuard
 from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.prometheus import Metrics
@@ -24,4 +25,5 @@ class Services:
     gate: Gate  # limits the long reads of all requests
     readiness: SharedQuery[None]
     metrics: Metrics
+    chat_guard: ChatGuard
     live: object  # state that the console's pages share; its type is in `console/state.py`

@@ -6,12 +6,15 @@ from typing import cast
 
 import msgspec
 
-from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.codec import Attachments, ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http import wire
 from gamekeeper.http.instants import parse_instant
 from gamekeeper.http.wire.players import PLAYER_ATTRIBUTES
+from gamekeeper.store.guilds import GuildMember
+from gamekeeper.store.leftovers import Leftover
+from gamekeeper.store.player_texts import TextRow
 
 _raw_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _side_decoder = msgspec.json.Decoder(wire.history.LedgerSide)
@@ -69,14 +72,27 @@ def _read_lists(side: wire.history.LedgerSide) -> ChangeSide:
     for bag in side.Bags:
         slots |= read_slots(bag.Id, bag.Slots)
     bags = {bag.Id: bag.SlotCount for bag in side.Bags if bag.SlotCount is not None} if side.Bags else {}
-    if not (side.Spells or side.Variables or side.Sums):
+    if not (side.Spells or side.Variables or side.Sums or side.ServerVariables or side.GuildVariables or side.Attached):
         return ChangeSide(slots=slots, bags=bags)
     return ChangeSide(
         slots=slots,
         bags=bags,
         spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in side.Spells},
         variables={each.VariableId: each.Value for each in side.Variables},
+        server_variables={each.VariableId: each.Value for each in side.ServerVariables},
+        guild_variables={(each.GuildId, each.VariableId): each.Value for each in side.GuildVariables},
+        attached=_read_attached(side.Attached) if side.Attached else Attachments(),
         sums={each.ItemId: each.Quantity for each in side.Sums},
+    )
+
+
+def _read_attached(stored: wire.history.AttachedRows) -> Attachments:
+    guild = stored.Guild
+    at = parse_instant(guild.JoinedAt) if guild and guild.JoinedAt else None
+    return Attachments(
+        [TextRow(each.VariableId, each.Type, each.Value) for each in stored.Texts],
+        guild and GuildMember("", guild.GuildId, guild.Rank, at),
+        [Leftover("", each.Kind, each.Data) for each in stored.Leftovers],
     )
 
 

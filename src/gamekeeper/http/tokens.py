@@ -11,6 +11,7 @@ from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.store import tokens as token_rows
 from gamekeeper.store import users
 
 GROUP = Group("Tokens", "Log in, renew tokens, log out.")
@@ -61,15 +62,6 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     refusals=(no.RoleMissing,),
     example_answer=wire.tokens.Revoked(samples.USER),
 )
-@GROUP.operation(
-    "DELETE /api/oauth/tokens/[username]",
-    name="revoke_tokens_alias",
-    permissions=ANY_TOKEN,
-    access=WRITE,
-    answer=wire.tokens.Revoked,
-    refusals=(no.RoleMissing,),
-    example_answer=wire.tokens.Revoked(samples.USER),
-)
 async def revoke_all(request: Request) -> Response:
     """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
     key = await _find_account_key(request)
@@ -78,6 +70,33 @@ async def revoke_all(request: Request) -> Response:
     )
     request.services.callers.clear_cache()
     return answer
+
+
+@GROUP.operation(
+    "DELETE /api/oauth/tokens/[username]",
+    name="revoke_tokens_alias",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    answer=wire.tokens.RevokedAccount | wire.tokens.RevokedToken,
+    refusals=(no.RoleMissing,),
+    example_answer=wire.tokens.RevokedAccount(samples.USER),
+)
+async def revoke_by_key(request: Request) -> Response:
+    """Revoke one token by its id, or all tokens of an account."""
+    wanted = lookup.parse_guid(request.params[0])
+    store = request.services.keeper.store
+    owner = await token_rows.find_owner(store, wanted, tokens.hash_token(wanted)) if wanted else None
+    if wanted is None or owner is None:
+        return await revoke_all(request)
+    if "users.manage" not in request.caller.permissions:
+        _require_own(request, owner)
+    kept = await request.change(
+        partial(tokens.revoke_one, name=owner, token=wanted),
+        lambda _: wire.tokens.encode_revoked_token(""),
+    )
+    request.services.callers.clear_cache()
+    # as in `revoke_one`: the id may be a refresh token, which must not be stored
+    return structs.replace(kept, content=wire.tokens.encode_revoked_token(wanted))
 
 
 @GROUP.operation(
@@ -120,7 +139,11 @@ async def _find_account_key(request: Request) -> str:
         found = await users.find_by_fold(request.services.keeper.store, lookup.fold(key), key)
         # compare the ids below: imported accounts may share a name, so the name may find another account
         key = found.id if found else ""
-    # an API key is not the person: one that leaked must not end the owner's sessions
-    if key != caller.account_id or caller.key is not None:
-        raise RoleMissing(role=accounts.find_role("users.manage"))
+    _require_own(request, key)
     return key
+
+
+def _require_own(request: Request, account_id: str) -> None:
+    """Refuse another account than the caller's, and API keys: one that leaked must not end the owner's sessions."""
+    if account_id != request.caller.account_id or request.caller.key is not None:
+        raise RoleMissing(role=accounts.find_role("users.manage"))

@@ -141,7 +141,8 @@ class TolerantContract:
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = wire.SHAPES[name]
         more = dict.fromkeys(wire.strict.READ_ONLY.get(shape, ()), about)
-        closed = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": False}
+        is_open = shape in wire.strict.OPEN
+        closed = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": is_open}
         return closed | wire.strict.describe_together(shape)
 
     def _tolerate_value(self, schema: Schema) -> Schema:

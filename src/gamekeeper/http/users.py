@@ -54,7 +54,7 @@ async def list_users(request: Request, query: wire.users.UsersQuery) -> bytes:
 )
 async def list_users_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """List accounts by name, in the legacy format."""
-    page = paging.read_body(body, request.services.keeper.settings.max_page_size)
+    page = paging.read_legacy(request, body)
     total, found = await request.services.keeper.lists.load_page(USERS, page.offset, page.limit)
     return wire.lists.encode_legacy(total, page.number, _encode_records(request, found))
 

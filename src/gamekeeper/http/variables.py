@@ -2,6 +2,7 @@ from functools import partial
 
 from gamekeeper.game import lookup, variables
 from gamekeeper.game import refusals as no
+from gamekeeper.game.variable_refusals import ReadOnlyVariable
 from gamekeeper.http import bodies, samples, wire
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
@@ -19,18 +20,18 @@ GROUP = Group("Variables", "Variables: values that a game stores for a player.")
     permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
-    answer=list[wire.variables.Variable],
+    answer=list[wire.variables.PlayerVariable],
     refusals=(),
-    example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
+    example_answer=[wire.variables.PlayerVariable(samples.DRAGONS, 6)],
 )
 async def list_variables(request: Request) -> bytes:
     """List all variables that were ever set for a player."""
 
-    async def look(tx: Reading) -> list[variable_rows.VariableRow]:
-        return await variable_rows.read_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
+    async def look(tx: Reading) -> list[variable_rows.AnyVariableRow]:
+        return await variable_rows.read_all_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
 
     rows = await request.services.keeper.store.read(look)
-    return wire.encode([wire.variables.Variable(row.variable_id, variables.read_value(row)) for row in rows])
+    return wire.encode([wire.variables.PlayerVariable(row.variable_id, variables.read_any_value(row)) for row in rows])
 
 
 @GROUP.operation(
@@ -40,13 +41,13 @@ async def list_variables(request: Request) -> bytes:
     permissions=READ_PLAYERS,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.variables.Variable,
+    answer=wire.variables.PlayerVariable,
     refusals=(no.NoSuchVariable,),
-    example_answer=wire.variables.Variable(samples.DRAGONS, 7),
+    example_answer=wire.variables.PlayerVariable(samples.DRAGONS, 7),
 )
 async def get_variable(request: Request, variable_id: str) -> bytes:
-    """Get a variable of a player; 0 or false if it was never set."""
-    return wire.encode(wire.variables.Variable(variable_id, await _load_value(request, variable_id)))
+    """Get a variable of a player; 0, false or an empty text if it was never set."""
+    return wire.encode(wire.variables.PlayerVariable(variable_id, await _load_value(request, variable_id)))
 
 
 @GROUP.operation(
@@ -73,7 +74,7 @@ async def get_value(request: Request, variable_id: str) -> bytes:
     access=WRITE,
     body=wire.variables.SetVariable,
     answer=wire.variables.Variable,
-    refusals=(no.NoSuchVariable, no.WrongVariableType),
+    refusals=(no.NoSuchVariable, no.WrongVariableType, ReadOnlyVariable),
     example_body=wire.variables.SetVariable(7),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
@@ -90,8 +91,8 @@ async def set_variable(request: Request, body: wire.variables.SetVariable, varia
     return await request.change(decide, lambda new: wire.encode(wire.variables.Variable(variable_id, new)))
 
 
-async def _load_value(request: Request, variable_id: str) -> int | bool:
-    async def look(tx: Reading) -> int | bool:
+async def _load_value(request: Request, variable_id: str) -> variables.AnyValue:
+    async def look(tx: Reading) -> variables.AnyValue:
         return await variables.load_value(tx, await lookup.find_player_id(tx, request.params[0]), variable_id)
 
     return await request.services.keeper.store.read(look)

@@ -1,21 +1,20 @@
 """Convert Intersect's game data to the catalogue, and to the values that players' vitals depend on."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.rows import BOOLEAN, INTEGER
-from gamekeeper.intersect import values
+from gamekeeper.game.values import BOOLEAN, INTEGER, NUMBER, STRING
+from gamekeeper.intersect import details, values
 from gamekeeper.intersect.report import ReportEntry
 from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.vitals import NONE, VITAL_COUNT, ClassGrowth, ItemBonus
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 
 EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # values of Intersect's enum ItemType
-TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # Intersect's numbers for the data types of variables
-UNSUPPORTED_VARIABLE = "text and fractional variables are not supported by Gamekeeper"
+TYPES = {1: BOOLEAN, 2: INTEGER, 3: STRING, 4: NUMBER}  # Intersect's numbers for the data types of variables
 _LEVEL = re.compile(r"[0-9]{1,10}", re.ASCII)
 KINDS = {
     "items": "items",
@@ -47,22 +46,25 @@ class GameData:
         found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
         return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, CatalogueVariable)}
 
-    def add(self, noun: str, table: str, rows: Iterable[Row]) -> None:
+    def add(self, noun: str, table: str, rows: Iterable[Row], columns: Sequence[str | None] = ()) -> None:
         entries = self.entries.setdefault(noun, {})
         for row in rows:
             if row[0] is None or row[0] == ZERO_GUID or row[0] in entries:
                 self.report_entries.append(ReportEntry(table, row[0] or "", "its id is not a guid, or is a duplicate"))
                 continue
             entry = self._read_entry(noun, row)
-            if entry:
-                entries[row[0]] = entry
-                self.report_entries += [
-                    ReportEntry(table, row[0], reason, taken=True) for reason in _describe_changes(row, entry)
-                ]
-            else:
-                self.report_entries.append(ReportEntry(table, row[0], UNSUPPORTED_VARIABLE))
+            if columns:
+                own = details.VARIABLE_FIELDS if isinstance(entry, CatalogueVariable) else details.OWN_FIELDS
+                try:
+                    entry = entry._replace(details=details.encode_details(noun, columns, row, own))
+                except details.TooLargeError:
+                    self.report_entries.append(ReportEntry(table, row[0], details.TOO_LARGE, taken=True))
+            entries[row[0]] = entry
+            self.report_entries += [
+                ReportEntry(table, row[0], reason, taken=True) for reason in _describe_changes(row, entry)
+            ]
 
-    def _read_entry(self, noun: str, row: Row) -> CatalogueEntry | None:
+    def _read_entry(self, noun: str, row: Row) -> CatalogueEntry:
         if noun == "items":
             self._read_bonus(row)
             return read_item(row)
@@ -95,18 +97,17 @@ def read_item(row: Row) -> CatalogueItem:
     return CatalogueItem(own_id, values.clean_text(name), stacks, cap, size, values.clean_text(icon) or None)
 
 
-def read_variable(row: Row, usual: str) -> CatalogueVariable | None:
-    """Convert a variable of Intersect's game data; None if its type is not supported.
+def read_variable(row: Row, usual: str) -> CatalogueVariable:
+    """Convert a variable of Intersect's game data.
 
     Old versions of Intersect have no type column: the table determines the type (`usual`).
     """
     own_id, name, *said = row
-    kind = TYPES.get(said[0], usual) if said else usual
-    return CatalogueVariable(own_id, values.clean_text(name), kind) if kind in (BOOLEAN, INTEGER) else None
+    return CatalogueVariable(own_id, values.clean_text(name), TYPES.get(said[0], usual) if said else usual)
 
 
 def read_class(row: Row) -> ClassGrowth:
-    _, _, base, increase, by_percent, first_exp, exp_increase, overrides = row
+    _, _, base, increase, by_percent, first_exp, exp_increase, overrides = row[:8]
     return ClassGrowth(
         values.parse_numbers(base, VITAL_COUNT) or NONE,
         values.parse_numbers(increase, VITAL_COUNT) or NONE,

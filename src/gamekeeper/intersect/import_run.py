@@ -53,10 +53,12 @@ class ImportRun:
     source: str = ""
     report_path: str = ""  # path of the import's report, as stored in the database
     stage: str = ""
+    next_stage: str = ""
     last_id: str = ZERO_GUID
     report_bytes: int = 0  # length in bytes of the import's report so far
     counts: CountsByTable = field(default_factory=CountsByTable)
     resumed: bool = False  # True: this run continues an import that an earlier run started
+    old_log_entries: int = 0  # imported log entries that are deleted soon, because they are older than `log_days`
     had_work: bool = True  # False: an earlier run completed the import
     # bags of players that existed before the import: these bags are not reported as unused
     bags_counted: KeySet = field(default_factory=KeySet)
@@ -91,9 +93,15 @@ class ImportRun:
                 "import into an empty database."
             )
 
-    def enter_stage(self, stage: str) -> None:
+    def enter_stage(self, stage: str, next_stage: str) -> None:
+        self.next_stage = next_stage
         if stage != self.stage:
             self.stage, self.last_id = stage, ZERO_GUID
+
+    async def commit_stage(self, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
+        """Apply the only batch of a stage, and store the next stage: a resumed import must not count its rows again."""
+        self.stage = self.next_stage
+        await self.commit_batch(ZERO_GUID, turn)
 
     async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
         """Apply one batch of an import in one transaction. It may be retried; the last attempt counts."""
@@ -120,7 +128,7 @@ class ImportRun:
         """Call `work` with batches of an imported table's ids, from the stored position on."""
         table = self.data.tables[noun]
         total, done = self.counts[table.name].rows, 0
-        while ids := self.data.players.read_ids(table, self.last_id, BATCH_SIZE):
+        while ids := self.data.source_of(noun).read_ids(table, self.last_id, BATCH_SIZE):
             await work(ids)
             done += len(ids)
             self.on_progress(table.name, done, total)
@@ -130,8 +138,9 @@ class ImportRun:
         tables = self.data.tables
         if noun not in tables:
             return {}
-        found = self.data.players.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
-        if self.data.players.has_bad_text:
+        source = self.data.source_of(noun)
+        found = source.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
+        if source.has_bad_text:
             # index of the column with the row's own id; in owned tables column 0 is the owner's id
             own = 0 if OWNER_TABLES[noun] == noun else 1
             odd = (values.show_id(row[own]) for row in found if values.has_replacement(row))

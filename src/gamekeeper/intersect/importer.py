@@ -3,13 +3,13 @@
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
-from gamekeeper.game.bulk_loads import pause_gc
+from gamekeeper.game.bulk_loads import load_memberships, pause_gc
 from gamekeeper.game.effects import (
     DROP_INDEXES,
     PAUSE_LISTS,
     RESUME_LISTS,
-    CataloguePut,
     Change,
     PlayersLoaded,
     Unlogged,
@@ -17,27 +17,34 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.inventory import Stack
 from gamekeeper.game.lookup import ZERO_GUID, fold
-from gamekeeper.intersect import accounts, catalogue, values
+from gamekeeper.intersect import accounts, catalogue, guilds, leftovers, logs, objects, values, variables
 from gamekeeper.intersect.accounts import NAME_CLASH, UNUSABLE_EMAIL
 from gamekeeper.intersect.catalogue import GameData
 from gamekeeper.intersect.data import OWNER_TABLES
 from gamekeeper.intersect.existing import (
     BAG,
+    COMPLETED,
     DELETED_PLAYER,
     DELETED_USER,
     EMAIL,
+    GUILD,
     PLAYER,
     PLAYER_NAME,
     USER,
     USER_NAME,
+    OwnedKeys,
+    complete_entries,
+    find_owned,
 )
 from gamekeeper.intersect.import_run import Batch, ImportRun
 from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag, RawPlayer
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
+from gamekeeper.intersect.schemas import OBJECT_TABLES
 from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.vitals import Vitals
 from gamekeeper.store import indexes, players, users
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.guilds import GuildMember
 from gamekeeper.store.imports import DONE_STAGE
 from gamekeeper.store.moderation import ImposedPenalty
 
@@ -49,8 +56,10 @@ NO_ACCOUNT = "its account is missing"
 PLAYER_SKIPPED = "its player was skipped"
 NO_OWNER = "its owner is missing, or the owner's id is not a guid or all zeros"
 NO_END = "its end cannot be read: ban or mute the account again if needed"
+MEMBERSHIP_ADDED = "it existed without a guild: its guild was added"
 UNUSED_BAG = "no slot of an imported player holds it"
 UNSUPPORTED_TABLE = "Gamekeeper does not support this table"
+SECRET_TABLES = {"requestlogs": "it may contain bearer tokens, and is never imported"}
 
 
 RowsByTable = Mapping[
@@ -66,26 +75,29 @@ async def run(run: ImportRun) -> bool:
     fresh = store is not None and not (await users.count(store) or await players.count(store))
     stages: Mapping[str, Callable[[], Awaitable[None]]] = {
         "catalogue": partial(_import_catalogue, run, game),
+        **{noun: partial(objects.import_objects, run, noun) for noun in OBJECT_TABLES},
+        "variables": partial(variables.import_variables, run),
         "users": partial(_import_users, run),
+        "guilds": partial(guilds.import_guilds, run),
         "players": partial(_import_players, run, game, fresh=fresh),
+        "activity": partial(logs.import_activity, run),
+        "trades": partial(logs.import_trades, run),
+        "user_leftovers": partial(leftovers.keep_rows, run, "users"),
+        "player_leftovers": partial(leftovers.keep_rows, run, "players"),
+        "guild_leftovers": partial(leftovers.keep_rows, run, "guilds"),
         "bags": partial(_report_unused_bags, run),
         "strays": partial(_report_orphans, run),
     }
     names = list(stages)
     with pause_gc():
-        for stage in names[names.index(run.stage or names[0]) :]:
-            run.enter_stage(stage)
+        for stage, next_stage in list(pairwise([*names, DONE_STAGE]))[names.index(run.stage or names[0]) :]:
+            run.enter_stage(stage, next_stage)
             await stages[stage]()
-    run.enter_stage(DONE_STAGE)
-    await run.commit_batch(ZERO_GUID, _build_empty_batch)
     if run.keeper and not run.dry_run:
         await indexes.create_missing(run.keeper.store)
+        await logs.count_old_entries(run)
         await run.keeper.lists.prepare()
     return True
-
-
-async def _build_empty_batch(_: Reading | None) -> Batch:
-    return Batch((), CountsByTable(), ())
 
 
 # --- the catalogue -------------------------------------------------------------------------------------------------
@@ -96,28 +108,28 @@ def _read_game_data(run: ImportRun) -> GameData:
     for noun in catalogue.KINDS:
         if noun in run.data.tables:
             table = run.data.tables[noun]
-            game.add(noun, table.name, run.data.game.read_table(table))
+            game.add(noun, table.name, run.data.game.read_table(table), table.columns)
     return game
 
 
 async def _import_catalogue(run: ImportRun, game: GameData) -> None:
     async def turn(tx: Reading | None) -> Batch:
-        counts, changes = CountsByTable(), list[Change]()
+        counts, changes, completed = CountsByTable(), list[Change](), list[ReportEntry]()
         for noun, entries in game.entries.items():
             kind, count = catalogue.KINDS[noun], counts[run.data.names[noun]]
             existing = await run.existing.find_entries(tx, kind, entries)
-            new = [entry for each, entry in entries.items() if each not in existing]
-            count.taken, count.there = len(new), len(entries) - len(new)
-            changes += [CataloguePut(kind, [], new)] if new else []
+            puts, ids = complete_entries(kind, entries, existing)
+            count.taken, count.there = len(entries) - len(existing), len(existing)
+            changes += puts
+            completed += [ReportEntry(run.data.names[noun], each, COMPLETED, taken=True) for each in ids]
         for line in game.report_entries:
             counts[line.table].left += not line.taken
         known = set(run.data.names.values())
         unsupported = [name for name, count in run.counts.tables.items() if name not in known and count.rows]
-        return Batch(
-            changes, counts, [*game.report_entries, *(ReportEntry(name, "", UNSUPPORTED_TABLE) for name in unsupported)]
-        )
+        whole = [ReportEntry(name, "", SECRET_TABLES.get(name.lower(), UNSUPPORTED_TABLE)) for name in unsupported]
+        return Batch(changes, counts, [*game.report_entries, *completed, *whole])
 
-    await run.commit_batch(ZERO_GUID, turn)
+    await run.commit_stage(turn)
 
 
 # --- accounts ------------------------------------------------------------------------------------------------------
@@ -246,6 +258,7 @@ async def _build_player_batch(
     existing, names, counts, lines = run.existing, run.data.names, reader.counts, reader.entries
     known = await existing.find(tx, PLAYER, read["players"])
     deleted = await existing.find(tx, DELETED_PLAYER, read["players"].keys() - known)
+    owned = await find_owned(tx, known)
     owners = {own_id: values.parse_guid(rows[0][1]) for own_id, rows in read["players"].items()}
     owner_accounts = await existing.find(tx, USER, {each for each in owners.values() if each})
     reader.used_bags |= await existing.find(tx, BAG, reader.bags)
@@ -254,7 +267,7 @@ async def _build_player_batch(
     for own_id, rows in read["players"].items():
         _skip_rows(counts, lines, names["players"], [(own_id, DUPLICATE_ID) for _ in rows[1:]])
         if own_id in known:
-            _count_existing(run, reader, read, own_id)
+            _count_existing(run, reader, read, own_id, owned)
         elif own_id in deleted or owners[own_id] not in owner_accounts:
             reader.skip("players", own_id, DELETED_HERE if own_id in deleted else NO_ACCOUNT)
             _skip_items(reader, read, own_id)
@@ -264,12 +277,35 @@ async def _build_player_batch(
     lines += [ReportEntry(names["players"], each, NAME_CLASH, taken=True) for each in sorted(clashing)]
     existing.note(PLAYER, [player.id for player, _ in new])
     existing.note(BAG, reader.used_bags)
-    loaded = [PAUSE_LISTS, *first, PlayersLoaded(new, clashing), RESUME_LISTS] if new else []
+    possible = [player.id for player, _ in new] + sorted(known - owned.members)
+    members = await _find_members(run, reader, [read["players"][each][0] for each in possible], tx, known)
+    social = [load_memberships(members, reader.texts)] if members or reader.texts else []
+    loaded = [PAUSE_LISTS, *first, PlayersLoaded(new, clashing), *social, RESUME_LISTS] if new else social
     return Batch(loaded, counts, lines)
 
 
-def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own_id: str) -> None:
-    """Count an existing player's rows and bags, so that its bags are not reported as unused."""
+async def _find_members(
+    run: ImportRun, reader: PlayerReader, rows: Sequence[Row], tx: Reading | None, existing: set[str]
+) -> list[GuildMember]:
+    """Return the guild memberships of players, and report those of new players that cannot be imported."""
+    found = [(row[0], guilds.read_member(row)) for row in rows]
+    wanted = {each.guild_id for _, each in found if isinstance(each, GuildMember)}
+    known = await run.existing.find(tx, GUILD, wanted)
+    members: list[GuildMember] = []
+    for own_id, each in found:
+        if isinstance(each, GuildMember) and each.guild_id in known:
+            members.append(each)
+            if own_id in existing:
+                reader.note("players", own_id, MEMBERSHIP_ADDED)
+        elif each and own_id not in existing:
+            why = each if isinstance(each, str) else f"its guild {each.guild_id} is missing: imported without a guild"
+            reader.note("players", own_id, why)
+    return members
+
+
+def _count_existing(run: ImportRun, reader: PlayerReader, read: RowsByTable, own_id: str, owned: OwnedKeys) -> None:
+    """Count an existing player's rows and bags, so that its bags are not reported as unused. Add missing texts."""
+    reader.add_missing_texts(own_id, read["variables"].get(own_id, ()), owned.texts)
     reader.counts[reader.tables["players"]].there += 1
     rows = [(noun, row) for noun in OWNED_TABLES for row in read[noun].get(own_id, ())]
     bag_ids: set[str] = set()
@@ -325,7 +361,7 @@ async def _report_orphans(run: ImportRun) -> None:
         counts = CountsByTable()
         return Batch((), counts, _find_orphans(run, counts))
 
-    await run.commit_batch(ZERO_GUID, turn)
+    await run.commit_stage(turn)
 
 
 def _find_orphans(run: ImportRun, counts: CountsByTable) -> Iterator[ReportEntry]:
@@ -333,7 +369,7 @@ def _find_orphans(run: ImportRun, counts: CountsByTable) -> Iterator[ReportEntry
     tables = run.data.tables
     for noun, owner in OWNER_TABLES.items():
         if noun in tables and run.counts[tables[noun].name].unaccounted:
-            for row_id, key in run.data.players.read_orphans(tables[owner], tables[noun]):
+            for row_id, key in run.data.source_of(noun).read_orphans(tables[owner], tables[noun]):
                 counts[tables[noun].name].left += 1
                 yield ReportEntry(tables[noun].name, values.show_id(row_id), f"{NO_OWNER}: {values.show_id(key)}")
 

@@ -1,34 +1,31 @@
 """Convert Intersect's players with their items, spells and variables."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
+
+import msgspec
 
 from gamekeeper.game.effects import PlayerState
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
-from gamekeeper.game.rows import BOOLEAN, INTEGER
-from gamekeeper.game.variables import find_type
+from gamekeeper.game.values import NUMBER
 from gamekeeper.intersect import values
 from gamekeeper.intersect.accounts import read_name
-from gamekeeper.intersect.catalogue import UNSUPPORTED_VARIABLE
 from gamekeeper.intersect.report import CountsByTable, ReportEntry, RowCounts
 from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.values import show_id
+from gamekeeper.intersect.variables import describe_mismatch, find_type
 from gamekeeper.intersect.vitals import VITAL_COUNT, Vitals
 from gamekeeper.settings import Settings
+from gamekeeper.store.player_texts import AssignedText
 
-BOOLEAN_TYPE, INTEGER_TYPE = 1, 2
 MAX_DIRECTION = 3
 MAX_EQUIPMENT = 20
 MAX_CACHED_STACKS = 50_000
 NO_VALUE = "its value is missing or cannot be read"
-TYPE_MISMATCH = {
-    BOOLEAN: "its value is a Boolean, but its variable is an Integer",
-    INTEGER: "its value is an Integer, but its variable is a Boolean",
-}
 
 
 FullPlayer = tuple[Player, PlayerState]
@@ -67,6 +64,7 @@ class PlayerReader:
         default_factory=dict[tuple[object, object, object], Stack]
     )
     used_bags: set[str] = field(default_factory=set[str])  # bags that a slot of an imported player already holds
+    texts: list[AssignedText] = field(default_factory=list[AssignedText])  # text and fractions of imported players
     counts: CountsByTable = field(default_factory=CountsByTable)
     entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
     guids: values.GuidCache = field(default_factory=values.GuidCache)
@@ -199,28 +197,52 @@ class PlayerReader:
 
     def _read_variables(self, raw: RawPlayer) -> dict[str, int | bool]:
         found: dict[str, int | bool] = {}
+        seen: set[str] = set()
         for noun, rows in (("variables", raw.variables), ("switches", raw.switches)):
             for _, row_id, raw_id, raw_value in rows:
                 variable_id = self.guids[raw_id]
-                value = values.parse_flag(raw_value) if noun == "switches" else parse_variable(raw_value)
-                if variable_id is None or variable_id in found:
+                declared = self.types.get(variable_id or "")
+                value = values.parse_flag(raw_value) if noun == "switches" else _parse_variable(raw_value, declared)
+                if variable_id is None or variable_id in seen:
                     self.skip(noun, row_id, "its variable's id is not a guid, or is a duplicate")
                 elif value is None:
-                    self.skip(noun, row_id, UNSUPPORTED_VARIABLE if _has_value(raw_value) else NO_VALUE)
-                elif self.types.get(variable_id, find_type(value)) != find_type(value):
-                    self.skip(noun, row_id, TYPE_MISMATCH[find_type(value)])
+                    self.skip(noun, row_id, NO_VALUE)
+                elif declared and declared != find_type(value):
+                    self.skip(noun, row_id, describe_mismatch(find_type(value), declared))
                 else:
-                    found[variable_id] = value
+                    seen.add(variable_id)
                     self._count(noun).taken += 1
-                    if variable_id not in self.types:
+                    if isinstance(value, float | str):
+                        self._add_text(raw.player[0], variable_id, value)
+                    else:
+                        found[variable_id] = value
+                    if declared is None:
                         self.note(noun, row_id, f"its variable {variable_id} is not in the game data: kept")
         return found
+
+    def _add_text(self, own_id: str, variable_id: str, value: float | str) -> None:
+        self.texts.append(AssignedText(own_id, variable_id, find_type(value), msgspec.json.encode(value).decode()))
+
+    def add_missing_texts(self, own_id: str, rows: Iterable[Row], known: Collection[tuple[str, str]]) -> None:
+        """Add the text and fractions that an existing player does not have. Count them as imported, not as existing."""
+        seen: set[str] = set()
+        for _, _, raw_id, raw_value in rows:
+            variable_id = self.guids[raw_id]
+            declared = self.types.get(variable_id or "")
+            value = _parse_variable(raw_value, declared)
+            if variable_id is None or variable_id in seen or (own_id, variable_id) in known:
+                continue
+            if isinstance(value, float | str) and declared in (None, find_type(value)):
+                seen.add(variable_id)
+                self._add_text(own_id, variable_id, value)
+                self._count("variables").taken += 1
+                self._count("variables").there -= 1
 
     # --- the record ------------------------------------------------------------------------------------------------
 
     def _read_player(self, row: Row, slots: Mapping[SlotAddress, Stack], pattern: re.Pattern[str]) -> Player:
         own_id, user_id, raw_name, map_id, x, y, z, direction, sprite, face, level, exp = row[:12]
-        class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:]
+        class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:22]
 
         def note(reason: str) -> None:
             self.note("players", own_id, reason)
@@ -285,21 +307,8 @@ class PlayerReader:
         return worn
 
 
-def parse_variable(raw: object) -> int | bool | None:
-    """Parse a variable's value; None if its type is not supported. Before June 2019 it was a plain number."""
-    found = raw if isinstance(raw, int) else values.decode_json(raw)
-    if isinstance(found, dict):
-        value = cast("dict[str, Any]", found)
-        kind, found = value.get("Type"), value.get("Value")
-        if kind == BOOLEAN_TYPE and isinstance(found, bool | int):
-            return bool(found)
-        if kind != INTEGER_TYPE or isinstance(found, bool):
-            return None
-    if isinstance(found, bool):
-        return found
-    return found if isinstance(found, int) and -values.MAX_LONG <= found <= values.MAX_LONG else None
-
-
-def _has_value(raw: object) -> bool:
-    found = values.decode_json(raw)
-    return (cast("dict[str, Any]", found).get("Value") if isinstance(found, dict) else found) is not None
+def _parse_variable(raw: object, declared: str | None) -> int | bool | float | str | None:
+    """Parse a variable's value. An integer of a variable that is declared as a number becomes a fraction."""
+    value = values.parse_scalar(raw)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if value is not None and is_integer and declared == NUMBER else value

@@ -111,6 +111,20 @@ class Source(ABC):
         text = f"SELECT {first}, {key} FROM {name} t WHERE NOT EXISTS ({found}){self._fill_sql(table)}"  # noqa: S608 - names from the schema
         return self.query(text)
 
+    def read_first(self, table: SourceTable, wanted: int, by: int, least: int, most: int) -> object:
+        """Return the smallest value of column `wanted` in rows whose column `by` is from `least` to below `most`."""
+        value, number = (self._column_sql(table.columns[each] or "") for each in (wanted, by))
+        mark, name = self.placeholder, self.quote_name(table.name)
+        text = f"SELECT MIN({value}) FROM {name} t WHERE {number} >= {mark} AND {number} < {mark}"  # noqa: S608 - names from the schema
+        return next(self.query(text, least, most))[0]
+
+    def read_distinct(self, table: SourceTable, wanted: str, zero: str) -> Iterator[Row]:
+        """Yield the different values of a column that is not null, in rows whose column `zero` is 0."""
+        value, name = self._column_sql(wanted), self.quote_name(table.name)
+        return self.query(
+            f"SELECT DISTINCT {value} FROM {name} t WHERE {value} IS NOT NULL AND {self._column_sql(zero)} = 0"  # noqa: S608 - names from the schema
+        )
+
     def count_rows(self, table: SourceTable) -> TableSize:
         filled = f"COUNT(CASE WHEN true{self._fill_sql(table)} THEN 1 END)"
         return TableSize(*next(self.query(f"SELECT COUNT(*), {filled} FROM {self.quote_name(table.name)} t")))  # noqa: S608 - names from the schema

@@ -1,5 +1,6 @@
 """Parse values of Intersect's columns: guids, times, flags, numbers and lists of numbers."""
 
+import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,6 +13,7 @@ from gamekeeper.game.inventory import NO_BUFFS
 
 MAX_INT = 2**31 - 1  # largest 32-bit integer
 MAX_LONG = 2**63 - 1
+MAX_DOUBLE = sys.float_info.max
 GUID_BYTES = 16
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # ms since 1970; a ban or mute that ends in the year 9999, .NET's largest, is permanent
@@ -19,6 +21,9 @@ NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000
 STAT_COUNT = 5
 # most slots of a bag, as in the API; slots of inventory and bank beyond the configured size are kept up to this
 MAX_SLOTS = 1000
+_BOOLEAN_TYPE, _INTEGER_TYPE, _STRING_TYPE, _NUMBER_TYPE = 1, 2, 3, 4  # Intersect's numbers of data types
+_TICK_BITS = 62  # the two highest bits of a .NET time are not part of it
+_TICKS_AT_1970, _TICKS_PER_MS = 621_355_968_000_000_000, 10_000
 REPLACEMENT = "\ufffd"  # replacement character for invalid UTF-8
 NOT_UTF8 = f"some of its text is not UTF-8: invalid bytes were replaced by {REPLACEMENT}"
 
@@ -57,6 +62,12 @@ def parse_time(raw: object) -> int | None:
     """Parse a time to milliseconds since 1970; None if it is invalid or not after the start of 1970."""
     milliseconds = _parse_milliseconds(raw)
     return milliseconds if milliseconds is not None and milliseconds > 0 else None
+
+
+def parse_ticks(raw: object) -> int:
+    """Convert a .NET time code (ticks of 100 ns since the year 1, and two bits) to milliseconds since 1970, or 0."""
+    ticks = raw % 2**_TICK_BITS if isinstance(raw, int) else 0
+    return max(0, (ticks - _TICKS_AT_1970) // _TICKS_PER_MS)
 
 
 def parse_end(raw: object) -> int | None:
@@ -106,6 +117,29 @@ def parse_number(raw: object, least: int, most: int = MAX_INT) -> int | None:
 def clamp_bag_size(raw: object) -> int:
     """Return a bag's size, limited to 1 … MAX_SLOTS."""
     return max(1, min(raw, MAX_SLOTS)) if isinstance(raw, int) else 1
+
+
+def parse_scalar(raw: object) -> int | bool | float | str | None:
+    """Parse a variable's value; None if it was never set or is invalid.
+
+    It is JSON such as {"Type":2,"Value":5}, and this type wins over the declared one. Before June 2019 it was a number.
+    """
+    found = raw if isinstance(raw, int) else decode_json(raw)
+    if not isinstance(found, dict):
+        kind = _BOOLEAN_TYPE if isinstance(found, bool) else _INTEGER_TYPE
+    else:
+        value = cast("dict[str, Any]", found)
+        kind, found = value.get("Type"), value.get("Value")
+    if kind == _STRING_TYPE:
+        return clean_text(found) if isinstance(found, str) else None
+    if not isinstance(found, int | float):
+        return None
+    if kind == _BOOLEAN_TYPE:
+        return bool(found)
+    if kind == _NUMBER_TYPE and not isinstance(found, bool):
+        return float(found) if -MAX_DOUBLE <= found <= MAX_DOUBLE else None
+    is_integer = kind == _INTEGER_TYPE and isinstance(found, int) and not isinstance(found, bool)
+    return found if is_integer and -MAX_LONG - 1 <= found <= MAX_LONG else None
 
 
 def decode_json(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything

@@ -27,13 +27,18 @@ SELECT COUNT(*) FROM items;
 SELECT 1 FROM items LIMIT 1;
 
 -- name: save_items
-INSERT INTO items (id, name, stackable, max_stack, bag_slots, icon)
+INSERT INTO items (id, name, stackable, max_stack, bag_slots, icon, details)
 SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'stackable' AS {boolean}),
-       CAST(value->>'max_stack' AS INTEGER), CAST(value->>'bag_slots' AS INTEGER), value->>'icon'
+       CAST(value->>'max_stack' AS INTEGER), CAST(value->>'bag_slots' AS INTEGER), value->>'icon',
+       CAST(value->>'details' AS {json})
 FROM json_each($1) WHERE true
 ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, stackable = excluded.stackable, max_stack = excluded.max_stack,
-    bag_slots = excluded.bag_slots, icon = excluded.icon;
+    bag_slots = excluded.bag_slots, icon = excluded.icon, details = excluded.details;
+
+-- name: item_details
+SELECT r.id, r.details
+FROM json_each($1) AS given, {each} items r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: spell
 SELECT id, name FROM spells WHERE id = $1;
@@ -55,9 +60,13 @@ SELECT COUNT(*) FROM spells;
 SELECT 1 FROM spells LIMIT 1;
 
 -- name: save_spells
-INSERT INTO spells (id, name)
-SELECT CAST(value->>'id' AS {guid}), value->>'name' FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET name = excluded.name;
+INSERT INTO spells (id, name, details)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json}) FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, details = excluded.details;
+
+-- name: spell_details
+SELECT r.id, r.details
+FROM json_each($1) AS given, {each} spells r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: variable
 SELECT id, name, type FROM variables WHERE id = $1;
@@ -79,9 +88,61 @@ SELECT COUNT(*) FROM variables;
 SELECT 1 FROM variables LIMIT 1;
 
 -- name: save_variables
-INSERT INTO variables (id, name, type)
-SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type' FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type;
+INSERT INTO variables (id, name, type, details)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type', CAST(value->>'details' AS {json})
+FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type, details = excluded.details;
+
+-- name: variable_details
+SELECT r.id, r.details
+FROM json_each($1) AS given, {each} variables r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
+
+-- name: server_variables_by_id
+SELECT id, name, type, text_id, folder, created_at, value FROM server_variables
+WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: server_variables
+SELECT id, name, type, text_id, folder, created_at, value FROM server_variables ORDER BY name, id LIMIT $1 OFFSET $2;
+
+-- name: server_variables_called
+SELECT id, name, type, text_id, folder, created_at, value FROM server_variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
+-- name: count_server_variables
+SELECT COUNT(*) FROM server_variables;
+
+-- The value that a game publishes is taken only if the variable was never set.
+-- name: save_server_variables
+INSERT INTO server_variables (id, name, type, text_id, folder, created_at, value)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type', value->>'text_id', value->>'folder',
+       CAST(value->>'created_at' AS {long}), value->>'value'
+FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, type = excluded.type, text_id = excluded.text_id, folder = excluded.folder,
+    created_at = excluded.created_at, value = COALESCE(server_variables.value, excluded.value);
+
+-- name: guild_variables_by_id
+SELECT id, name, type, text_id, folder, created_at FROM guild_variables
+WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: guild_variables
+SELECT id, name, type, text_id, folder, created_at FROM guild_variables ORDER BY name, id LIMIT $1 OFFSET $2;
+
+-- name: guild_variables_called
+SELECT id, name, type, text_id, folder, created_at FROM guild_variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
+-- name: count_guild_variables
+SELECT COUNT(*) FROM guild_variables;
+
+-- name: save_guild_variables
+INSERT INTO guild_variables (id, name, type, text_id, folder, created_at)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type', value->>'text_id', value->>'folder',
+       CAST(value->>'created_at' AS {long})
+FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, type = excluded.type, text_id = excluded.text_id, folder = excluded.folder,
+    created_at = excluded.created_at;
 
 -- name: classes_by_id
 SELECT id, name FROM classes WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
@@ -100,9 +161,13 @@ SELECT COUNT(*) FROM classes;
 SELECT 1 FROM classes LIMIT 1;
 
 -- name: save_classes
-INSERT INTO classes (id, name)
-SELECT CAST(value->>'id' AS {guid}), value->>'name' FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET name = excluded.name;
+INSERT INTO classes (id, name, details)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json}) FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, details = excluded.details;
+
+-- name: class_details
+SELECT r.id, r.details
+FROM json_each($1) AS given, {each} classes r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: maps_by_id
 SELECT id, name FROM maps WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
@@ -118,6 +183,36 @@ ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, na
 SELECT COUNT(*) FROM maps;
 
 -- name: save_maps
-INSERT INTO maps (id, name)
-SELECT CAST(value->>'id' AS {guid}), value->>'name' FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET name = excluded.name;
+INSERT INTO maps (id, name, details)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json}) FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, details = excluded.details;
+
+-- name: map_details
+SELECT r.id, r.details
+FROM json_each($1) AS given, {each} maps r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
+
+-- name: count_objects
+SELECT COUNT(*) FROM game_objects WHERE type = $1;
+
+-- name: objects
+SELECT id, name FROM game_objects WHERE type = $3 ORDER BY name, id LIMIT $1 OFFSET $2;
+
+-- name: objects_called
+SELECT id, name FROM game_objects WHERE type = $3 AND replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
+-- name: objects_by_id
+SELECT r.id, r.name
+FROM json_each($1) AS given, {each} game_objects r WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) {end_each};
+
+-- name: object_details
+SELECT r.id, r.details
+FROM json_each($1) AS given,
+     {each} game_objects r
+     WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
+
+-- name: save_objects
+INSERT INTO game_objects (type, id, name, details)
+SELECT CAST($2 AS TEXT), CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json})
+FROM json_each($1) WHERE true
+ON CONFLICT (type, id) DO UPDATE SET name = excluded.name, details = excluded.details;

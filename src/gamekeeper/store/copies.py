@@ -25,9 +25,19 @@ _PARTS = {
     "slots": SQL.slots,
     "known_spells": SQL.known_spells,
     "player_variables": SQL.player_variables,
+    "player_texts": SQL.player_texts,
+    "guild_members": SQL.guild_members,
 }
 # Views to read instead of these tables: they mask data of erased persons that is not blanked yet, so no copy has it.
-_MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys", "security_events": "masked_security"}
+_MASKED = {
+    "ledger": "masked_ledger",
+    "idempotency_keys": "masked_keys",
+    "security_events": "masked_security",
+    "activity_log": "masked_activity",
+    "trade_log": "masked_trades",
+    "log_addresses": "masked_log_addresses",
+    "deliveries": "masked_deliveries",
+}
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
 

@@ -89,3 +89,9 @@ SELECT * FROM known_spells WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id,
 
 -- name: player_variables
 SELECT * FROM player_variables WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, variable_id;
+
+-- name: player_texts
+SELECT * FROM player_texts WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, variable_id;
+
+-- name: guild_members
+SELECT * FROM guild_members WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id;

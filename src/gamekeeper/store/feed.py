@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from gamekeeper.store.deliveries import Delivery
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Row, Store, UnusableDatabase
 from gamekeeper.store.statements import Statements
 
@@ -19,11 +20,12 @@ class FeedRow(NamedTuple):
     seq: int
     at: int
     kind: str
-    player_id: str
+    player_id: str | None
     before: str | bytes | None
     after: str | bytes | None
     by: str | None
     request_id: str
+    target: Delivery | None = None  # delivery of a command to the game server that asked; None: no command
 
 
 class FeedState(NamedTuple):
@@ -87,7 +89,10 @@ async def read_between(tx: Reading, after: int, upto: int, account_id: str, limi
 
 
 async def read_of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[FeedRow]:
-    """Read changes of one player for the feed, without those that this account itself reported."""
+    """Read changes of one player that its game server must apply, without those that this account itself reported.
+
+    Commands that are told at most once are left out: a game server may have let them expire.
+    """
     return [FeedRow(*row) for row in await tx.all(SQL.of_player, player_id, after, account_id, limit)]
 
 

@@ -1,9 +1,11 @@
 """Imports from other servers, and their progress."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
 
 SQL = Statements("imports")
 DONE_STAGE = "done"  # stage of a finished import
@@ -45,3 +47,11 @@ def save(tx: Writing, state: ImportState) -> None:
 
 def _text(value: str | bytes) -> str:
     return value.decode() if isinstance(value, bytes) else value
+
+
+async def find_known_activity(tx: Reading, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_activity, as_table({"id": each} for each in ids))}
+
+
+async def find_known_trades(tx: Reading, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_trades, as_table({"id": each} for each in ids))}

@@ -16,3 +16,9 @@ VALUES ($1, $2, $3, $4, $5, $6, {now}, CASE WHEN $2 = 'done' THEN {now} END)
 ON CONFLICT (source) DO UPDATE
 SET stage = excluded.stage, last = excluded.last, listed = excluded.listed, counts = excluded.counts,
     finished_at = excluded.finished_at;
+
+-- name: known_activity
+SELECT id FROM activity_log WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_trades
+SELECT id FROM trade_log WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

@@ -55,6 +55,11 @@ async def append(tx: Writing, entries: list[LedgerEntry]) -> None:
     tx.defer(SQL.append, *entries[-1])
 
 
+async def append_numbered(tx: Writing, entries: list[LedgerEntry]) -> list[int]:
+    """Append changes to the audit log one by one, and return their numbers."""
+    return [(await tx.returning(SQL.append_numbered, *entry))[0][0] for entry in entries]
+
+
 async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
     return [_to_row(row) for row in await tx.all(SQL.after, seq, limit)]
 

@@ -2,6 +2,10 @@
 INSERT INTO ledger (at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes)
 VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
+-- name: append_numbered
+INSERT INTO ledger (at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes)
+VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING seq;
+
 -- name: after
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
 FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
@@ -19,20 +23,24 @@ FROM oldest
 WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE at BETWEEN $2 AND {now}), (SELECT MAX(seq) + 1 FROM oldest))
   AND seq <= (SELECT MAX(seq) FROM oldest WHERE at < $2);
 
--- Changes up to a number that may be deleted: those about no player, and those followed by a newer change of the same
--- player from the same source (API, or the same game server). A game server that missed both receives the newest.
--- Erasures of accounts are kept, because an import must not create these accounts again.
+-- Changes up to a number that may be deleted: those about no player, commands told at most once, and those followed by a
+-- newer change of the same player from the same source (API, or the same game server). A game server that missed both
+-- receives the newest; a command does not count as the newest.
+-- Erasures of accounts are kept, because an import must not create these accounts again. Catalogue changes come without
+-- their sides: what a game publishes may have fields like those of a slot, such as the ingredients of a craft.
 -- name: superseded
-SELECT seq, before, after FROM masked_ledger WHERE seq IN (
+SELECT seq, CASE WHEN kind <> 'catalogue_put' THEN before END, CASE WHEN kind <> 'catalogue_put' THEN after END
+FROM masked_ledger WHERE seq IN (
     SELECT r.seq
     FROM (SELECT player_id, over_link, actor_id, MAX(seq) AS seq
           FROM (SELECT player_id, over_link, CASE WHEN over_link THEN actor_id END AS actor_id, seq
-                FROM ledger WHERE seq > $1 AND seq <= $2 AND player_id IS NOT NULL) AS looked_at
+                FROM ledger WHERE seq > $1 AND seq <= $2 AND player_id IS NOT NULL AND kind NOT IN ({commands})) AS looked_at
           GROUP BY player_id, over_link, actor_id) AS newest,
          {each} ledger r WHERE r.player_id = newest.player_id AND r.seq < newest.seq AND r.over_link = newest.over_link
              AND (NOT r.over_link OR r.actor_id = newest.actor_id) {end_each}
     UNION
-    SELECT seq FROM ledger WHERE seq > $1 AND seq <= $2 AND player_id IS NULL AND kind <> 'user_deleted');
+    SELECT seq FROM ledger WHERE seq > $1 AND seq <= $2
+        AND ((player_id IS NULL AND kind <> 'user_deleted') OR kind IN ({commands})));
 
 -- name: deleted_players
 SELECT DISTINCT r.player_id

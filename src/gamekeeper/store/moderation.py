@@ -95,6 +95,6 @@ async def find_owner_by_id(tx: Reading, player_id: str) -> PlayerOwner | None:
     return PlayerOwner(*row) if row else None
 
 
-async def find_online_of_user(tx: Reading, user_id: str) -> list[str]:
-    """Return the ids of the account's players that are online."""
-    return [row[0] for row in await tx.all(SQL.online_of_user, user_id)]
+async def find_online_of_user(tx: Reading, user_id: str) -> list[tuple[str, str]]:
+    """Return the ids of the account's players that are online, each with its game server."""
+    return [(row[0], row[1]) for row in await tx.all(SQL.online_of_user, user_id)]

@@ -53,4 +53,4 @@ WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fol
 SELECT user_id, id, name FROM players WHERE id = $1;
 
 -- name: online_of_user
-SELECT p.id FROM players p JOIN presence o ON o.player_id = p.id WHERE p.user_id = $1 ORDER BY p.id;
+SELECT p.id, o.server FROM players p JOIN presence o ON o.player_id = p.id WHERE p.user_id = $1 ORDER BY p.id;

@@ -39,6 +39,14 @@ class PersonMail(NamedTuple):
     last_error: str | None
 
 
+class PersonGuild(NamedTuple):
+    player_id: str
+    guild_id: str
+    guild: str
+    rank: int  # 0: the owner
+    joined_at: int | None
+
+
 class PersonRole(NamedTuple):
     """A role of the account, or a permission that was granted directly and has no flag of its own."""
 
@@ -106,6 +114,11 @@ async def read_mails(tx: Reading, user_id: str) -> list[PersonMail]:
 
 async def read_roles(tx: Reading, user_id: str) -> list[PersonRole]:
     return [PersonRole(*row) for row in await tx.all(SQL.roles, user_id)]
+
+
+async def read_guilds(tx: Reading, user_id: str) -> list[PersonGuild]:
+    """Read the memberships of an account's players."""
+    return [PersonGuild(*row) for row in await tx.all(SQL.guilds, user_id)]
 
 
 async def read_api_keys(tx: Reading, user_id: str) -> list[PersonApiKey]:

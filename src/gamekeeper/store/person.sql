@@ -20,6 +20,11 @@ SELECT 'permission', permission, given_at FROM user_permissions WHERE user_id = 
 SELECT id, name, created_at, expires_at, suspended_at, revoked_at, last_used, last_address FROM api_keys
 WHERE user_id = $1 ORDER BY created_at, id;
 
+-- name: guilds
+SELECT m.player_id, m.guild_id, g.name, m.rank, m.joined_at
+FROM players p JOIN guild_members m ON m.player_id = p.id JOIN guilds g ON g.id = m.guild_id
+WHERE p.user_id = $1 ORDER BY m.player_id;
+
 -- name: identities
 SELECT issuer, subject, added_at, last_used FROM identities WHERE user_id = $1 ORDER BY added_at, id;
 

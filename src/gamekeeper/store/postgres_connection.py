@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 
 from gamekeeper.store.engine import ClaimTaken, Row, RowExists, Value
+from gamekeeper.store.kinds import KIND_LISTS
 from gamekeeper.store.postgres_durability import RAISE_COMMIT
 from gamekeeper.store.statements import SEPARATOR, Statement, combine, insert_values, join_side_by_side
 
@@ -49,6 +50,7 @@ PLACEHOLDERS = {
     # the table to match, and would scan it.
     "each": "LATERAL (SELECT r.* FROM",
     "join_texts": "string_agg",
+    **KIND_LISTS,
     "end_each": "OFFSET 0) AS r",
     "new_guid": "gen_random_uuid()",
 }

@@ -104,14 +104,26 @@ async def lock_server(tx: Reading, server: str) -> bool:
     return await tx.one(SQL.lock_server, server) is not None
 
 
+async def find_live_servers(tx: Reading) -> list[str]:
+    """Return the names of all game servers with a lease."""
+    return [row[0] for row in await tx.all(SQL.live_servers)]
+
+
 async def find_lease_end(tx: Reading, name: str) -> int | None:
     """Return when a game server's lease ends; None if there is no such server."""
     row = await tx.one(SQL.server, name)
     return row[1] if row else None
 
 
-def save_server(tx: Writing, name: str, lease_ms: int) -> None:
-    tx.defer(SQL.save_server, name, lease_ms)
+def save_server(tx: Writing, name: str, lease_ms: int, applied: int | None = None) -> None:
+    """Store a game server's lease and its receipt, which never moves back; None: no receipt."""
+    tx.defer(SQL.save_server, name, lease_ms, applied)
+
+
+async def save_applied(tx: Writing, player_id: str, applied: int) -> None:
+    """Store that a player's game server has applied its changes up to a number, unless the player is offline."""
+    # not deferred: PostgreSQL runs all deferred statements as one, in which a row is updated only once
+    await tx.returning(SQL.save_applied, player_id, applied)
 
 
 async def find_known_players(tx: Reading, ids: Iterable[str]) -> set[str]:

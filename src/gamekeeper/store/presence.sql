@@ -63,12 +63,20 @@ SELECT server FROM presence WHERE player_id = $1;
 -- name: lock_server
 SELECT name, expires_at FROM servers WHERE name = $1 AND expires_at > {now} {for_update};
 
+-- name: live_servers
+SELECT name FROM servers WHERE expires_at > {now} ORDER BY name;
+
 -- name: server
 SELECT name, expires_at FROM servers WHERE name = $1;
 
 -- name: save_server
-INSERT INTO servers (name, expires_at) VALUES ($1, {now} + $2)
-ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
+INSERT INTO servers (name, expires_at, applied_seq) VALUES ($1, {now} + $2, $3)
+ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at,
+    applied_seq = CASE WHEN excluded.applied_seq > COALESCE(servers.applied_seq, 0) THEN excluded.applied_seq
+                       ELSE servers.applied_seq END;
+
+-- name: save_applied
+UPDATE presence SET applied_seq = $2 WHERE player_id = $1 AND COALESCE(applied_seq, 0) < $2;
 
 -- name: known_players
 SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
@@ -80,11 +88,13 @@ SELECT p.id FROM users u JOIN players p ON p.user_id = u.id
 WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
 ORDER BY u.id, p.created_at, p.id {keep_key};
 
+-- The receipt of a player is its game server's: another game server has not given one.
 -- name: join
 INSERT INTO presence (player_id, server, fold, level, exp)
 SELECT p.id, CAST($1 AS TEXT), p.fold, p.level, p.exp FROM players p
 WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2)) {keep_key}
-ON CONFLICT (player_id) DO UPDATE SET server = excluded.server;
+ON CONFLICT (player_id) DO UPDATE SET server = excluded.server,
+    applied_seq = CASE WHEN presence.server = excluded.server THEN presence.applied_seq END;
 
 -- name: seen_players
 UPDATE players SET last_online = {now}

@@ -66,19 +66,22 @@ INSERT INTO roles (name, about, builtin, read_only) VALUES
     ('shop', 'Looks players up and gives them items.', {true}, {false}),
     ('api', 'What every token of the API could do before there were roles.', {true}, {false});
 INSERT INTO role_permissions (role, permission) VALUES
-    ('viewer', 'players.read'), ('viewer', 'users.query'), ('viewer', 'audit.read'),
+    ('viewer', 'players.read'), ('viewer', 'users.query'), ('viewer', 'audit.read'), ('viewer', 'logs.read'),
     ('moderator', 'players.read'), ('moderator', 'users.query'), ('moderator', 'moderation.ban'),
-    ('moderator', 'moderation.kick'), ('moderator', 'moderation.mute'),
+    ('moderator', 'moderation.kick'), ('moderator', 'moderation.mute'), ('moderator', 'chat.send'),
+    ('moderator', 'players.command'), ('moderator', 'logs.read'),
     ('game master', 'players.read'), ('game master', 'users.query'), ('game master', 'moderation.ban'),
     ('game master', 'moderation.kick'), ('game master', 'moderation.mute'), ('game master', 'players.progress'),
     ('game master', 'players.rename'), ('game master', 'items.give'), ('game master', 'items.take'),
     ('game master', 'spells.write'), ('game master', 'variables.write'), ('game master', 'audit.read'),
-    ('game master', 'audit.undo'),
+    ('game master', 'audit.undo'), ('game master', 'chat.send'), ('game master', 'players.command'),
+    ('game master', 'logs.read'), ('game master', 'world.write'),
     ('game server', 'game.link'), ('game server', 'players.read'), ('game server', 'users.query'),
     ('shop', 'players.read'), ('shop', 'items.give'),
     ('api', 'players.read'), ('api', 'players.progress'), ('api', 'players.rename'), ('api', 'players.delete'),
     ('api', 'items.give'), ('api', 'items.take'), ('api', 'spells.write'), ('api', 'variables.write'),
-    ('api', 'audit.read'), ('api', 'audit.undo'), ('api', 'bulk.run');
+    ('api', 'audit.read'), ('api', 'audit.undo'), ('api', 'bulk.run'), ('api', 'chat.send'), ('api', 'players.command'),
+    ('api', 'world.write'), ('api', 'logs.read'), ('api', 'addresses.read');
 
 CREATE TABLE mutes (
     user_id     {guid} PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
@@ -335,34 +338,72 @@ CREATE TABLE items (
     max_stack  INTEGER CHECK (max_stack >= 1), -- null: the setting stack_cap
     bag_slots  INTEGER NOT NULL CHECK (bag_slots >= 0), -- 0: not a bag
     icon       TEXT,
+    details    {json},                         -- JSON object with the entry's further fields, as the game published them
     CHECK (NOT stackable OR bag_slots = 0)
 ) {strict};
 CREATE INDEX items_by_name ON items (name, id);
 
 CREATE TABLE spells (
-    id    {guid} PRIMARY KEY,
-    name  {ordered} NOT NULL
+    id       {guid} PRIMARY KEY,
+    name     {ordered} NOT NULL,
+    details  {json}
 ) {strict};
 CREATE INDEX spells_by_name ON spells (name, id);
 
 CREATE TABLE variables (
-    id    {guid} PRIMARY KEY,
-    name  {ordered} NOT NULL,
-    type  TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean'))
+    id       {guid} PRIMARY KEY,
+    name     {ordered} NOT NULL,
+    type     TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean', 'String', 'Number')),
+    details  {json}
 ) {strict};
 CREATE INDEX variables_by_name ON variables (name, id);
 
 CREATE TABLE classes (
-    id    {guid} PRIMARY KEY,
-    name  {ordered} NOT NULL
+    id       {guid} PRIMARY KEY,
+    name     {ordered} NOT NULL,
+    details  {json}
 ) {strict};
 CREATE INDEX classes_by_name ON classes (name, id);
 
 CREATE TABLE maps (
-    id    {guid} PRIMARY KEY,
-    name  {ordered} NOT NULL
+    id       {guid} PRIMARY KEY,
+    name     {ordered} NOT NULL,
+    details  {json}
 ) {strict};
 CREATE INDEX maps_by_name ON maps (name, id);
+
+-- Variables of the server: declared by the game, with their value.
+CREATE TABLE server_variables (
+    id          {guid} PRIMARY KEY,
+    name        {ordered} NOT NULL,
+    type        TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean', 'String', 'Number')),
+    text_id     TEXT NOT NULL DEFAULT '',      -- the name of the variable in texts of the game
+    folder      TEXT NOT NULL DEFAULT '',      -- where the game's editor lists it
+    value       TEXT,                          -- JSON; null: never set
+    created_at  {long} NOT NULL DEFAULT 0
+) {strict};
+CREATE INDEX server_variables_by_name ON server_variables (name, id);
+
+-- Variables that guilds can have, as the game declares them.
+CREATE TABLE guild_variables (
+    id          {guid} PRIMARY KEY,
+    name        {ordered} NOT NULL,
+    type        TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean', 'String', 'Number')),
+    text_id     TEXT NOT NULL DEFAULT '',
+    folder      TEXT NOT NULL DEFAULT '',
+    created_at  {long} NOT NULL DEFAULT 0
+) {strict};
+CREATE INDEX guild_variables_by_name ON guild_variables (name, id);
+
+-- The game's objects of other types, such as npc and quest. No rule depends on them.
+CREATE TABLE game_objects (
+    type     TEXT NOT NULL,                    -- object type of the Intersect engine
+    id       {guid} NOT NULL,
+    name     {ordered} NOT NULL,
+    details  {json},                           -- JSON object with the entry's further fields
+    PRIMARY KEY (type, id)
+) {strict};
+CREATE INDEX game_objects_by_name ON game_objects (type, name, id);
 
 -- Players. The document is the JSON that the API sends, without the fields joined by player_records. The other columns
 -- repeat fields of the document, except last_online.
@@ -418,10 +459,53 @@ CREATE TABLE player_variables (
     PRIMARY KEY (player_id, variable_id)
 ) {clustered};
 
+-- Guilds, as the game reports them. Two names may differ in case alone, so `fold` is not unique.
+CREATE TABLE guilds (
+    id           {guid} PRIMARY KEY,
+    name         TEXT NOT NULL,
+    fold         {ordered} NOT NULL,
+    founded_at   {long} NOT NULL,
+    bank_slots   INTEGER NOT NULL DEFAULT 0 CHECK (bank_slots >= 0),
+    instance_id  {guid},                       -- the guild's own map instance; null: the game told none
+    members      INTEGER NOT NULL DEFAULT 0    -- number of its rows in guild_members, kept by triggers
+) {strict};
+CREATE INDEX guilds_by_name ON guilds (fold, id);
+CREATE INDEX guilds_by_members ON guilds (members, fold, id);
+CREATE INDEX guilds_by_founding ON guilds (founded_at, fold, id);
+
+-- Members of guilds: a player is in at most one.
+CREATE TABLE guild_members (
+    player_id  {guid} PRIMARY KEY REFERENCES players (id) ON DELETE CASCADE,
+    guild_id   {guid} NOT NULL REFERENCES guilds (id) ON DELETE CASCADE,
+    rank       INTEGER NOT NULL CHECK (rank >= 0), -- 0: the owner
+    joined_at  {long}                          -- null: the game told none
+) {strict};
+CREATE INDEX guild_members_by_guild ON guild_members (guild_id, rank, player_id);
+
+-- Variables of guilds that were ever set. The type is that of the value, JSON.
+CREATE TABLE guild_values (
+    guild_id     {guid} NOT NULL REFERENCES guilds (id) ON DELETE CASCADE,
+    variable_id  {guid} NOT NULL,
+    type         TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean', 'String', 'Number')),
+    value        TEXT NOT NULL,
+    PRIMARY KEY (guild_id, variable_id)
+) {clustered};
+
+-- Variables of players with text and decimals, as JSON. Integers and booleans are in player_variables.
+CREATE TABLE player_texts (
+    player_id    {guid} NOT NULL REFERENCES players (id) ON DELETE CASCADE,
+    variable_id  {guid} NOT NULL,
+    type         TEXT NOT NULL CHECK (type IN ('String', 'Number')),
+    value        TEXT NOT NULL,
+    PRIMARY KEY (player_id, variable_id)
+) {clustered};
+
 -- Game servers. A server whose lease has ended is deleted.
 CREATE TABLE servers (
     name        TEXT PRIMARY KEY,
-    expires_at  {long} NOT NULL
+    expires_at  {long} NOT NULL,
+    sent_seq    {long},                           -- changes up to this number were sent to it over the feed
+    applied_seq {long}                            -- it has applied all changes up to this number
 ) {strict};
 
 CREATE TABLE presence (
@@ -429,7 +513,8 @@ CREATE TABLE presence (
     server     TEXT NOT NULL REFERENCES servers (name) ON DELETE CASCADE,
     fold       {ordered} NOT NULL,                -- fold, level and exp are copies of the player's: sort keys of the online lists
     level      INTEGER NOT NULL DEFAULT 1,
-    exp        {long} NOT NULL DEFAULT 0
+    exp        {long} NOT NULL DEFAULT 0,
+    applied_seq {long}                            -- the game server has applied the player's changes up to this number
 ) {strict};
 CREATE INDEX presence_by_server ON presence (server, fold, player_id);
 CREATE INDEX presence_by_fold ON presence (fold, player_id);
@@ -538,6 +623,30 @@ SELECT l.seq, l.at, l.kind, l.actor_id, l.token_id, l.over_link, l.player_id, l.
        l.request_id, CASE WHEN e.id IS NULL THEN l.reason END AS reason, l.undoes
 FROM ledger l LEFT JOIN erasures e ON e.id = COALESCE(l.player_id, l.user_id) AND l.seq <= e.upto;
 
+-- Deliveries of commands to game servers. Only commands have rows.
+CREATE TABLE deliveries (
+    seq         {long} NOT NULL,                  -- number of the command in the ledger
+    server      TEXT NOT NULL,                    -- game server that must carry it out
+    state       TEXT NOT NULL CHECK (state IN ('waiting', 'applied', 'failed', 'unknown')),
+    reason      TEXT,                             -- what the game says about it
+    queued_at   {long} NOT NULL,
+    expires_at  {long},                           -- null: never
+    acked_at    {long},
+    PRIMARY KEY (seq, server)
+) {clustered};
+CREATE INDEX deliveries_by_server ON deliveries (server, seq);
+CREATE INDEX deliveries_by_age ON deliveries (queued_at);
+CREATE INDEX deliveries_waiting ON deliveries (queued_at, seq, server) WHERE state = 'waiting' AND expires_at IS NULL;
+CREATE INDEX deliveries_expiring ON deliveries (expires_at) WHERE state = 'waiting' AND expires_at IS NOT NULL;
+-- Deliveries as all readers see them: the game's reason of an erased person's command appears blanked at once.
+CREATE VIEW masked_deliveries AS
+SELECT d.seq, d.server, d.state,
+       CASE WHEN d.reason IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM ledger l JOIN erasures e ON e.id = COALESCE(l.player_id, l.user_id) AND l.seq <= e.upto
+           WHERE l.seq = d.seq) THEN d.reason END AS reason,
+       d.queued_at, d.expires_at, d.acked_at
+FROM deliveries d;
+
 -- Stored answers as all readers see them: an answer that waits to be blanked appears blanked already.
 CREATE VIEW masked_keys AS
 SELECT k.account_id, k.key, k.fingerprint,
@@ -639,6 +748,84 @@ CREATE TABLE approval_gifts (
     PRIMARY KEY (day, actor_id, item_id)
 ) {clustered};
 
+-- The game's own logs of activity and trades, as game servers report them. They are not part of the audit log. Without
+-- references: an entry of a deleted player stays, until it is old or its account is erased.
+CREATE TABLE activity_log (
+    id         {guid} PRIMARY KEY,                -- made by the game, so that a repeated report adds nothing
+    at         {long} NOT NULL,
+    user_id    {guid} NOT NULL,                   -- all zeros: no account, such as a log-in with an unknown name
+    player_id  {guid},
+    named_id   {guid},                            -- without an account: the account whose name or email `meta` has
+    action     TEXT NOT NULL,                     -- the actions are in game/logs.py
+    peer       TEXT NOT NULL,
+    address    TEXT,
+    meta       TEXT
+) {strict};
+CREATE INDEX activity_by_time ON activity_log (at, id);
+CREATE INDEX activity_by_user ON activity_log (user_id, at, id);
+CREATE INDEX activity_by_player ON activity_log (player_id, at, id) WHERE player_id IS NOT NULL;
+CREATE INDEX activity_by_name ON activity_log (named_id, id) WHERE named_id IS NOT NULL;
+
+-- One entry per party of a trade. `items` is what the party gave, `target_items` what it got.
+CREATE TABLE trade_log (
+    id            {guid} PRIMARY KEY,
+    trade_id      {guid} NOT NULL,
+    at            {long} NOT NULL,
+    user_id       {guid} NOT NULL,
+    player_id     {guid} NOT NULL,
+    target_id     {guid} NOT NULL,                -- the other player
+    address       TEXT,
+    items         {json} NOT NULL,
+    target_items  {json} NOT NULL
+) {strict};
+CREATE INDEX trades_by_time ON trade_log (at, id);
+CREATE INDEX trades_by_user ON trade_log (user_id, at, id);
+CREATE INDEX trades_by_player ON trade_log (player_id, at, id);
+-- Each trade once: the entry of the party with the lower id.
+CREATE INDEX trades_once ON trade_log (at, id) WHERE player_id < target_id;
+-- Planner statistics: as for the ledger, nearly all entries may be of one account.
+-- only: postgres
+ALTER TABLE activity_log ALTER COLUMN user_id SET (n_distinct = -0.01), ALTER COLUMN player_id SET (n_distinct = -0.01);
+-- only: postgres
+ALTER TABLE trade_log ALTER COLUMN user_id SET (n_distinct = -0.01), ALTER COLUMN player_id SET (n_distinct = -0.01);
+
+-- Addresses in the activity log by account, so that a list of them does not read the log.
+CREATE TABLE log_addresses (
+    user_id    {guid} NOT NULL,
+    address    TEXT NOT NULL,
+    last_used  {long} NOT NULL,
+    PRIMARY KEY (user_id, address)
+) {clustered};
+CREATE INDEX log_addresses_by_user ON log_addresses (user_id, last_used, address);
+CREATE INDEX log_addresses_by_address ON log_addresses (address, last_used, user_id);
+CREATE INDEX log_addresses_by_age ON log_addresses (last_used);
+
+-- Number of entries by list, account, player and period, so that totals and any page are found without counting entries.
+CREATE TABLE log_counts (
+    list       TEXT NOT NULL,                     -- activity, activity_by_minute, trades, trades_once or trades_by_minute
+    user_id    {guid} NOT NULL,                   -- all zeros: no account, or all accounts
+    player_id  {guid} NOT NULL,                   -- all zeros: no player, or all players
+    start      {long} NOT NULL,                   -- start of the period: a UTC day, or a minute
+    entries    {long} NOT NULL,
+    PRIMARY KEY (list, user_id, player_id, start)
+) {clustered};
+CREATE INDEX log_counts_by_player ON log_counts (list, player_id, start);
+-- only: postgres
+ALTER TABLE log_counts ALTER COLUMN user_id SET (n_distinct = -0.01), ALTER COLUMN player_id SET (n_distinct = -0.01);
+
+-- The logs as all readers see them: without entries of erased accounts that are not deleted yet.
+CREATE VIEW masked_activity AS
+SELECT a.id, a.at, a.user_id, a.player_id, a.named_id, a.action, a.peer, a.address, a.meta
+FROM activity_log a
+WHERE NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = a.user_id)
+  AND NOT EXISTS (SELECT 1 FROM erasures n WHERE n.id = a.named_id);
+CREATE VIEW masked_trades AS
+SELECT t.id, t.trade_id, t.at, t.user_id, t.player_id, t.target_id, t.address, t.items, t.target_items
+FROM trade_log t WHERE NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = t.user_id);
+CREATE VIEW masked_log_addresses AS
+SELECT a.user_id, a.address, a.last_used
+FROM log_addresses a WHERE NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = a.user_id);
+
 -- The epoch of the ledger: a restored copy gets a new id, so that followers notice that change numbers may repeat.
 CREATE TABLE epoch (
     one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -658,6 +845,29 @@ CREATE TABLE imports (
     started_at   {long} NOT NULL,
     finished_at  {long}
 ) {strict};
+
+-- Rows of an imported game that Gamekeeper does not use, such as friends and quests: as they were, one JSON list for
+-- each owner and kind.
+CREATE TABLE player_leftovers (
+    player_id  {guid} NOT NULL REFERENCES players (id) ON DELETE CASCADE,
+    kind       TEXT NOT NULL,
+    data       {json} NOT NULL,
+    PRIMARY KEY (player_id, kind)
+) {clustered};
+
+CREATE TABLE user_leftovers (
+    user_id  {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    kind     TEXT NOT NULL,
+    data     {json} NOT NULL,
+    PRIMARY KEY (user_id, kind)
+) {clustered};
+
+CREATE TABLE guild_leftovers (
+    guild_id  {guid} NOT NULL REFERENCES guilds (id) ON DELETE CASCADE,
+    kind      TEXT NOT NULL,
+    data      {json} NOT NULL,
+    PRIMARY KEY (guild_id, kind)
+) {clustered};
 
 -- Checkpoint of the ordered lists: row counts of buckets of about 128 neighbouring keys, so that any page is found
 -- without counting rows. Every process keeps the counts in memory and updates them from list_changes.
@@ -799,6 +1009,31 @@ FOR EACH ROW EXECUTE FUNCTION list_online_by_rank();
 -- only: postgres
 CREATE TRIGGER presence_ranked AFTER UPDATE OF level, exp ON presence
 FOR EACH ROW WHEN ((OLD.level, OLD.exp) <> (NEW.level, NEW.exp)) EXECUTE FUNCTION list_online_by_rank();
+
+-- Count the members of a guild. A bulk load writes the counts itself.
+-- only: sqlite
+CREATE TRIGGER guild_members_added AFTER INSERT ON guild_members WHEN (SELECT NOT loading FROM lists)
+BEGIN UPDATE guilds SET members = members + 1 WHERE id = NEW.guild_id; END;
+-- only: sqlite
+CREATE TRIGGER guild_members_removed AFTER DELETE ON guild_members
+BEGIN UPDATE guilds SET members = members - 1 WHERE id = OLD.guild_id; END;
+-- only: sqlite
+CREATE TRIGGER guild_members_moved AFTER UPDATE OF guild_id ON guild_members WHEN OLD.guild_id <> NEW.guild_id
+BEGIN UPDATE guilds SET members = members + CASE WHEN id = NEW.guild_id THEN 1 ELSE -1 END
+      WHERE id IN (OLD.guild_id, NEW.guild_id); END;
+-- only: postgres
+CREATE FUNCTION count_guild_members() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN IF TG_OP <> 'INSERT' OR (SELECT NOT loading FROM lists) THEN
+          UPDATE guilds SET members = members + CASE WHEN id IS NOT DISTINCT FROM NEW.guild_id THEN 1 ELSE -1 END
+          WHERE id IN (OLD.guild_id, NEW.guild_id)
+; END IF
+; RETURN NULL; END $$;
+-- only: postgres
+CREATE TRIGGER guild_members_counted AFTER INSERT OR DELETE ON guild_members
+FOR EACH ROW EXECUTE FUNCTION count_guild_members();
+-- only: postgres
+CREATE TRIGGER guild_members_moved AFTER UPDATE OF guild_id ON guild_members
+FOR EACH ROW WHEN (OLD.guild_id <> NEW.guild_id) EXECUTE FUNCTION count_guild_members();
 
 -- Search indexes: players and accounts by any three consecutive characters of a name or an email.
 -- only: sqlite

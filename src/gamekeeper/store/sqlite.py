@@ -19,6 +19,7 @@ from gamekeeper.store.engine import (
     Value,
     Work,
 )
+from gamekeeper.store.kinds import KIND_LISTS
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.sqlite_failures import is_full, translate
 from gamekeeper.store.sqlite_writer import SqliteWriter, drive
@@ -58,6 +59,7 @@ PLACEHOLDERS = {
     "locked": "NULL",  # the id of the row that `lock` locked: on SQLite a parameter of the statement
     "keep_key": "",
     "each": "",
+    **KIND_LISTS,
     "end_each": "",
     "join_texts": "group_concat",  # SQLite has string_agg since 3.44
     "new_guid": (

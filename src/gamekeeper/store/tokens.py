@@ -109,6 +109,12 @@ async def find_refresh_owner(tx: Reading, refresh_hash: str) -> str | None:
     return row[0] if row else None
 
 
+async def find_owner(tx: Reading, token_id: str, refresh_hash: str) -> str | None:
+    """Return the account of a token, which is given by its public id or by its refresh token."""
+    row = await tx.one(SQL.owner, token_id, refresh_hash)
+    return row[0] if row else None
+
+
 async def lock_refresh(tx: Reading, refresh_hash: str) -> RefreshRow | None:
     row = await tx.one(SQL.lock_refresh, refresh_hash)
     if row is None:

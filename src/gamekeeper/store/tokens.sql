@@ -16,6 +16,9 @@ SELECT {now} - issued_at FROM tokens WHERE id = $1;
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
 
+-- name: owner
+SELECT user_id FROM tokens WHERE id = $1 OR refresh_hash = $2;
+
 -- name: lock_refresh
 SELECT id, family_id, user_id, read_only,
        revoked_at IS NOT NULL OR EXISTS (SELECT 1 FROM token_rounds r WHERE r.user_id = t.user_id AND r.number > t.round),

@@ -16,6 +16,15 @@ class VariableRow(NamedTuple):
     value: int
 
 
+class AnyVariableRow(NamedTuple):
+    """A variable of any type: `value` of an integer or boolean, `text` of a text or decimal."""
+
+    variable_id: str
+    type: str
+    value: int | None
+    text: str | None  # JSON of a text or decimal; None: the value is an integer or a boolean
+
+
 class AssignedVariable(NamedTuple):
     player_id: str
     variable_id: str
@@ -27,9 +36,14 @@ async def read_of_player(tx: Reading, player_id: str) -> list[VariableRow]:
     return [VariableRow(*row) for row in await tx.all(SQL.of_player, player_id)]
 
 
-async def find_of_player(tx: Reading, player_id: str, variable_id: str) -> VariableRow | None:
-    row = await tx.one(SQL.of_player_one, player_id, variable_id)
-    return VariableRow(*row) if row else None
+async def read_all_of_player(tx: Reading, player_id: str) -> list[AnyVariableRow]:
+    """Read all variables of a player, with those that hold text or decimals."""
+    return [AnyVariableRow(*row) for row in await tx.all(SQL.all_of_player, player_id)]
+
+
+async def find_any_of_player(tx: Reading, player_id: str, variable_id: str) -> AnyVariableRow | None:
+    row = await tx.one(SQL.any_of_player, player_id, variable_id)
+    return AnyVariableRow(*row) if row else None
 
 
 async def read_between(tx: Reading, first: str, last: str) -> list[AssignedVariable]:

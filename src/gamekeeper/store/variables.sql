@@ -1,8 +1,19 @@
 -- name: of_player
 SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 ORDER BY variable_id;
 
--- name: of_player_one
-SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 AND variable_id = $2;
+-- With text and decimals. A value of player_variables wins: the type of a variable may have changed.
+-- name: all_of_player
+SELECT variable_id, type, value, NULL AS text FROM player_variables WHERE player_id = $1
+UNION ALL
+SELECT t.variable_id, t.type, NULL, t.value FROM player_texts t WHERE t.player_id = $1
+  AND NOT EXISTS (SELECT 1 FROM player_variables v WHERE v.player_id = $1 AND v.variable_id = t.variable_id)
+ORDER BY variable_id;
+
+-- name: any_of_player
+SELECT variable_id, type, value, NULL AS text FROM player_variables WHERE player_id = $1 AND variable_id = $2
+UNION ALL
+SELECT t.variable_id, t.type, NULL, t.value FROM player_texts t WHERE t.player_id = $1 AND t.variable_id = $2
+  AND NOT EXISTS (SELECT 1 FROM player_variables v WHERE v.player_id = $1 AND v.variable_id = $2);
 
 -- name: between
 SELECT player_id, variable_id, type, value FROM player_variables

@@ -11,12 +11,14 @@ from gamekeeper.game import finder, search
 from gamekeeper.game.bucket_index import SPLIT_ROWS
 from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
-from gamekeeper.store import items as item_rows
 from gamekeeper.store import (
+    catalogue,
     players,
     presence,
+    tokens,
     users,
 )
+from gamekeeper.store import items as item_rows
 from gamekeeper.store import search as search_rows
 from gamekeeper.store.engine import Reading, Value
 from gamekeeper.store.history import NEVER
@@ -165,6 +167,21 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
         partial(item_rows.read_named_slots_of_place, place="inventory"),
     )
     require_none_grows(world, [partial(whole, player_id=player), partial(inventory, player_id=player)])
+
+
+def test_page_of_game_objects_and_owner_of_a_token_are_found_by_index(world: World) -> None:
+    """The first page of one type, its details and one object take no longer if the game has more objects."""
+    rows = "SELECT 'npc', CAST(value->>'id' AS {guid}), value->>'id' FROM json_each($1)"
+    many = as_table({"id": numbered_id("npc", number)} for number in range(PLAYERS))
+    world.sql(f"INSERT INTO game_objects (type, id, name) {rows}", many)
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE game_objects")
+    known = [catalogue.NamedEntry(numbered_id("npc", 7), "")]
+    page = partial(catalogue.read_page, kind="npcs", limit=5, offset=0)
+    one = partial(catalogue.find_by_ids, kind="npcs", ids=[known[0].id])
+    owner = partial(tokens.find_owner, token_id=known[0].id, refresh_hash="x")
+    details = partial(catalogue.add_details, kind="npcs", entries=known)
+    require_none_grows(world, [page, one, details, owner])
 
 
 def _punish_all(world: World, table: str, ends_at: int | None) -> None:

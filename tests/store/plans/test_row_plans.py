@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import people
 from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.game import lookup
 from gamekeeper.game.imported_hashes import format_imported
@@ -21,6 +22,7 @@ from gamekeeper.store import (
     players,
     security,
     tokens,
+    variables,
 )
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.names import build_parameters
@@ -45,6 +47,20 @@ def test_imported_passwords_are_found_without_scan(world: World, left: int) -> N
         # SQLite's plan does not show how many rows it skips, so the name of the index is checked
         if engine == "sqlite":
             assert "users_to_wrap" in str(world.sql(f"EXPLAIN QUERY PLAN {text}", start, 16))
+
+
+def test_variables_of_a_player_are_found_without_scan(world: World) -> None:
+    engine, somebody, variable = world.keeper.store.engine, numbered_id("player", 7), people.guid(0xD00)
+    world.sql("INSERT INTO player_texts SELECT id, CAST($1 AS {guid}), 'Number', '2.5' FROM players", variable)
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    for statement, given in (
+        (variables.SQL.all_of_player, (somebody,)),
+        (variables.SQL.any_of_player, (somebody, variable)),
+    ):
+        text = statement.render(engine, WORDS[engine])
+        assert find_growing(world, text, given) == []
+        assert [row[3] for row in world.sql(text, *given) if row[0] == variable] == ["2.5"]
 
 
 def test_person_is_erased_without_scan(world: World) -> None:

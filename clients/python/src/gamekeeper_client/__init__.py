@@ -12,7 +12,7 @@ from gamekeeper_client.players import Player, Rank, RankedPlayer
 from gamekeeper_client.spells import KnownSpell
 from gamekeeper_client.tokens import Token
 from gamekeeper_client.users import Power, User
-from gamekeeper_client.variables import Variable
+from gamekeeper_client.variables import PlayerVariable, Variable
 
 __all__ = [
     "OPERATIONS",
@@ -33,6 +33,7 @@ __all__ = [
     "Page",
     "Patience",
     "Player",
+    "PlayerVariable",
     "Power",
     "PutPlayer",
     "Rank",

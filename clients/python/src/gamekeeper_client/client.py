@@ -13,6 +13,7 @@ import httpx
 from gamekeeper_client.api_keys import ApiKeys
 from gamekeeper_client.approvals import Approvals
 from gamekeeper_client.call import Batch, Call
+from gamekeeper_client.commands import Commands
 from gamekeeper_client.connections import Connections
 from gamekeeper_client.credentials import Credentials
 from gamekeeper_client.errors import GamekeeperError
@@ -30,11 +31,14 @@ from gamekeeper_client.exchange import (
 )
 from gamekeeper_client.feed import Feed
 from gamekeeper_client.gameobjects import GameObjects
+from gamekeeper_client.guild_variables import GuildVariables
+from gamekeeper_client.guilds import Guilds
 from gamekeeper_client.history import History
 from gamekeeper_client.info import ServerInfo
 from gamekeeper_client.invitations import Invitations
 from gamekeeper_client.items import ItemOperations
 from gamekeeper_client.link import Link
+from gamekeeper_client.logs import Logs
 from gamekeeper_client.mails import Mails
 from gamekeeper_client.moderation import Moderation
 from gamekeeper_client.operation import Operation, add_methods, find_declarations, make_async, make_blocking
@@ -42,6 +46,7 @@ from gamekeeper_client.players import Players
 from gamekeeper_client.roles import Roles
 from gamekeeper_client.second_factors import SecondFactors
 from gamekeeper_client.security import Security
+from gamekeeper_client.server_variables import ServerVariables
 from gamekeeper_client.spells import Spells
 from gamekeeper_client.staff import Staff
 from gamekeeper_client.tokens import Tokens
@@ -61,16 +66,21 @@ class _Client(
     ItemOperations,
     Spells,
     Variables,
+    ServerVariables,
+    GuildVariables,
     Users,
     Credentials,
     Moderation,
+    Commands,
     Roles,
     Staff,
     Invitations,
     ApiKeys,
     SecondFactors,
     Tokens,
+    Guilds,
     Link,
+    Logs,
     Feed,
     History,
     Mails,

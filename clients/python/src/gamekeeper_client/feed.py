@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gamekeeper_client.call import Batch, Call, Payload, convert
 from gamekeeper_client.operation import iterator, operation
@@ -17,11 +17,14 @@ class Change(Struct, rename="pascal"):
     seq: int
     at: str
     kind: str
-    player_id: str
+    player_id: str | None
     before: Any
     after: Any
     by: str | None
     request_id: str
+    server: str | UnsetType = UNSET  # this field and those after it: only of commands, with `server`
+    expires_at: str | UnsetType | None = UNSET
+    expired: bool | UnsetType = UNSET
 
 
 class Changes(Struct, rename="pascal"):
@@ -33,7 +36,14 @@ class Changes(Struct, rename="pascal"):
 class Feed:
     @operation("GET", "/api/link/v1/changes")
     def list_changes(
-        self, after: After = 0, *, wait: int = 0, limit: int | None = None, own: bool = False, epoch: str | None = None
+        self,
+        after: After = 0,
+        *,
+        wait: int = 0,
+        limit: int | None = None,
+        own: bool = False,
+        epoch: str | None = None,
+        server: str | None = None,
     ) -> Payload[Changes]:
         """List changes of the feed once.
 
@@ -42,15 +52,23 @@ class Feed:
         limit: return at most this many changes.
         own: include the changes that your own account reported over the game link.
         epoch: `epoch` of an earlier response; raises EpochChanged if the database was restored since.
+        server: name of your game server, to leave out commands for others.
         Returns the changes, the number to continue after, and the epoch.
-        Raises EpochChanged, ChangesTrimmed, CursorAhead, BadField, RoleMissing.
+        Raises EpochChanged, ChangesTrimmed, CursorAhead, ServerNotAllowed, BadField, RoleMissing.
         """
-        query = {"after": after, "wait": wait, "limit": limit, "own": own, "epoch": epoch}
+        query = {"after": after, "wait": wait, "limit": limit, "own": own, "epoch": epoch, "server": server}
         return Payload(Changes, query=query, wait=min(wait, MAX_WAIT_SECONDS))
 
     @iterator
     def follow_changes(
-        self, after: After = 0, *, own: bool = False, epoch: str | None = None, wait: int = 20, limit: int = 1000
+        self,
+        after: After = 0,
+        *,
+        own: bool = False,
+        epoch: str | None = None,
+        wait: int = 20,
+        limit: int = 1000,
+        server: str | None = None,
     ) -> Call[Batch[Change]]:
         """Iterate over all changes, then over each new one as it comes, without end.
 
@@ -62,14 +80,17 @@ class Feed:
         epoch: `epoch` of an earlier response; raises EpochChanged if the database was restored since.
         wait: seconds that one request waits for a change, up to 60.
         limit: changes per request.
+        server: name of your game server, to leave out commands for others.
         Returns an endless iterator of changes.
-        Raises EpochChanged, ChangesTrimmed if the change after `after` is no longer stored, CursorAhead, BadField,
-        RoleMissing.
+        Raises EpochChanged, ChangesTrimmed if the change after `after` is no longer stored, CursorAhead,
+        ServerNotAllowed, BadField, RoleMissing.
         """
 
         def batch(found: Changes) -> Batch[Change]:
-            following = Feed.follow_changes.call(found.next, own=own, epoch=found.epoch, wait=wait, limit=limit)
+            following = Feed.follow_changes.call(
+                found.next, own=own, epoch=found.epoch, wait=wait, limit=limit, server=server
+            )
             return Batch(found.changes, following)
 
-        first = Feed.list_changes.call(after, wait=wait, limit=limit, own=own, epoch=epoch)
+        first = Feed.list_changes.call(after, wait=wait, limit=limit, own=own, epoch=epoch, server=server)
         return convert(first, batch, endless=True)

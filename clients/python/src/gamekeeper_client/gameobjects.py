@@ -8,6 +8,7 @@ from gamekeeper_client.call import Payload
 from gamekeeper_client.link import NamedEntry
 from gamekeeper_client.operation import operation
 from gamekeeper_client.paging import LegacyPage, Page, build_page_query, iterate_pages
+from gamekeeper_client.server_variables import ServerVariable
 
 R = TypeVar("R")
 
@@ -23,11 +24,39 @@ class ItemObject(Struct, rename="pascal"):
 
 
 class VariableObject(Struct, rename="pascal"):
-    """A variable of the catalogue; `type` is 1 for a boolean and 2 for an integer."""
+    """A variable of the catalogue; `type` is 1 for a boolean, 2 for an integer, 3 for a text, 4 for a decimal."""
 
     id: str
     name: str
-    type: Literal[1, 2]
+    type: Literal[1, 2, 3, 4]
+
+
+class GuildVariableObject(Struct, rename="pascal"):
+    """A variable that guilds can have; `type` is as in `ServerVariable`."""
+
+    name: str
+    text_id: str
+    type: Literal[1, 2, 3, 4]
+    folder: str
+    id: str
+    time_created: int
+
+
+class Hue(Struct, rename="pascal"):
+    a: int
+    r: int
+    g: int
+    b: int
+
+
+class TimeSettings(Struct, rename="pascal"):
+    """Day and night of the game: one hue for each range of `range_interval` minutes."""
+
+    daylight_hues: list[Hue]
+    id: str
+    range_interval: int
+    rate: float
+    sync_time: bool
 
 
 class Keyed(Struct, Generic[R], rename="pascal"):
@@ -35,8 +64,13 @@ class Keyed(Struct, Generic[R], rename="pascal"):
     value: R
 
 
-GameObject = ItemObject | VariableObject | NamedEntry
-SHAPES: dict[str, Any] = {"item": ItemObject, "playervariable": VariableObject}
+GameObject = ItemObject | VariableObject | ServerVariable | GuildVariableObject | NamedEntry
+SHAPES: dict[str, Any] = {
+    "item": ItemObject,
+    "playervariable": VariableObject,
+    "servervariable": ServerVariable,
+    "guildvariable": GuildVariableObject,
+}
 
 
 class GameObjects:
@@ -46,7 +80,7 @@ class GameObjects:
     ) -> Payload[Page[GameObject]]:
         """List one page of the game objects of a type, by name.
 
-        object_type: item, spell, class, map or playervariable.
+        object_type: item, spell, class, map, playervariable, npc, quest or another type of the engine.
         Returns the page, with the total number of objects.
         Raises NoSuchObjectType, BadField, PermissionMissing.
         """
@@ -61,7 +95,7 @@ class GameObjects:
     ) -> Payload[LegacyPage[Keyed[GameObject]]]:
         """List game objects of a type in the older form; prefer `list_game_objects`.
 
-        object_type: item, spell, class, map or playervariable.
+        object_type: item, spell, class, map, playervariable, npc, quest or another type of the engine.
         count: records per page.
         Returns the page, with the total number of objects.
         Raises NoSuchObjectType, BadField, PermissionMissing.
@@ -75,7 +109,7 @@ class GameObjects:
     ) -> Payload[Page[str]]:
         """List one page of the names of the game objects of a type.
 
-        object_type: item, spell, class, map or playervariable.
+        object_type: item, spell, class, map, playervariable, npc, quest or another type of the engine.
         Returns the page, with the total number of names.
         Raises NoSuchObjectType, BadField, PermissionMissing.
         """
@@ -89,7 +123,7 @@ class GameObjects:
     def list_game_object_names_legacy(self, object_type: str) -> Payload[dict[str, str]]:
         """List the names of all game objects of a type at once, in the older form.
 
-        object_type: item, spell, class, map or playervariable.
+        object_type: item, spell, class, map, playervariable, npc, quest or another type of the engine.
         Returns the names by id.
         Raises NoSuchObjectType, PermissionMissing.
         """
@@ -99,13 +133,22 @@ class GameObjects:
     def get_game_object(self, object_type: str, object_id: str) -> Payload[GameObject]:
         """Get one game object.
 
-        object_type: item, spell, class, map or playervariable.
+        object_type: item, spell, class, map, playervariable, npc, quest or another type of the engine.
         object_id: id of the object.
         Returns the object.
         Raises NoSuchObjectType, NoSuchObject, BadField, PermissionMissing.
         """
         shape: type[GameObject] = _find_shape(object_type)
         return Payload(shape)
+
+    @operation("GET", "/api/v1/gameobjects/time")
+    def get_time_settings(self) -> Payload[TimeSettings]:
+        """Get the game's settings of day and night.
+
+        Returns the settings, with the engine's defaults for what the game has not published.
+        Raises PermissionMissing.
+        """
+        return Payload(TimeSettings)
 
 
 def _find_shape(object_type: str) -> Any:  # noqa: ANN401 - returns a type that is known only at run time

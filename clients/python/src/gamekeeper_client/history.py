@@ -14,6 +14,18 @@ from gamekeeper_client.variables import Variable
 Moment = int | str  # number of a change, or a time such as 2026-11-15T12:00:00Z
 
 
+class ChangeDelivery(Struct, rename="pascal"):
+    """How far one game server has got with a change.
+
+    `state` is waiting, sent, applied, failed, unknown, expired or not_needed.
+    """
+
+    server: str
+    state: str
+    reason: str | None
+    at: str | None
+
+
 class ToldChange(Struct, rename="pascal"):
     """A change of the audit log; `before` and `after` are JSON with the field names of the API."""
 
@@ -36,6 +48,7 @@ class ToldChange(Struct, rename="pascal"):
     undoable: bool
     key_id: str | None = None
     key: str | None = None
+    deliveries: list[ChangeDelivery] = []
 
 
 class HistoryPage(Struct, rename="pascal"):

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from gamekeeper_client.call import Payload
+from gamekeeper_client.config import Config
 from gamekeeper_client.operation import operation
 
 
@@ -18,22 +19,6 @@ class ServerStats(Struct, rename="camel"):
     cps: int
     connected_clients: int
     online_count: int
-
-
-class PlayerConfig(Struct, rename="pascal"):
-    max_characters: int
-    max_inventory: int
-    max_bank: int
-    max_spells: int
-    max_level: int
-    max_stat: int
-    initial_bankslots: int
-
-
-class Config(Struct, rename="pascal"):
-    game_name: str
-    server_port: int
-    player: PlayerConfig
 
 
 class Health(Struct, rename="pascal"):
@@ -73,6 +58,14 @@ class ServerInfo:
         Returns the figures.
         """
         return Payload(ServerStats)
+
+    @operation("GET", "/api/v1/info/metrics")
+    def get_server_metrics(self) -> Payload[dict[str, Any]]:
+        """Get figures about the server, in the shape of the Intersect engine. Those that are not known are zero.
+
+        Returns `uptime`, `datetime` and `metrics`.
+        """
+        return Payload(dict[str, Any])
 
     @operation("GET", "/api/v1/info/config")
     def get_config(self) -> Payload[Config]:

@@ -1,6 +1,6 @@
 """The game link: reports of a game server. Every method needs the role game.link."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from msgspec import UNSET, Struct, UnsetType
@@ -13,7 +13,25 @@ from gamekeeper_client.players import Player
 from gamekeeper_client.spells import KnownSpell
 from gamekeeper_client.variables import Variable
 
-Kind = Literal["items", "spells", "variables", "classes", "maps"]
+Kind = Literal[
+    "items",
+    "spells",
+    "variables",
+    "classes",
+    "maps",
+    "animations",
+    "npcs",
+    "projectiles",
+    "quests",
+    "resources",
+    "shops",
+    "crafttables",
+    "crafts",
+    "events",
+    "tilesets",
+    "uservariables",
+    "time",
+]
 
 
 class ItemEntry(Struct, rename="pascal"):
@@ -35,11 +53,33 @@ class NamedEntry(Struct, rename="pascal"):
 class VariableEntry(Struct, rename="pascal"):
     id: str
     name: str
-    type: Literal["Integer", "Boolean"]
+    type: Literal["Integer", "Boolean", "String", "Number"]
 
 
-Entry = ItemEntry | NamedEntry | VariableEntry
-ENTRIES: dict[str, Any] = {"items": ItemEntry, "variables": VariableEntry}
+class GuildVariableEntry(Struct, rename="pascal"):
+    """A variable that guilds can have."""
+
+    id: str
+    name: str
+    type: Literal["Integer", "Boolean", "String", "Number"]
+    text_id: str = ""
+    folder: str = ""
+    time_created: int = 0
+
+
+class ServerVariableEntry(GuildVariableEntry, rename="pascal"):
+    """A variable of the server. `value` is taken only if the variable was never set."""
+
+    value: Any = None
+
+
+Entry = ItemEntry | NamedEntry | VariableEntry | ServerVariableEntry | GuildVariableEntry
+ENTRIES: dict[str, Any] = {
+    "items": ItemEntry,
+    "variables": VariableEntry,
+    "servervariables": ServerVariableEntry,
+    "guildvariables": GuildVariableEntry,
+}
 
 
 class PutPlayer(Struct, rename="pascal"):
@@ -84,13 +124,28 @@ class ServerState(Struct, rename="pascal"):
     online: int
 
 
+class Ack(Struct, rename="pascal"):
+    """An acknowledgement of a command: applied, failed or unknown."""
+
+    seq: int
+    state: Literal["applied", "failed", "unknown"]
+    reason: str | None = None
+
+
+class StandingAck(Struct, rename="pascal"):
+    seq: int
+    state: str
+
+
 class Link:
     @operation("PUT", "/api/link/v1/catalogue/{kind}")
-    def put_catalogue(self, kind: Kind, entries: Sequence[Entry], **options: Unpack[WriteOptions]) -> Payload[int]:
+    def put_catalogue(
+        self, kind: Kind, entries: Sequence[Entry | Mapping[str, object]], **options: Unpack[WriteOptions]
+    ) -> Payload[int]:
         """Add entries to the catalogue, and replace those that have the same id.
 
-        kind: items, spells, variables, classes or maps.
-        entries: the entries; they are the body of the request.
+        kind: items, spells, variables, classes, maps or another kind.
+        entries: the entries, as the body of the request. A mapping, with the API's names, may have further fields.
         Returns how many entries were sent.
         Raises NoSuchKind, MissingField, BadField, UnknownField, RoleMissing.
         """
@@ -100,7 +155,7 @@ class Link:
     def list_catalogue(self, kind: Kind, page: int = 0, *, page_size: int | None = None) -> Payload[Page[Entry]]:
         """List one page of the catalogue, by name.
 
-        kind: items, spells, variables, classes or maps.
+        kind: items, spells, variables, classes, maps or another kind.
         Returns the page, with the total number of entries.
         Raises NoSuchKind, BadField, RoleMissing.
         """
@@ -118,8 +173,8 @@ class Link:
         Returns the player's record after the change.
         Raises UnappliedChanges if `fields.applied_seq` is too old, MissingField, BadField, UnknownField, ReservedName,
         NameTaken, NoSuchPlayer, NoSuchUser, NoSuchItem, NoSuchBag, NoSuchSpell, NoSuchVariable, WrongVariableType,
-        SlotOutOfRange, StackTooLarge, SpellAlreadyKnown, ChangesTrimmed, CursorAhead, PlayerOnOtherServer,
-        RoleMissing.
+        ReadOnlyVariable, SlotOutOfRange, StackTooLarge, SpellAlreadyKnown, ChangesTrimmed, CursorAhead,
+        PlayerOnOtherServer, RoleMissing.
         """
         return Payload(Player, body=fields)
 
@@ -134,15 +189,19 @@ class Link:
         return Payload(Player)
 
     @operation("PUT", "/api/link/v1/servers/{server}")
-    def send_heartbeat(self, server: str, lease: int, **options: Unpack[WriteOptions]) -> Payload[ServerState]:
+    def send_heartbeat(
+        self, server: str, lease: int, *, applied_seq: int | None = None, **options: Unpack[WriteOptions]
+    ) -> Payload[ServerState]:
         """Renew the lease of a game server. When the lease expires, its players go offline.
 
         server: name of the game server.
         lease: seconds from now, 1 to 3600.
+        applied_seq: the game server has applied all changes of the feed up to this number.
         Returns when the lease expires, and how many players are on the server.
-        Raises ServerNotAllowed, BadField, RoleMissing.
+        Raises CursorAhead if there is no such change yet, ServerNotAllowed, BadField, RoleMissing.
         """
-        return Payload(ServerState, body={"Lease": lease})
+        receipt = {} if applied_seq is None else {"AppliedSeq": applied_seq}
+        return Payload(ServerState, body={"Lease": lease} | receipt)
 
     @operation("POST", "/api/link/v1/servers/{server}/joined")
     def report_joined(self, server: str, players: Sequence[str], **options: Unpack[WriteOptions]) -> Payload[int]:
@@ -165,6 +224,19 @@ class Link:
         Raises ServerNotAllowed, NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
         """
         return Payload(int, field="Online", body={"Players": list(players)})
+
+    @operation("POST", "/api/link/v1/servers/{server}/acks")
+    def acknowledge_commands(
+        self, server: str, acks: Sequence[Ack], **options: Unpack[WriteOptions]
+    ) -> Payload[list[StandingAck]]:
+        """Acknowledge commands of the change feed, all or none. A repetition changes nothing.
+
+        server: name of the game server.
+        acks: number and outcome of each command, up to 1000.
+        Returns the state that stands for each command: the first one that was acknowledged, except `unknown`.
+        Raises NotTold, ServerNotAllowed, BadField, MissingField, RoleMissing.
+        """
+        return Payload(list[StandingAck], field="Acks", body={"Acks": list(acks)})
 
     @operation("DELETE", "/api/link/v1/servers/{server}")
     def report_shutdown(self, server: str, **options: Unpack[WriteOptions]) -> Payload[int]:

@@ -4,7 +4,7 @@ import copy
 import re
 from collections.abc import Callable, Mapping
 from inspect import BoundArguments
-from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_args
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args
 
 from msgspec import Struct
 
@@ -24,6 +24,35 @@ class Page(Struct, Generic[R], rename="pascal"):
     page_size: int
     count: int
     values: list[R]
+
+
+class SortKey(Struct, rename="pascal"):
+    by: str
+    direction: int
+
+
+class EnginePage(Struct, Generic[R], rename="pascal"):
+    """A page of the lists of guilds and logs."""
+
+    total: int
+    page: int
+    page_size: int
+    count: int
+    values: list[R]
+    sort: str | None = None
+    extra: str | None = None
+
+
+class SortedEnginePage(Struct, Generic[R], rename="pascal"):
+    """A page of the list of trades, which says how it is sorted."""
+
+    total: int
+    page: int
+    page_size: int
+    count: int
+    values: list[R]
+    sort: list[SortKey]
+    extra: str | None = None
 
 
 class LegacyPage(Struct, Generic[R], rename={"page": "Page"}):
@@ -51,7 +80,9 @@ def build_page_query(
     return {"page": page, "pageSize": page_size, "search": search, "sortBy": sort_by, "sortDirection": sort_direction}
 
 
-def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, R]:
+def iterate_pages(
+    listing: Operation[P, Page[R]] | Operation[P, EnginePage[R]] | Operation[P, SortedEnginePage[R]], summary: str
+) -> Iteration[P, R]:
     """Declare an iterator over the records of a list with page numbers, starting with `page`."""
 
     def read(given: BoundArguments) -> Call[Batch[R]]:
@@ -60,7 +91,8 @@ def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, 
             more = page.values and number * page.page_size < page.total
             return Batch(page.values, read(_replace_arguments(given, page=number)) if more else None)
 
-        return convert(_call_page(listing, given, page_size=MAX_PAGE_RECORDS), batch)
+        numbered = cast("Operation[P, Page[R]]", listing)  # the pages have the same fields that are read here
+        return convert(_call_page(numbered, given, page_size=MAX_PAGE_RECORDS), batch)
 
     doc = _describe(listing, summary, page="number of the page to start with.", page_size="records per request.")
     (record,) = get_args(listing.result)

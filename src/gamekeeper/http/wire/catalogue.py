@@ -1,12 +1,18 @@
-"""Items, spells, variables, classes and maps: as a game server reports them, and as the engine lists them."""
+"""Entries of the catalogue: as a game server reports them, and as the engine lists them.
+
+A game server may send further fields with an entry. They are kept and given back as they were sent (`details`).
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Generic, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.wire.lists import R
-from gamekeeper.http.wire.scalars import GameText, Guid, PlainInt32, Positive, encode
+from gamekeeper.http.wire.scalars import GameText, Guid, Long, PlainDouble, PlainInt32, Positive, encode
+from gamekeeper.http.wire.variables import AnyValue, GuildVariableObject, ServerVariable, TypeName
 
 
 class ItemEntry(Struct):
@@ -26,7 +32,31 @@ class NamedEntry(Struct):
 class VariableEntry(Struct):
     Id: Guid
     Name: GameText
-    Type: Literal["Integer", "Boolean"]
+    Type: TypeName
+
+
+class GuildVariableEntry(Struct):
+    """A variable that guilds can have. It has no further fields."""
+
+    Id: Guid
+    Name: GameText
+    Type: TypeName
+    TextId: GameText = ""
+    Folder: GameText = ""
+    TimeCreated: Long = 0
+
+
+class ServerVariableEntry(GuildVariableEntry):
+    """A variable of the server. `Value` is taken only if the variable was never set."""
+
+    Value: AnyValue = None
+
+
+class TimeEntry(Struct):
+    """The game's settings of day and night: the only entry of its kind, so it needs no id. All fields are details."""
+
+    Id: Guid = ZERO_GUID
+    Name: GameText = ""
 
 
 class ItemObject(Struct):
@@ -42,7 +72,26 @@ class ItemObject(Struct):
 class VariableObject(Struct):
     Id: Guid
     Name: str
-    Type: Literal[1, 2]  # type of the variable: 1 boolean, 2 integer
+    Type: Literal[1, 2, 3, 4]  # type of the variable: 1 boolean, 2 integer, 3 text, 4 decimal
+
+
+class Hue(Struct):
+    """A colour over the game's screen. Each value is 0 to 255."""
+
+    A: PlainInt32
+    R: PlainInt32
+    G: PlainInt32
+    B: PlainInt32
+
+
+class TimeSettings(Struct):
+    """Day and night of the game, as the engine lists them: one hue for each range of minutes of a day."""
+
+    DaylightHues: list[Hue]
+    Id: Guid
+    RangeInterval: PlainInt32  # minutes
+    Rate: PlainDouble
+    SyncTime: bool
 
 
 class Keyed(Struct, Generic[R]):
@@ -52,25 +101,66 @@ class Keyed(Struct, Generic[R]):
     Value: R
 
 
-Entry = ItemEntry | NamedEntry | VariableEntry
-GameObject = ItemObject | VariableObject | NamedEntry
+Entry = ItemEntry | NamedEntry | VariableEntry | ServerVariableEntry | GuildVariableEntry | TimeEntry
+GameObject = ItemObject | VariableObject | ServerVariable | GuildVariableObject | NamedEntry
 ENTRIES: Mapping[str, type[Entry]] = {
     "items": ItemEntry,
     "spells": NamedEntry,
     "variables": VariableEntry,
+    "servervariables": ServerVariableEntry,
+    "guildvariables": GuildVariableEntry,
     "classes": NamedEntry,
     "maps": NamedEntry,
+    **dict.fromkeys(("animations", "npcs", "projectiles", "quests", "resources", "shops"), NamedEntry),
+    **dict.fromkeys(("crafttables", "crafts", "events", "tilesets", "uservariables"), NamedEntry),
+    "time": TimeEntry,
 }
-OBJECTS: Mapping[str, str | None] = {  # object type of the engine → kind in the catalogue; None: not stored
+# fields of the engine's objects that are spelt like a field of ours: in lower case
+ENGINE_FIELDS = frozenset({"maxinventorystack", "maxbankstack"})
+OBJECTS: Mapping[str, str] = {  # object type of the engine → kind in the catalogue
     "item": "items",
     "spell": "spells",
     "class": "classes",
     "map": "maps",
     "playervariable": "variables",
-    **dict.fromkeys(("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event")),
-    **dict.fromkeys(("servervariable", "tileset", "guildvariable", "uservariable")),
+    "animation": "animations",
+    "npc": "npcs",
+    "projectile": "projectiles",
+    "quest": "quests",
+    "resource": "resources",
+    "shop": "shops",
+    "crafttables": "crafttables",
+    "crafts": "crafts",
+    "event": "events",
+    "tileset": "tilesets",
+    "uservariable": "uservariables",
+    "servervariable": "servervariables",
+    "guildvariable": "guildvariables",
 }
+_WHITE = Hue(255, 255, 255, 255)
+DEFAULT_TIME = TimeSettings(
+    [_WHITE, _WHITE], ZERO_GUID, 720, 1.0, SyncTime=True
+)  # as a new server of the engine has it
+_details_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def encode_keyed(key: str, record: bytes) -> bytes:
     return b'{"Key":%b,"Value":%b}' % (encode(key), record)
+
+
+def encode_with_details(record: Entry | GameObject, details: str | None) -> bytes:
+    """Encode an entry or object, followed by the details. A field of the record wins over one in the details."""
+    own = encode(record)
+    if details is None:
+        return own
+    names = {name.lower() for name in record.__struct_fields__}
+    rest = {name: value for name, value in _details_decoder.decode(details).items() if name.lower() not in names}
+    return own[:-1] + b"," + encode(rest)[1:] if rest else own
+
+
+def encode_time(details: str | None) -> bytes:
+    """Encode what the game published of its day and night, with defaults for the rest."""
+    published = _details_decoder.decode(details) if details else {}
+    spelt = {name.lower(): name for name in TimeSettings.__struct_fields__}
+    known = {spelt.get(name.lower(), name): value for name, value in published.items()}
+    return encode({**msgspec.structs.asdict(DEFAULT_TIME), **known})

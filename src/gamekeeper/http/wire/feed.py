@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.query_values import SERVER, read_server
 from gamekeeper.http.wire.errors import Error
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
@@ -27,23 +28,37 @@ Epoch = Annotated[
 ]
 
 
+FeedServer = Annotated[
+    str,
+    Meta(
+        description="Name of your game server: leaves out commands for others, and tells when commands expire.",
+        extra={"read": read_server},
+        extra_json_schema={"pattern": f"^{SERVER}$"},
+    ),
+]
+
+
 class FeedQuery(Struct, frozen=True):
     after: After = 0
     wait: Wait = 0
     limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 100
     own: Own = False
     epoch: Epoch | UnsetType = UNSET
+    server: FeedServer | UnsetType = UNSET
 
 
 class FeedChange(Struct):
     Seq: PlainInt64
     At: Instant
     Kind: str
-    PlayerId: Guid
+    PlayerId: Guid | None
     Before: msgspec.Raw
     After: msgspec.Raw
     By: str | None
     RequestId: str
+    Server: str | UnsetType = UNSET  # this field and those after it: only of commands, with `server`
+    ExpiresAt: Instant | UnsetType | None = UNSET
+    Expired: bool | UnsetType = UNSET
 
 
 class UnappliedError(Error):

@@ -9,10 +9,10 @@ from gamekeeper.game.history import KINDS, PointInTime
 from gamekeeper.http import query_values
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
 from gamekeeper.http.wire.players import PLAYER_FIELDS
-from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Id, Instant, PlainInt64, Positive
+from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Id, Instant, PlainInt32, PlainInt64, Positive
 from gamekeeper.http.wire.spells import KnownSpell
 from gamekeeper.http.wire.users import USER_FIELDS
-from gamekeeper.http.wire.variables import ChangedVariable
+from gamekeeper.http.wire.variables import AnyVariable, ChangedVariable, GuildValue
 from gamekeeper.store.history import NEVER
 
 TIME = {"format": "date-time", "type": "string"}
@@ -101,6 +101,15 @@ class ThenQuery(Struct, frozen=True):
     at: PastMoment = PointInTime()
 
 
+class ChangeDelivery(Struct):
+    """How far one game server has got with a change. Later versions may add states."""
+
+    Server: str
+    State: str  # one of STATES in game/delivery_states.py
+    Reason: str | None  # what the game says about it
+    At: Instant | None  # when the game server acknowledged it, or when it expired; null: not known
+
+
 class ToldChange(Struct):
     Seq: PlainInt64
     At: Instant
@@ -121,6 +130,7 @@ class ToldChange(Struct):
     Undoable: bool
     KeyId: Guid | None  # the API key that made the change
     Key: str | None
+    Deliveries: list[ChangeDelivery]  # empty: no game server needs the change
 
 
 class History(Struct):
@@ -142,6 +152,35 @@ class Undone(Struct):
     Changes: list[DoneChange]
 
 
+class AttachedText(Struct):
+    """A variable of a player with text or a decimal; `Value` is JSON."""
+
+    VariableId: Guid
+    Type: str
+    Value: str
+
+
+class AttachedGuild(Struct):
+    GuildId: Guid
+    Rank: PlainInt32
+    JoinedAt: Instant | None
+
+
+class AttachedLeftover(Struct):
+    """Rows of an imported game that nothing here uses; `Data` is JSON."""
+
+    Kind: str
+    Data: str
+
+
+class AttachedRows(Struct, omit_defaults=True):
+    """What was deleted with a player and is not in its record. An undo restores it."""
+
+    Texts: list[AttachedText] = []
+    Guild: AttachedGuild | None = None
+    Leftovers: list[AttachedLeftover] = []
+
+
 class LedgerSide(Struct, omit_defaults=True):
     """The lists in `Before` or `After` of a stored change, such as items and spells: not part of the player record."""
 
@@ -151,6 +190,9 @@ class LedgerSide(Struct, omit_defaults=True):
     Spells: list[KnownSpell] = []
     Variables: list[ChangedVariable] = []
     Sums: list[Sum] = []
+    ServerVariables: list[AnyVariable] = []
+    GuildVariables: list[GuildValue] = []
+    Attached: AttachedRows | None = None
 
 
 class OnlyLists(LedgerSide, forbid_unknown_fields=True):
@@ -158,4 +200,9 @@ class OnlyLists(LedgerSide, forbid_unknown_fields=True):
 
 
 TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt", "NextTryAt"})
-PERSONAL = (PLAYER_FIELDS["name"], *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")))
+PERSONAL = (
+    PLAYER_FIELDS["name"],
+    *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")),
+    *("Message", "Target"),  # of a chat message
+    "Attached",  # texts that a game stores for a player may be personal
+)

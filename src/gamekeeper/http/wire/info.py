@@ -33,20 +33,4 @@ class ServerStats(Struct):
     onlineCount: PlainInt32  # noqa: N815 - as above
 
 
-class PlayerConfig(Struct):
-    MaxCharacters: PlainInt32
-    MaxInventory: PlainInt32
-    MaxBank: PlainInt32
-    MaxSpells: PlainInt32
-    MaxLevel: PlainInt32
-    MaxStat: PlainInt32
-    InitialBankslots: PlainInt32
-
-
-class Config(Struct):
-    GameName: str
-    ServerPort: PlainInt32
-    Player: PlayerConfig
-
-
 VERSIONS = ["v1"]

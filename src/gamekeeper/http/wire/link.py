@@ -22,9 +22,12 @@ from gamekeeper.http.wire.scalars import (
 from gamekeeper.http.wire.spells import KnownSpell
 from gamekeeper.http.wire.variables import Variable
 
+Receipt = Annotated[LongNatural | UnsetType, NEVER_NULL]  # number of the last change that was applied
+
 
 class Lease(Struct):
     Lease: Annotated[int, Meta(ge=1, le=3600)]
+    AppliedSeq: Receipt = UNSET
 
 
 class Players(Struct):
@@ -62,7 +65,7 @@ class PutPlayer(Struct):
     Bags: list[Bag] | UnsetType = UNSET
     Spells: list[KnownSpell] | UnsetType = UNSET
     Variables: Annotated[list[Variable], Meta(max_length=10_000)] | UnsetType = UNSET
-    AppliedSeq: Annotated[LongNatural | UnsetType, NEVER_NULL] = UNSET
+    AppliedSeq: Receipt = UNSET
 
 
 class Count(Struct):

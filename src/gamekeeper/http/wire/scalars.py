@@ -27,6 +27,10 @@ PasswordHash = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=P
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
 # a time with a UTC offset
 Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]
+# a time as the engine's logs have it: UTC without an offset, and without a fraction that is zero
+EngineTime = Annotated[
+    str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?$"})
+]
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
@@ -38,6 +42,7 @@ Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 # Integers in answers: the format tells client generators the width; no range is checked.
 PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
 PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
+PlainDouble = Annotated[float, Meta(extra_json_schema={"format": "double"})]
 VitalPair = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 FiveNumbers = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
 Stats = Annotated[FiveNumbers, Meta(description="Attack, ability power, defense, magic resist, speed.")]

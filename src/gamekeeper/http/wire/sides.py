@@ -10,17 +10,19 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gamekeeper.game.history import KINDS, PLAYER_KINDS
+from gamekeeper.game.history import COMMAND_KINDS, KINDS, PLAYER_KINDS, WORLD_KINDS
 from gamekeeper.http.wire.approvals import PreviewedChange
-from gamekeeper.http.wire.catalogue import ItemEntry, NamedEntry, VariableEntry
+from gamekeeper.http.wire.catalogue import GuildVariableEntry, ItemEntry, NamedEntry, ServerVariableEntry, VariableEntry
+from gamekeeper.http.wire.commands import ChatColor
 from gamekeeper.http.wire.feed import FeedChange
-from gamekeeper.http.wire.history import DoneChange, ToldChange
+from gamekeeper.http.wire.guilds import GuildSide
+from gamekeeper.http.wire.history import AttachedRows, DoneChange, ToldChange
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
 from gamekeeper.http.wire.players import PlayerDocument, PlayerRecord
 from gamekeeper.http.wire.roles import RoleQuota
 from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, PlainInt64
 from gamekeeper.http.wire.spells import KnownSpell
-from gamekeeper.http.wire.variables import ChangedVariable
+from gamekeeper.http.wire.variables import AnyVariable, ChangedVariable, GuildValue
 
 Text = str | UnsetType
 
@@ -41,6 +43,22 @@ class VariablesSide(Struct):
     Variables: list[ChangedVariable] | UnsetType = UNSET
 
 
+class AttachedSide(Struct):
+    Attached: AttachedRows | UnsetType = UNSET
+
+
+class ServerVariablesSide(Struct):
+    """Values of the server's variables; null: never set."""
+
+    ServerVariables: list[AnyVariable]
+
+
+class GuildVariablesSide(Struct):
+    """Values of guilds' variables; null: never set."""
+
+    GuildVariables: list[GuildValue]
+
+
 _RECORD = {each.name: each.type for each in msgspec.structs.fields(PlayerRecord)}
 _FIELDS = [*PlayerDocument.__struct_fields__, "LastOnline"]
 # For a change: the fields of the player record that differ. For a creation or deletion: all fields.
@@ -51,7 +69,7 @@ PlayerSide = msgspec.defstruct(
     "PlayerSide",
     [
         (each.name, each.type, UNSET)
-        for shape in (RecordSide, ItemsSide, SpellsSide, VariablesSide)
+        for shape in (RecordSide, ItemsSide, SpellsSide, VariablesSide, AttachedSide)
         for each in msgspec.structs.fields(shape)
     ],
     module=__name__,
@@ -153,6 +171,24 @@ class KickSide(Struct):
     Moderator: Text = UNSET
 
 
+class WarpSide(Struct):
+    """Where the game warps the player. Without X and Y the player keeps its own."""
+
+    MapId: Guid
+    X: PlainInt32 | UnsetType = UNSET
+    Y: PlainInt32 | UnsetType = UNSET
+
+
+class ChatSide(Struct):
+    """A chat message. `direct` is for the player of the change, `proximity` for the map and its neighbours."""
+
+    Channel: Literal["global", "direct", "proximity"]
+    MapId: Guid | UnsetType = UNSET
+    Message: Text = UNSET
+    Color: ChatColor | UnsetType = UNSET
+    Target: Text = UNSET
+
+
 class InvitationSide(Struct):
     InvitationId: Guid
     Roles: list[str]
@@ -174,6 +210,20 @@ class CatalogueSide(Struct):
     Variables: list[VariableEntry] | UnsetType = UNSET
     Classes: list[NamedEntry] | UnsetType = UNSET
     Maps: list[NamedEntry] | UnsetType = UNSET
+    Animations: list[NamedEntry] | UnsetType = UNSET
+    Npcs: list[NamedEntry] | UnsetType = UNSET
+    Projectiles: list[NamedEntry] | UnsetType = UNSET
+    Quests: list[NamedEntry] | UnsetType = UNSET
+    Resources: list[NamedEntry] | UnsetType = UNSET
+    Shops: list[NamedEntry] | UnsetType = UNSET
+    Crafttables: list[NamedEntry] | UnsetType = UNSET
+    Crafts: list[NamedEntry] | UnsetType = UNSET
+    Events: list[NamedEntry] | UnsetType = UNSET
+    Tilesets: list[NamedEntry] | UnsetType = UNSET
+    Uservariables: list[NamedEntry] | UnsetType = UNSET
+    Servervariables: list[ServerVariableEntry] | UnsetType = UNSET
+    Guildvariables: list[GuildVariableEntry] | UnsetType = UNSET
+    Time: list[NamedEntry] | UnsetType = UNSET
 
 
 class PlayersLoadedSide(Struct):
@@ -231,10 +281,17 @@ SIDES: Mapping[str, Sides] = {
     "user_muted": Sides(MuteSide | None, MuteSide),
     "user_unmuted": Sides(MuteSide | None, MuteSide),
     "user_kicked": Sides(KickSide | None, KickSide),
+    "player_killed": Sides(KickSide | None, KickSide),
+    "player_warped": Sides(WarpSide | None, WarpSide),
+    "chat_sent": Sides(ChatSide | None, ChatSide),
+    "server_variables_set": Sides(ServerVariablesSide, ServerVariablesSide),
+    "guild_variables_set": Sides(GuildVariablesSide, GuildVariablesSide),
     "user_suspended": Sides(SuspensionSide, SuspensionSide),
     "user_resumed": Sides(SuspensionSide, SuspensionSide),
     "change_approved": Sides(ApprovalSide | None, ApprovalSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
+    "guild_saved": Sides(GuildSide | None, GuildSide),
+    "guild_deleted": Sides(GuildSide, GuildSide | None),
     "role_saved": Sides(RoleSide | None, RoleSide),
     "role_deleted": Sides(RoleSide, RoleSide | None),
     "invitation_sent": Sides(InvitationSide | None, InvitationSide),
@@ -249,10 +306,10 @@ MODERATION_IN_FEED = (
     "user_unmuted",
     "user_kicked",
 )  # kinds of moderation changes in the change feed, which game servers must apply
-IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED)  # the kinds of changes in the change feed
+IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED, *COMMAND_KINDS, *WORLD_KINDS)  # the kinds of changes in the change feed
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
-    *("user_renamed", "email_changed", "powers_changed", "roles_changed"),
+    *("user_renamed", "email_changed", "powers_changed", "roles_changed", *WORLD_KINDS),
     *("user_banned", "user_unbanned", "user_muted", "user_unmuted", "user_suspended", "user_resumed"),
 )
 KINDS_OF: Mapping[str, Sequence[str]] = {  # name of a change's shape → the kinds of changes that it can have

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from gamekeeper.http.wire import catalogue
 from gamekeeper.http.wire.items import ItemSlot, NamedSlot
 from gamekeeper.http.wire.link import PutPlayer
 from gamekeeper.http.wire.players import RankedPlayer
@@ -19,6 +20,11 @@ READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
     ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
     ChangePowers: ["Id", "Name", "WeakenedKeys"],
     SaveRole: ["Name", "BuiltIn"],
+}
+# Shapes that a caller may send with further fields, which are kept. Misspelt fields of the shape are still rejected.
+OPEN: frozenset[type[Struct]] = frozenset(catalogue.ENTRIES.values()) - {
+    catalogue.ServerVariableEntry,
+    catalogue.GuildVariableEntry,
 }
 
 

@@ -54,6 +54,26 @@ class Revoked(Struct, omit_defaults=True):
     tokenId: str | None = None  # noqa: N815 - the wire's spelling
 
 
+class RevokedAccount(Struct):
+    """The answer for an account whose tokens were all revoked: `Revoked` without a token."""
+
+    username: str
+
+
+class RevokedToken(Struct):
+    """The answer for one token that was revoked by its id alone. `encode_revoked_token` encodes it."""
+
+    TokenId: str
+
+
+def encode_revoked_token(token_id: str) -> bytes:
+    """Encode the answer as the engine's 0.7.1 gives it, with `Username` null.
+
+    The documents leave that field out: client generators fail on names that differ only in their case.
+    """
+    return encode({"TokenId": token_id, "Username": None})
+
+
 def add_token_id(answer: bytes, token_id: str) -> bytes:
     """Add the id of the revoked token to the answer."""
     return encode({**msgspec.json.decode(answer, type=dict[str, msgspec.Raw]), "tokenId": token_id})

@@ -1,0 +1,7 @@
+"""Refusals of operations about guilds, with the engine's texts."""
+
+from gamekeeper.game.refusals import Malformed
+
+
+class NoSuchGuild(Malformed):
+    """Guild not found: ${id}."""

@@ -1,0 +1,202 @@
+"""Import the logs of activity and trades. Entries of accounts that were erased here are skipped."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from gamekeeper.game.bulk_loads import load_activity, load_trades
+from gamekeeper.game.logs import attach_name
+from gamekeeper.game.lookup import ZERO_GUID, fold
+from gamekeeper.intersect import values
+from gamekeeper.intersect.existing import ACTIVITY, DELETED_USER, TRADE
+from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.report import CountsByTable, ReportEntry
+from gamekeeper.intersect.source import Row
+from gamekeeper.store import logs
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.logs import ActivityEntry, TradeEntry
+
+E = TypeVar("E", ActivityEntry, TradeEntry)
+# names of Intersect's actions by number: the first ones are the same in all versions
+FIRST_ACTIONS = (
+    *("Create", "Delete", "PasswordRecoveryAttempt", "PasswordRecoveryDispatched", "PasswordChanged", "TwoFactorAdd"),
+    *("TwoFactorRemove", "TwoFactorSuccess", "TwoFactorFailure", "TwoFactorTimeout", "Login", "FailedLogin", "Logout"),
+    *("DisconnectLogout", "DisconnectTimeout", "DisconnectBan"),
+)
+PLAYER_ACTIONS = ("CreatePlayer", "DeletePlayer", "SelectPlayer", "SwitchPlayer", "NameChange")
+OLD_ACTIONS = (*FIRST_ACTIONS, "DisconnectKick", *PLAYER_ACTIONS)  # of 0.7.0
+ACTIONS = (
+    *(*FIRST_ACTIONS, "DisconnectBanFail", "DisconnectKick", "DisconnectKickFail", "Kill", "KillFail", "Mute"),
+    *("MuteFail", *PLAYER_ACTIONS, "DisconnectDatabaseFailure"),
+)
+PEERS = {0: "Client", 1: "Editor"}
+ERASED = "its account was deleted in Gamekeeper"
+BAD_TIME = "its time cannot be read"
+BAD_PARTY = "its account or one of its players is missing or not a guid"
+BAD_ITEMS = "its items cannot be read"
+DUPLICATE_ID = "another row has the same id"
+
+
+async def import_activity(run: ImportRun) -> None:
+    if "activity" not in run.data.tables:
+        return
+    upgraded = _find_upgrade(run)
+
+    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> Batch:
+        named = await _find_named_users(tx, rows)
+        new = await _select(run, "activity", ACTIVITY, rows, tx, lines, partial(read_activity, upgraded))
+        return Batch([load_activity([attach_name(each, named) for each in new.entries])], new.counts, lines)
+
+    await _import_log(run, "activity", build)
+
+
+async def import_trades(run: ImportRun) -> None:
+    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> Batch:
+        new = await _select(run, "trades", TRADE, rows, tx, lines, read_trade)
+        return Batch([load_trades(new.entries)], new.counts, lines)
+
+    if "trades" in run.data.tables:
+        await _import_log(run, "trades", build)
+
+
+async def count_old_entries(run: ImportRun) -> None:
+    """Count the log entries in the database that are too old to be kept. A dry run counted those of the source."""
+    if run.keeper and not run.dry_run:
+        run.old_log_entries = await logs.count_old(run.keeper.store, find_oldest_kept(run))
+
+
+def find_oldest_kept(run: ImportRun) -> int:
+    """Return the time before which the next retention pass deletes log entries, in milliseconds since 1970."""
+    days = run.settings.log_days
+    return time.time_ns() // 1_000_000 - days * logs.DAY_MS if days else 0
+
+
+BuildBatch = Callable[[Mapping[str, Row], Reading | None, list[ReportEntry]], Awaitable[Batch]]
+
+
+async def _import_log(run: ImportRun, noun: str, build: BuildBatch) -> None:
+    async def work(ids: list[str]) -> None:
+        read = run.read_rows(noun, ids)
+
+        async def turn(tx: Reading | None) -> Batch:
+            name = run.data.names[noun]
+            lines = [ReportEntry(name, own_id, DUPLICATE_ID) for own_id, rows in read.items() for _ in rows[1:]]
+            doubled = len(lines)
+            batch = await build({own_id: rows[0] for own_id, rows in read.items()}, tx, lines)
+            batch.counts[name].left += doubled
+            return batch
+
+        await run.commit_batch(ids[-1], turn)
+
+    await run.process_batches(noun, work)
+
+
+class _Selection(msgspec.Struct):
+    entries: list[Any]
+    counts: CountsByTable
+
+
+async def _select(
+    run: ImportRun,
+    noun: str,
+    kind: str,
+    rows: Mapping[str, Row],
+    tx: Reading | None,
+    lines: list[ReportEntry],
+    read: Callable[[Row], E | str],
+) -> "_Selection":
+    """Convert the rows that are not in the database. Those of erased accounts and invalid ones are reported."""
+    name, counts, found = run.data.names[noun], CountsByTable(), list[E]()
+    known = await run.existing.find(tx, kind, rows)
+    for own_id, row in rows.items():
+        entry = None if own_id in known else read(row)
+        if isinstance(entry, str):
+            lines.append(ReportEntry(name, own_id, entry))
+            counts[name].left += 1
+        elif entry:
+            found.append(entry)
+    erased = await run.existing.find(tx, DELETED_USER, {each.user_id for each in found})
+    lines += [ReportEntry(name, each.id, ERASED) for each in found if each.user_id in erased]
+    kept = [each for each in found if each.user_id not in erased]
+    counts[name].left += len(found) - len(kept)
+    counts[name].there, counts[name].taken = len(known), len(kept)
+    run.existing.note(kind, [each.id for each in kept])
+    if run.dry_run:
+        oldest = find_oldest_kept(run)
+        run.old_log_entries += sum(each.at < oldest for each in kept)
+    return _Selection(kept, counts)
+
+
+def _find_upgrade(run: ImportRun) -> object:
+    """Return the time from which on the log has the action numbers of 0.7.1 and later; None: never.
+
+    A file that was upgraded has both numberings. The numbers beyond those of 0.7.0 show when: one of them is written at
+    every log-in.
+    """
+    return run.data.source_of("activity").read_first(run.data.tables["activity"], 0, 3, len(OLD_ACTIONS), len(ACTIONS))
+
+
+def read_activity(upgraded: Any, row: Row) -> ActivityEntry | str:  # noqa: ANN401 - text or datetime
+    """Convert an entry of the log of activity, or return the reason why it cannot be imported."""
+    own_id, raw_time, raw_user, raw_player, action, peer, address, meta = row
+    at = values.parse_time(raw_time)
+    if at is None:
+        return BAD_TIME
+    names = ACTIONS if upgraded is not None and raw_time >= upgraded else OLD_ACTIONS
+    if not isinstance(action, int) or not 0 <= action < len(names):
+        return f"its action {action!r} is unknown"
+    user_id, player_id = values.parse_guid(raw_user) or ZERO_GUID, values.parse_guid(raw_player)
+    if ZERO_GUID in (user_id, player_id):
+        player_id = None
+    known = (names[action], PEERS.get(peer, PEERS[0]))
+    texts = values.clean_text(address) or None, None if meta is None else values.clean_text(meta)
+    return ActivityEntry(own_id, at, user_id, player_id, *known, *texts)
+
+
+def read_trade(row: Row) -> TradeEntry | str:
+    """Convert an entry of the log of trades, or return the reason why it cannot be imported."""
+    own_id, raw_trade, raw_time, raw_user, raw_player, raw_target, address, raw_items, raw_target_items = row
+    at = values.parse_time(raw_time)
+    if at is None:
+        return BAD_TIME
+    parties = [values.parse_guid(each) for each in (raw_user, raw_player, raw_target)]
+    trade_id = values.parse_guid(raw_trade)
+    if trade_id is None or any(each is None or each == ZERO_GUID for each in parties):
+        return BAD_PARTY
+    items, target_items = read_items(raw_items), read_items(raw_target_items)
+    if items is None or target_items is None:
+        return BAD_ITEMS
+    user_id, player_id, target_id = (each or ZERO_GUID for each in parties)
+    where = values.clean_text(address) or None
+    return TradeEntry(own_id, trade_id, at, user_id, player_id, target_id, where, items, target_items)
+
+
+def read_items(raw: object) -> str | None:
+    """Convert the items of one side of a trade to a JSON list; None if they cannot be read."""
+    found = values.decode_json(raw or "[]")
+    if not isinstance(found, list):
+        return None
+    items = [_read_item(each) for each in cast("list[Any]", found)]
+    return None if None in items else msgspec.json.encode(items).decode()
+
+
+def _read_item(raw: Any) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
+    if not isinstance(raw, dict):
+        return None
+    known = cast("dict[str, Any]", raw)
+    item_id, quantity = values.parse_guid(known.get("ItemId")), values.parse_number(known.get("Quantity"), 0)
+    if item_id is None or quantity is None:
+        return None
+    stats = known.get("StatBuffs") or known.get("Properties")
+    buffs = values.parse_buffs(msgspec.json.encode(stats) if stats else None) or values.NO_BUFFS
+    bag_id = values.parse_guid(known.get("BagId"))
+    return {"ItemId": item_id, "Quantity": quantity, "BagId": bag_id, "StatBuffs": buffs}
+
+
+async def _find_named_users(tx: Reading | None, rows: Mapping[str, Row]) -> dict[str, str]:
+    """Find the accounts whose name was typed at a failed log-in, so that the entry is erased with the account."""
+    typed = {fold(values.clean_text(row[7])) for row in rows.values() if row[7]}
+    return await logs.find_named_users(tx, typed) if tx and typed else {}

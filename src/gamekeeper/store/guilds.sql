@@ -1,0 +1,111 @@
+-- name: guild
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds WHERE id = $1;
+
+-- name: lock_all (sqlite)
+SELECT r.id, r.name, r.founded_at, r.bank_slots, r.instance_id, r.members
+FROM json_each($1) AS given CROSS JOIN guilds r WHERE r.id = given.value->>'id';
+
+-- name: lock_all (postgres)
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
+WHERE id = ANY(ARRAY(SELECT CAST(value->>'id' AS uuid) FROM json_each($1))) ORDER BY id FOR UPDATE;
+
+-- name: lock_players (sqlite)
+SELECT r.id FROM json_each($1) AS given CROSS JOIN players r WHERE r.id = given.value->>'id';
+
+-- name: lock_players (postgres)
+SELECT r.id FROM players r WHERE r.id = ANY(ARRAY(SELECT CAST(value->>'id' AS uuid) FROM json_each($1)))
+ORDER BY r.user_id, r.created_at, r.id FOR UPDATE;
+
+-- The number of guilds, counted up to a limit.
+-- name: count
+SELECT COUNT(*) FROM (SELECT 1 FROM guilds LIMIT $1) AS counted;
+
+-- name: by_name
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds ORDER BY fold, id LIMIT $1 OFFSET $2;
+
+-- name: by_name_desc
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds ORDER BY fold DESC, id DESC LIMIT $1 OFFSET $2;
+
+-- name: by_members
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
+ORDER BY members, fold, id LIMIT $1 OFFSET $2;
+
+-- name: by_members_desc
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
+ORDER BY members DESC, fold DESC, id DESC LIMIT $1 OFFSET $2;
+
+-- name: by_founding
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
+ORDER BY founded_at, fold, id LIMIT $1 OFFSET $2;
+
+-- name: by_founding_desc
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
+ORDER BY founded_at DESC, fold DESC, id DESC LIMIT $1 OFFSET $2;
+
+-- Guilds whose name contains the folded text, of the first $2 by name. Without LIKE, so nothing has to be escaped.
+-- name: called
+SELECT id, name, founded_at, bank_slots, instance_id, members, fold
+FROM (SELECT id, name, founded_at, bank_slots, instance_id, members, fold FROM guilds
+      ORDER BY fold, id LIMIT $2) AS listed
+WHERE replace(fold, CAST($1 AS TEXT), '') <> fold LIMIT $3;
+
+-- name: insert
+INSERT INTO guilds (id, name, fold, founded_at, bank_slots, instance_id) VALUES ($1, $2, $3, $4, $5, $6);
+
+-- name: save
+INSERT INTO guilds (id, name, fold, founded_at, bank_slots, instance_id) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, fold = excluded.fold, founded_at = excluded.founded_at, bank_slots = excluded.bank_slots,
+    instance_id = excluded.instance_id;
+
+-- name: delete
+DELETE FROM guilds WHERE id = $1;
+
+-- name: load
+INSERT INTO guilds (id, name, fold, founded_at, bank_slots, instance_id) VALUES ($1, $2, $3, $4, $5, $6);
+
+-- name: load_members
+INSERT INTO guild_members (player_id, guild_id, rank, joined_at) VALUES ($1, $2, $3, $4);
+
+-- name: recount
+UPDATE guilds SET members = (SELECT COUNT(*) FROM guild_members m WHERE m.guild_id = guilds.id)
+WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: members
+SELECT player_id, guild_id, rank, joined_at FROM guild_members WHERE guild_id = $1 ORDER BY rank, player_id;
+
+-- Members of a guild with what their list is sorted by: the first $2 by rank.
+-- name: roster
+SELECT r.id, r.fold, r.level, r.exp, r.created_at, r.play_time, m.rank
+FROM (SELECT player_id, rank FROM guild_members WHERE guild_id = $1 ORDER BY rank, player_id LIMIT $2) AS m,
+     {each} players r WHERE r.id = m.player_id {end_each};
+
+-- name: memberships
+SELECT r.player_id, r.guild_id, r.rank, r.joined_at
+FROM json_each($1) AS wanted, {each} guild_members r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
+
+-- name: save_members
+INSERT INTO guild_members (player_id, guild_id, rank, joined_at)
+SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'guild_id' AS {guid}),
+       CAST(value->>'rank' AS INTEGER), CAST(value->>'joined_at' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (player_id) DO UPDATE SET guild_id = excluded.guild_id, rank = excluded.rank, joined_at = excluded.joined_at;
+
+-- name: delete_members
+DELETE FROM guild_members WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- Guilds whose number of members is not that of their rows.
+-- name: miscounted
+SELECT g.id, g.name, g.members, (SELECT COUNT(*) FROM guild_members m WHERE m.guild_id = g.id) AS counted FROM guilds g
+WHERE g.members <> (SELECT COUNT(*) FROM guild_members m WHERE m.guild_id = g.id) ORDER BY g.id;
+
+-- name: known
+SELECT id FROM guilds WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_folds
+SELECT DISTINCT fold FROM guilds WHERE fold IN (SELECT value->>'fold' FROM json_each($1));
+
+-- A player who is restored is a member again, if the guild still exists.
+-- name: restore_member
+INSERT INTO guild_members (player_id, guild_id, rank, joined_at)
+SELECT CAST($1 AS {guid}), g.id, CAST($3 AS INTEGER), CAST($4 AS {long}) FROM guilds g WHERE g.id = CAST($2 AS {guid});

@@ -1,0 +1,23 @@
+"""Kinds of changes that the change feed and the audit log treat differently, each list in one place.
+
+SQL statements name the lists by placeholders, such as `{told_once}`.
+"""
+
+# kinds of changes without a player that the change feed has too
+WITHOUT_PLAYER = ("chat_sent", "server_variables_set", "guild_variables_set")
+# commands to the game that it carries out at most once; they change no data of a player
+TOLD_ONCE = ("player_killed", "player_warped", "chat_sent")
+# commands to the game that may be carried out again: they tell the game of a state
+STATE_COMMANDS = ("user_kicked", "user_banned", "user_muted", "user_unmuted")
+COMMANDS = (*TOLD_ONCE, *STATE_COMMANDS)
+
+
+def _quote(kinds: tuple[str, ...]) -> str:
+    return ", ".join(f"'{each}'" for each in kinds)
+
+
+KIND_LISTS = {
+    "without_player": _quote(WITHOUT_PLAYER),
+    "told_once": _quote(TOLD_ONCE),
+    "commands": _quote(COMMANDS),
+}

@@ -1,0 +1,21 @@
+"""Variables of guilds for tests, written without a report of a game."""
+
+from gamekeeper.store import guild_variables
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.guild_variables import GuildVariable
+from people import guid
+from world import World
+
+FAME = GuildVariable(guid(0xA1), "Fame", "Integer", "fame", "", 0)
+MOTTO = GuildVariable(guid(0xA2), "Motto", "String", "motto", "", 0)
+AT_WAR = GuildVariable(guid(0xA3), "At war", "Boolean", "war", "", 0)
+
+
+def insert(world: World) -> None:
+    """Declare the variables of this module, unless they are declared."""
+
+    async def write(tx: Writing) -> None:
+        known = await guild_variables.find_known_ids(tx, [each.id for each in (FAME, MOTTO, AT_WAR)])
+        guild_variables.load(tx, [each for each in (FAME, MOTTO, AT_WAR) if each.id not in known])
+
+    world.run(world.keeper.store.write(write))

@@ -1,0 +1,177 @@
+"""Commands in the change feed and their acknowledgements by game servers."""
+
+import pytest
+
+import api_keys
+import game_server
+import people
+from commanding import CHANGES, ack, acknowledge, read_feed, read_last, stored
+from expectations import refused
+from gamekeeper.game import erasure_jobs, retention
+from tidying import trim_older
+from world import World
+
+FAR_FUTURE = 4_000_000_000_000
+
+
+@pytest.fixture
+def kick(world: World) -> int:
+    """Return the number of a kick of Zoe, who is on server one; Bob is on server two."""
+    for server, player in (("one", people.ZOE), ("two", people.BOB)):
+        game_server.heartbeat(world, server)
+        game_server.join(world, player.id, server=server)
+    assert world.post("/api/v1/players/Zoe/admin/kick", {}).status == 200
+    return read_last(world)
+
+
+def test_kick_is_told_to_the_game_server_of_the_player(world: World, kick: int) -> None:
+    told = read_feed(world, kick - 1)
+    assert [(each["Seq"], each["Server"], each["ExpiresAt"], each["Expired"]) for each in told] == [
+        (kick, "one", None, False)
+    ]
+    assert read_feed(world, kick - 1, "two") == []
+    everybody = world.get(f"{CHANGES}?after={kick - 1}", by="Server").json["Changes"]
+    assert [each["Seq"] for each in everybody] == [kick]
+    assert "Server" not in everybody[0]
+
+
+def test_notice_of_an_older_version_is_told_to_every_game_server(world: World, kick: int) -> None:
+    world.sql("DELETE FROM deliveries")
+    for server in ("one", "two"):
+        assert [each["Seq"] for each in read_feed(world, kick - 1, server)] == [kick]
+
+
+def test_gift_has_no_delivery_and_is_told_to_all(world: World, kick: int) -> None:
+    world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1})
+    assert stored(world) == [("one", "waiting", None)]
+    assert [each["Kind"] for each in read_feed(world, kick)] == ["items_given"]
+
+
+def test_acknowledgement_is_stored_and_repeated(world: World, kick: int) -> None:
+    answer = acknowledge(world, ack(kick, reason="done"))
+    assert (answer.status, answer.json) == (200, {"Acks": [{"Seq": kick, "State": "applied"}]})
+    assert acknowledge(world, ack(kick)).json == answer.json
+    assert stored(world) == [("one", "applied", "done")]
+
+
+@pytest.mark.parametrize(
+    ("states", "stands"),
+    [
+        (("applied", "failed"), "applied"),
+        (("applied", "unknown"), "applied"),
+        (("failed", "applied"), "failed"),
+        (("unknown", "applied"), "applied"),
+        (("unknown", "failed"), "failed"),
+        (("unknown", "unknown"), "unknown"),
+    ],
+)
+def test_first_acknowledgement_stands_except_unknown(
+    world: World, kick: int, states: tuple[str, str], stands: str
+) -> None:
+    first, second = (acknowledge(world, ack(kick, state)) for state in states)
+    assert first.json == {"Acks": [{"Seq": kick, "State": states[0]}]}
+    assert second.json == {"Acks": [{"Seq": kick, "State": stands}]}
+    both = acknowledge(world, *(ack(kick, state) for state in states))
+    assert both.json == {"Acks": [{"Seq": kick, "State": stands}] * 2}
+
+
+def test_unknown_command_refuses_the_whole_batch_and_is_named(world: World, kick: int) -> None:
+    refused(acknowledge(world, ack(kick), ack(kick + 1)), 409, "not_told")
+    assert f"command {kick + 1};" in acknowledge(world, ack(kick), ack(kick + 1)).json["Message"]
+    refused(acknowledge(world, ack(kick), server="two"), 409, "not_told")
+    assert stored(world) == [("one", "waiting", None)]
+
+
+def test_acknowledgement_is_taken_without_a_lease(world: World, kick: int) -> None:
+    assert game_server.lapse(world) == 1
+    assert acknowledge(world, ack(kick)).status == 200
+
+
+def test_late_acknowledgement_of_an_expired_command_is_taken(world: World, kick: int) -> None:
+    world.sql("UPDATE deliveries SET expires_at = 1")
+    assert read_feed(world, kick - 1)[0]["Expired"] is True
+    assert acknowledge(world, ack(kick)).json["Acks"][0]["State"] == "applied"
+
+
+def test_report_does_not_wait_for_commands(world: World, kick: int) -> None:
+    assert acknowledge(world, ack(kick)).status == 200
+    game_server.join(world, people.ZOE.id, server="two")
+    report = {"Level": 7, "AppliedSeq": kick - 1}
+    assert world.call("PUT", f"/api/link/v1/players/{people.ZOE.id}", body=report, by="Server").status == 200
+
+
+def test_trim_keeps_the_newest_change_of_data_before_a_command(world: World, kick: int) -> None:
+    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.COIN.id, "quantity": 1})
+    gift = read_last(world)
+    assert world.post("/api/v1/players/Zoe/admin/kick", {}).status == 200
+    world.sql("UPDATE ledger SET at = at - $1", 20 * retention.DAY_MS)
+    world.run(trim_older(world.keeper, 10 * retention.DAY_MS))
+    report = {"Level": 7, "AppliedSeq": kick}
+    answer = world.call("PUT", f"/api/link/v1/players/{people.ZOE.id}", body=report, by="Server")
+    refused(answer, 409, "changes_trimmed")
+    assert world.sql("SELECT seq FROM ledger WHERE seq >= $1 AND seq <= $2", kick, gift) == [(gift,)]
+
+
+def test_feed_without_a_server_has_no_command_that_is_told_once(world: World, kick: int) -> None:
+    assert world.post("/api/v1/players/Zoe/admin/kill", {}).status == 200
+    told = world.get(f"{CHANGES}?after={kick - 1}", by="Server").json["Changes"]
+    assert [each["Kind"] for each in told] == ["user_kicked"]
+
+
+def test_late_acknowledgement_has_no_reason_after_an_erasure(world: World, kick: int) -> None:
+    game_server.leave(world, people.ZOE.id)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    assert acknowledge(world, ack(kick, reason="Zoe of 198.51.100.7 has left")).status == 200
+    assert stored(world) == [("one", "applied", None)]
+
+
+def test_malformed_acknowledgements_are_refused(world: World, kick: int) -> None:
+    refused(acknowledge(world, {"Seq": kick}), 400, "missing_field")
+    refused(acknowledge(world, ack(kick, "waiting")), 400, "bad_field")
+    refused(acknowledge(world, ack(kick, reason="x" * 256)), 400, "bad_field")
+    refused(acknowledge(world, *([ack(kick)] * 1001)), 400, "bad_field")
+    refused(world.get(f"{CHANGES}?server=a%20b", by="Server"), 400, "bad_field")
+
+
+def test_key_of_one_game_server_speaks_for_no_other(world: World, kick: int) -> None:
+    key = api_keys.create(world, Name="one", Permissions=["game.link"], Owner="Server", Servers=["one"])["Key"]
+    for server, status in (("one", 200), ("two", 403)):
+        path = f"{game_server.LINK}/servers/{server}/acks"
+        assert world.call("POST", path, body={"Acks": []}, token=key).status == status
+        assert world.call("GET", f"{CHANGES}?after={kick}&server={server}", token=key).status == status
+
+
+def test_idempotency_key_replays_the_answer(world: World, kick: int) -> None:
+    first = acknowledge(world, ack(kick, "unknown"), headers={"Idempotency-Key": "a"})
+    acknowledge(world, ack(kick))
+    assert acknowledge(world, ack(kick, "unknown"), headers={"Idempotency-Key": "a"}).raw == first.raw
+
+
+def test_cursors_of_polls_are_saved_by_the_job_and_never_move_back(world: World, kick: int) -> None:
+    read_feed(world, kick)
+    assert world.sql("SELECT sent_seq FROM servers WHERE name = 'one'")[0][0] is None
+    cursors = world.keeper.feed.cursors
+    world.run(cursors.save())
+    read_feed(world, 0)
+    world.run(cursors.save())
+    assert [tuple(row) for row in world.sql("SELECT name, sent_seq FROM servers ORDER BY name")] == [
+        ("one", kick),
+        ("two", None),
+    ]
+    assert cursors.find("one") == kick
+
+
+@pytest.mark.usefixtures("kick")
+def test_old_deliveries_are_deleted_with_the_audit_log(world: World) -> None:
+    world.run(retention.delete_old(world.keeper, FAR_FUTURE))
+    assert len(stored(world)) == (0 if world.keeper.settings.ledger_days else 1)
+
+
+def test_erasure_blanks_the_reason_of_the_game(world: World, kick: int) -> None:
+    acknowledge(world, ack(kick, "failed", "Zoe is in a fight"))
+    game_server.leave(world, people.ZOE.id)
+    owner = world.get("/api/v1/players/Zoe").json["UserId"]
+    assert world.call("DELETE", f"/api/v1/users/{owner}").status == 200
+    masked = world.sql("SELECT reason FROM masked_deliveries")
+    assert [row[0] for row in masked] == [None]

@@ -1,0 +1,180 @@
+"""Further fields of catalogue entries (details), and objects of the types that no rule depends on."""
+
+import json
+from typing import Any
+
+import pytest
+
+from expectations import everything, refused
+from game_server import LINK, put_catalogue
+from gamekeeper.http.catalogue_bodies import MAX_DETAILS_BYTES
+from gamekeeper.http.unknown_fields import MAX_FURTHER_FIELDS
+from people import WARRIOR, guid
+from reports import NEW
+from world import World
+
+OBJECTS = "/api/v1/gameobjects"
+OTHERS = {  # object type → kind in the catalogue
+    **{each: f"{each}s" for each in ("animation", "npc", "projectile", "quest", "resource", "shop", "event")},
+    "crafttables": "crafttables",
+    "crafts": "crafts",
+    "tileset": "tilesets",
+    "uservariable": "uservariables",
+}
+DETAILS: dict[str, Any] = {
+    "Description": "Cuts <b>bread</b> & more.",
+    "ItemType": 1,
+    "Rarity": 3,
+    "Price": 250,
+    "StatsGiven": [1, 0, 0, 0, 2],
+    "VitalsGiven": [10, 0],
+    "CanDrop": True,
+    "CanBank": False,
+    "AttackSpeedModifier": 1.0,
+    "Consumable": {"Type": 0, "Value": 0, "Percentage": 0},
+    "UsageRequirements": {"Lists": "[]"},
+    "TimeCreated": -8586599203473051578,
+    "Folder": None,
+    "ownField": [{"Deep": {"er": 1}}],
+}
+OWN: dict[str, dict[str, Any]] = {
+    "items": {"Stackable": False, "MaxStack": None, "BagSlots": 0, "Icon": "axe.png"},
+    "spells": {},
+    "variables": {"Type": "Boolean"},
+    "classes": {},
+    "maps": {},
+}
+TYPES = {"items": "item", "spells": "spell", "variables": "playervariable", "classes": "class", "maps": "map"}
+
+
+def find(world: World, kind: str, own_id: str = NEW) -> dict[str, Any]:
+    listed = world.get(f"{LINK}/catalogue/{kind}?pageSize=100").json["Values"]
+    return next(each for each in listed if each["Id"] == own_id)
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_further_fields_are_given_back_as_published(world: World, kind: str) -> None:
+    entry = {"Id": NEW, "Name": "Axe", **OWN[kind], **DETAILS}
+    assert put_catalogue(world, kind, [entry]).json == {"Count": 1}
+    assert list(find(world, kind).items()) == list(entry.items())
+    shown = world.get(f"{OBJECTS}/{TYPES[kind]}/{NEW}")
+    assert {name: shown.json[name] for name in DETAILS} == DETAILS
+    assert b'"AttackSpeedModifier":1.0,' in shown.raw
+    assert list(shown.json)[:2] == ["Id", "Name"]
+    legacy = world.post(f"{OBJECTS}/{TYPES[kind]}", {"count": 100}).json["entries"]
+    assert {"Key": NEW, "Value": shown.json} in legacy
+    assert shown.json in world.get(f"{OBJECTS}/{TYPES[kind]}?pageSize=100").json["Values"]
+
+
+def test_own_fields_win_over_details(world: World) -> None:
+    engine = {"MaxInventoryStack": 77, "MaxBankStack": 88, "slotcount": 9, "Rarity": 1}
+    entry = {"id": NEW, "NAME": "Axe", "stackable": True, "maxstack": 5, "icon": "axe.png", **engine}
+    put_catalogue(world, "items", [entry])
+    assert find(world, "items") == {
+        "Id": NEW,
+        "Name": "Axe",
+        "Stackable": True,
+        "MaxStack": 5,
+        "BagSlots": 0,
+        "Icon": "axe.png",
+        **engine,
+    }
+    assert world.get(f"{OBJECTS}/item/{NEW}").json == {
+        "Id": NEW,
+        "Name": "Axe",
+        "Icon": "axe.png",
+        "Stackable": True,
+        "MaxInventoryStack": 5,
+        "MaxBankStack": 5,
+        "SlotCount": 0,
+        "Rarity": 1,
+    }
+    put_catalogue(world, "variables", [{"Id": NEW, "Name": "Axe", "Type": "Integer", "DataType": 2, "TextId": "axe"}])
+    assert world.get(f"{OBJECTS}/playervariable/{NEW}").json == {
+        "Id": NEW,
+        "Name": "Axe",
+        "Type": 2,
+        "DataType": 2,
+        "TextId": "axe",
+    }
+
+
+def test_entry_without_further_fields_loses_the_former_ones(world: World) -> None:
+    put_catalogue(world, "classes", [{"Id": WARRIOR.id, "Name": WARRIOR.name, "BaseStat": [1, 2, 3, 4, 5]}])
+    assert find(world, "classes", WARRIOR.id)["BaseStat"] == [1, 2, 3, 4, 5]
+    put_catalogue(world, "classes", [{"Id": WARRIOR.id, "Name": WARRIOR.name}])
+    assert find(world, "classes", WARRIOR.id) == {"Id": WARRIOR.id, "Name": WARRIOR.name}
+
+
+def test_only_changed_details_are_recorded(world: World) -> None:
+    entries = [{"Id": NEW, "Name": "Axe", "Stackable": False, "Price": 1}]
+    put_catalogue(world, "items", entries)
+    before = everything(world)
+    put_catalogue(world, "items", [{"Id": NEW, "Name": "Axe", "Stackable": False, "Price": 1}])
+    assert everything(world) == before
+    put_catalogue(world, "items", [{**entries[0], "Price": 2}])
+    row = world.ledger()[-1]
+    assert [json.loads(side or "")["Items"][0]["Price"] for side in (row.before, row.after)] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["MaxStak", "maxStacks", "BagSlot", "Icn"])
+def test_misspelt_field_of_ours_is_400(world: World, name: str) -> None:
+    answer = put_catalogue(world, "items", [{"Id": NEW, "Name": "Axe", "Stackable": True, name: 1}])
+    refused(answer, 400, "unknown_field", f"'[0].{name}'")
+
+
+def test_details_are_limited(world: World) -> None:
+    before = everything(world)
+    entry = {"Id": NEW, "Name": "Axe", "Stackable": True}
+    fits = MAX_DETAILS_BYTES - len('{"Description":""}')
+    large = [{**entry, "Description": "x" * (fits + 1)}]
+    refused(put_catalogue(world, "items", large), 400, "bad_field", "65537 bytes of further fields")
+    many = {f"field{number}": 0 for number in range(MAX_FURTHER_FIELDS + 1)}
+    refused(put_catalogue(world, "items", [{**entry, **many}]), 400, "bad_field", "more than 500 further fields")
+    assert everything(world) == before
+    assert put_catalogue(world, "items", [{**entry, "Description": "x" * fits}]).status == 200
+    assert len(find(world, "items")["Description"]) == fits
+
+
+@pytest.mark.parametrize(
+    "details",
+    [b'"Price": 1e999', b'"Note": "a\\u0000b"', b'"Note": {"a\\u0000": 1}', b'"No\\u0000te": 1'],
+)
+def test_details_that_cannot_be_stored_are_400(world: World, details: bytes) -> None:
+    raw = b'[{"Id": "%b", "Name": "Axe", %b}]' % (NEW.encode(), details)
+    answer = world.call(
+        "PUT", f"{LINK}/catalogue/maps", raw=raw, headers={"Content-Type": "application/json"}, by="Server"
+    )
+    refused(answer, 400, "bad_field", "cannot be stored")
+    half = raw.replace(details, b'"Note": "\\ud800"')
+    answer = world.call(
+        "PUT", f"{LINK}/catalogue/maps", raw=half, headers={"Content-Type": "application/json"}, by="Server"
+    )
+    refused(answer, 400, "malformed_body", "surrogate")
+    assert not world.sql("SELECT 1 FROM maps WHERE id = $1", NEW)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_objects_of_other_types_are_published_and_listed(world: World, kind: str) -> None:
+    published = [{"Id": guid(0x6000 + each), "Name": f"Thing {each}", "Level": each} for each in (2, 1, 3)]
+    assert put_catalogue(world, OTHERS[kind], published).json == {"Count": 3}
+    wanted = sorted(published, key=lambda each: str(each["Name"]))
+    assert world.get(f"{OBJECTS}/{kind}?pageSize=2").json == {
+        "Total": 3,
+        "Page": 0,
+        "PageSize": 2,
+        "Count": 2,
+        "Values": wanted[:2],
+    }
+    assert world.post(f"{OBJECTS}/{kind}", {"page": 1, "count": 2}).json == {
+        "total": 3,
+        "Page": 1,
+        "count": 1,
+        "entries": [{"Key": wanted[2]["Id"], "Value": wanted[2]}],
+    }
+    assert world.get(f"{OBJECTS}/{kind}/names").json["Values"] == [each["Name"] for each in wanted]
+    assert world.post(f"{OBJECTS}/{kind}/names").json == {each["Id"]: each["Name"] for each in wanted}
+    assert world.get(f"{OBJECTS}/{kind}/{published[0]['Id']}").json == published[0]
+    assert world.get(f"{LINK}/catalogue/{OTHERS[kind]}").json["Values"] == wanted
+    other = next(each for each in OTHERS if each != kind)
+    assert world.get(f"{OBJECTS}/{other}").json["Total"] == 0

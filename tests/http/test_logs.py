@@ -1,0 +1,395 @@
+"""Logs of activity and trades: batches of game servers, the engine's pages, permissions, retention and erasure."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import people
+from api_keys import create
+from gamekeeper.backup.person import export_person
+from gamekeeper.game import erasure_jobs, logs
+from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.logs import LogFilter, LogSlice
+from gamekeeper.http.instants import format_engine_time, format_instant
+from gamekeeper.store import clock
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.logs import ActivityEntry
+from people import ANN, ARROW, BOB, COIN, guid
+from proof import refused
+from tidying import tidy
+from world import Answer, World
+
+ACTIVITY, TRADES = "/api/link/v1/logs/activity", "/api/link/v1/logs/trades"
+LOGS = "/api/v1/logs"
+USER, OTHER = people.USER_IDS["Ann"], people.USER_IDS["Bob"]
+DAY = 24 * 60 * 60 * 1000
+ZERO = "00000000-0000-0000-0000-000000000000"
+KEY = {"Idempotency-Key": "batch-1"}
+
+
+def make_entry(number: int, **more: Any) -> dict[str, Any]:
+    entry = {
+        "Id": guid(0x10000 + number),
+        "TimeStamp": format_instant(1_760_000_000_000 + number * 1000),
+        "UserId": USER,
+        "PlayerId": ANN.id,
+        "Action": "SelectPlayer",
+        "Peer": "Client",
+        "Ip": f"192.0.2.{number % 3}",
+        "Meta": "Ann,Ann",
+    }
+    return entry | more
+
+
+def make_trade(number: int, **more: Any) -> dict[str, Any]:
+    entry = {
+        "Id": guid(0x20000 + number),
+        "TradeId": guid(0x30000 + number // 2),
+        "TimeStamp": format_instant(1_760_000_000_000 + number // 2 * 40_000),
+        "UserId": OTHER if number % 2 else USER,
+        "PlayerId": BOB.id if number % 2 else ANN.id,
+        "TargetId": ANN.id if number % 2 else BOB.id,
+        "Ip": "192.0.2.9",
+        "Items": [{"ItemId": COIN.id, "Quantity": number}],
+        "TargetItems": [{"ItemId": guid(0xBAD), "Quantity": 1}],
+    }
+    return entry | more
+
+
+def report(world: World, entries: object, path: str = ACTIVITY, **more: Any) -> Answer:
+    return world.post(path, {"Entries": entries}, by="Server", **more)
+
+
+def took(world: World, entries: object, path: str = ACTIVITY, **more: Any) -> dict[str, int]:
+    answer = report(world, entries, path, **more)
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def numbers(answer: Answer) -> list[int]:
+    assert answer.status == 200, answer.raw
+    return [int(each["Id"][-12:], 16) & 0xFFFF for each in answer.json["Values"]]
+
+
+def test_batch_is_taken_once(world: World) -> None:
+    before = len(world.ledger())
+    batch = [make_entry(1), make_entry(2), make_entry(2)]
+    assert took(world, batch) == {"Taken": 2, "Known": 1, "Erased": 0}
+    assert took(world, [*batch, make_entry(3)]) == {"Taken": 1, "Known": 3, "Erased": 0}
+    first = report(world, [make_entry(4)], headers=KEY)
+    again = report(world, [make_entry(4)], headers=KEY)
+    assert first.raw == again.raw == b'{"Taken":1,"Known":0,"Erased":0}'
+    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 4
+    assert len(world.ledger()) == before  # logs are not in the audit log
+
+
+def test_dry_run_of_a_batch_adds_nothing(world: World) -> None:
+    answer = world.post(f"{ACTIVITY}?dryRun=true", {"Entries": [make_entry(1)]}, by="Server")
+    assert answer.status == 200
+    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "make", "field", "value"),
+    [
+        (ACTIVITY, make_entry, "Action", "Loggin"),
+        (ACTIVITY, make_entry, "Peer", "Server"),
+        (ACTIVITY, make_entry, "Id", ZERO),
+        (ACTIVITY, make_entry, "Id", "x"),
+        (ACTIVITY, make_entry, "TimeStamp", "yesterday"),
+        (ACTIVITY, make_entry, "TimeStamp", "9999-01-01T00:00:00Z"),
+        (ACTIVITY, make_entry, "TimeStamp", "1969-12-31T00:00:00Z"),
+        (ACTIVITY, make_entry, "UserId", ZERO),
+        (ACTIVITY, make_entry, "Meta", "\x00"),
+        (TRADES, make_trade, "TargetId", ZERO),
+        (TRADES, make_trade, "PlayerId", None),
+        (TRADES, make_trade, "Items", [{"ItemId": COIN.id, "Quantity": -1}]),
+        (TRADES, make_trade, "TargetItems", {}),
+    ],
+)
+def test_one_bad_entry_refuses_the_batch_and_is_named(
+    world: World, path: str, make: Any, field: str, value: object
+) -> None:
+    answer = report(world, [make(0), make(2), make(4, **{field: value}), make(6)], path)
+    assert answer.status == 400
+    assert f"Entries[2].{field}" in answer.message
+    assert world.sql("SELECT (SELECT COUNT(*) FROM activity_log) + (SELECT COUNT(*) FROM trade_log)") == [(0,)]
+
+
+def test_batch_has_at_most_a_thousand_entries(world: World) -> None:
+    refused(report(world, [make_entry(number) for number in range(1001)]), 400, "bad_field")
+    assert took(world, [make_entry(number) for number in range(1000)])["Taken"] == 1000
+
+
+def test_activity_has_the_exact_body_oldest_first(world: World) -> None:
+    took(world, [make_entry(2), make_entry(1), make_entry(3, TimeStamp="2025-10-09T08:53:20.065Z")])
+    answer = world.get(f"{LOGS}/user/{USER}/activity?page=0&pageSize=25")
+    assert answer.json == {
+        "Total": 3,
+        "Page": 0,
+        "PageSize": 25,
+        "Count": 3,
+        "Values": [
+            {
+                "Id": guid(0x10003),
+                "TimeStamp": "2025-10-09T08:53:20.065",
+                "UserId": USER,
+                "PlayerId": ANN.id,
+                "Action": "SelectPlayer",
+                "Peer": "Client",
+                "Ip": "192.0.2.0",
+                "Meta": "Ann,Ann",
+            },
+            *answer.json["Values"][1:],
+        ],
+        "Sort": None,
+        "Extra": None,
+    }
+    assert answer.raw.endswith(b'],"Sort":null,"Extra":null}')
+    assert numbers(answer) == [3, 1, 2]
+    assert numbers(world.get(f"{LOGS}/player/{ANN.id}/activity/?sortDirection=1")) == [2, 1, 3]
+    assert numbers(world.get(f"{LOGS}/player/{ANN.id}/activity?sortdirection=descending&limit=1")) == [2]
+
+
+@pytest.mark.parametrize("direction", ["Ascending", "Descending"])
+@pytest.mark.parametrize("whose", [{}, {"UserId": ZERO, "PlayerId": None}], ids=["account", "no_account"])
+def test_every_page_of_a_log_of_many_days(world: World, direction: str, whose: dict[str, Any]) -> None:
+    at = [number // 4 * DAY // 3 + 1_700_000_000_000 for number in range(40)]
+    took(world, [make_entry(number, TimeStamp=format_instant(at[number]), **whose) for number in range(40)])
+    expected = sorted(range(40), reverse=direction == "Descending")
+    found: list[int] = []
+    for page in range(9):
+        path = f"{LOGS}/user/{whose.get('UserId', USER)}/activity"
+        answer = world.get(f"{path}?page={page}&pageSize=5&sortDirection={direction}")
+        assert answer.json["Total"] == 40
+        found += numbers(answer)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "size", "count"),
+    [
+        ("page=0pageSize=25", 5, 5),
+        ("pageSize=1", 5, 5),
+        ("pageSize=1000", 100, 12),
+        ("pageSize=x&limit=2", 5, 2),
+        ("page=-3&pageSize=7&limit=-1", 7, 1),
+        ("page=1&pageSize=10", 10, 2),
+        ("page=99999999999999999999", 5, 0),
+        ("", 5, 5),
+    ],
+)
+def test_numbers_of_the_query_are_clamped_or_fall_back(world: World, query: str, size: int, count: int) -> None:
+    took(world, [make_entry(number) for number in range(12)])
+    answer = world.get(f"{LOGS}/user/{USER}/activity?{query}")
+    assert answer.status == 200
+    assert (answer.json["PageSize"], answer.json["Count"], answer.json["Total"]) == (size, count, 12)
+
+
+def test_unknown_ids_have_an_empty_page_and_other_texts_no_route(world: World) -> None:
+    for path in (
+        *(f"user/{people.NOBODY_ID}/activity", f"player/{people.NOBODY_ID}/activity", f"player/{ZERO}/activity"),
+        *(f"user/{people.NOBODY_ID}/ip", "trade", "trade/", "chat", "pm", f"guild/{ZERO}/activity"),
+    ):
+        answer = world.get(f"{LOGS}/{path}")
+        assert (answer.status, answer.json["Total"], answer.json["Values"]) == (200, 0, []), path
+    assert world.get(f"{LOGS}/user/Ann/activity").status == 404
+
+
+def test_entries_without_an_account_are_listed_under_zeros(world: World) -> None:
+    took(world, [make_entry(1, UserId=ZERO, PlayerId=None, Action="FailedLogin", Meta="ann")])
+    [entry] = world.get(f"{LOGS}/user/{ZERO}/activity").json["Values"]
+    assert (entry["UserId"], entry["PlayerId"], entry["Meta"]) == (ZERO, ZERO, "ann")
+    assert world.get(f"{LOGS}/user/{ZERO}/ip").json["Total"] == 0
+
+
+def test_failed_login_with_an_unknown_name_has_neither_name_nor_address(world: World) -> None:
+    secret = "198.51.100.77"
+    failed = {"UserId": ZERO, "PlayerId": None, "Action": "FailedLogin", "Ip": secret}
+    took(world, [make_entry(1, **failed, Meta="ann")])
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    again = [make_entry(number, **failed, Meta=typed) for number, typed in ((1, "ann"), (2, "Nobody"), (3, None))]
+    assert took(world, again) == {"Taken": 3, "Known": 0, "Erased": 0}
+    values = world.get(f"{LOGS}/user/{ZERO}/activity").json["Values"]
+    assert [(each["Action"], each["Ip"], each["Meta"]) for each in values] == [("FailedLogin", "", None)] * 3
+
+
+def test_addresses_are_listed_with_others_who_used_them(world: World) -> None:
+    took(world, [make_entry(number) for number in range(4)])
+    took(world, [make_entry(9, UserId=OTHER, Ip="192.0.2.1"), make_entry(10, UserId=people.NOBODY_ID, Ip="192.0.2.1")])
+    answer = world.get(f"{LOGS}/user/{USER}/ip")
+    assert answer.json == {
+        "Total": 3,
+        "Page": 0,
+        "PageSize": 5,
+        "Count": 3,
+        "Values": [
+            {"Ip": "192.0.2.0", "LastUsed": format_engine_time(1_760_000_003_000), "OtherUsers": {}},
+            {"Ip": "192.0.2.2", "LastUsed": format_engine_time(1_760_000_002_000), "OtherUsers": {}},
+            {"Ip": "192.0.2.1", "LastUsed": format_engine_time(1_760_000_001_000), "OtherUsers": {OTHER: "Bob"}},
+        ],
+        "Sort": None,
+        "Extra": None,
+    }
+
+
+def test_trades_have_the_exact_body_and_are_listed_once_without_a_filter(world: World) -> None:
+    assert took(world, [make_trade(number) for number in range(6)], TRADES)["Taken"] == 6
+    answer = world.get(f"{LOGS}/trade/")
+    assert answer.json["Total"] == 3
+    assert answer.json["Sort"] == [{"By": "TimeStamp", "Direction": 0}]
+    assert numbers(answer) == [0, 2, 4]
+    assert answer.json["Values"][1] == {
+        "Id": guid(0x20002),
+        "TradeId": guid(0x30001),
+        "UserId": USER,
+        "PlayerId": ANN.id,
+        "Ip": "192.0.2.9",
+        "TimeStamp": format_engine_time(1_760_000_040_000),
+        "TargetId": BOB.id,
+        "Items": [
+            {"BagId": None, "ItemId": COIN.id, "Quantity": 2, "StatBuffs": [0] * 5, "ItemName": COIN.name},
+        ],
+        "TargetItems": [
+            {"BagId": None, "ItemId": guid(0xBAD), "Quantity": 1, "StatBuffs": [0] * 5, "ItemName": "ERR_DELETED"},
+        ],
+        "Username": "Ann",
+        "PlayerName": "Ann",
+        "TargetName": "Bob",
+    }
+    assert numbers(world.get(f"{LOGS}/trade?sortDirection=Descending")) == [4, 2, 0]
+    assert numbers(world.get(f"{LOGS}/trade?userId={OTHER}")) == [1, 3, 5]
+    assert numbers(world.get(f"{LOGS}/trade?playerId={ANN.id}&sortDirection=1")) == [4, 2, 0]
+    assert numbers(world.get(f"{LOGS}/trade?playerId={ANN.id}&userId={OTHER}")) == []
+    assert world.get(f"{LOGS}/trade?playerId={ANN.id}&userId={OTHER}").json["Total"] == 0
+    assert world.call("DELETE", "/api/v1/players/Bob").status == 200
+    assert [each["TargetName"] for each in world.get(f"{LOGS}/trade").json["Values"]] == [None] * 3
+
+
+def test_every_page_of_all_trades(world: World) -> None:
+    at = [(number // 7) * DAY + (number % 7) // 3 * 61_000 + 1_700_000_000_000 for number in range(60)]
+    took(world, [make_trade(2 * number, TimeStamp=format_instant(at[number])) for number in range(60)], TRADES)
+    for direction in ("Ascending", "Descending"):
+        found: list[int] = []
+        for page in range(13):
+            found += numbers(world.get(f"{LOGS}/trade?page={page}&sortDirection={direction}"))
+        assert found == sorted(range(0, 120, 2), reverse=direction == "Descending")
+
+
+def test_addresses_need_a_permission_and_the_logs_another(world: World) -> None:
+    took(world, [make_entry(1)])
+    took(world, [make_trade(0)], TRADES)
+    paths = (f"user/{USER}/activity", f"player/{ANN.id}/activity", "trade", f"user/{USER}/ip")
+    key = create(world, Name="reader", Owner="Root", Permissions=["logs.read"])["Key"]
+    for path in paths:
+        answer = world.get(f"{LOGS}/{path}", token=key)
+        assert answer.status == 200, answer.raw
+        assert "192.0.2" not in answer.raw.decode()
+        if path.endswith("/ip"):
+            assert (answer.json["Total"], answer.json["Values"]) == (0, [])
+        else:
+            assert [each["Ip"] for each in answer.json["Values"]] == [""]
+    key = create(world, Name="other", Owner="Root", Permissions=["players.read", "addresses.read"])["Key"]
+    for path in paths:
+        refused(world.get(f"{LOGS}/{path}", token=key), 400, "permission_missing")
+
+
+def test_old_entries_are_deleted(world: World) -> None:
+    now = world.run(clock.now(world.keeper.store))
+    young, old = format_instant(now - 89 * DAY), format_instant(now - 91 * DAY)
+    took(world, [make_entry(number, TimeStamp=young if number % 2 else old) for number in range(6)])
+    took(world, [make_trade(number, TimeStamp=old) for number in range(6)], TRADES)
+    tidy(world)
+    assert numbers(world.get(f"{LOGS}/user/{USER}/activity")) == [1, 3, 5]
+    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 3
+    assert world.get(f"{LOGS}/trade").json["Total"] == 0
+    assert world.sql("SELECT SUM(entries) FROM log_counts") == [(3,)]
+
+
+def test_entries_are_kept_for_good_on_request(world: World) -> None:
+    took(world, [make_entry(1, TimeStamp="2001-01-01T00:00:00Z")])
+    object.__setattr__(world.keeper.settings, "log_days", 0)
+    try:
+        tidy(world)
+    finally:
+        object.__setattr__(world.keeper.settings, "log_days", 90)
+    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 1
+    tidy(world)
+    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 0
+
+
+def test_erased_person_leaves_no_entry_and_none_comes_back(world: World) -> None:
+    secret = "198.51.100.77"
+    took(world, [make_entry(1, Ip=secret), make_entry(2, UserId=OTHER, PlayerId=BOB.id)])
+    took(world, [make_entry(3, UserId=ZERO, PlayerId=None, Action="FailedLogin", Meta="ANN", Ip=secret)])
+    took(world, [make_entry(4, UserId=ZERO, PlayerId=None, Action="FailedLogin", Meta="Ann@Example.test", Ip=secret)])
+    took(world, [make_trade(0, Ip=secret), make_trade(1)], TRADES)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    for path in (f"user/{USER}/activity", f"user/{USER}/ip", f"user/{ZERO}/activity", f"trade?userId={USER}"):
+        assert world.get(f"{LOGS}/{path}").json["Values"] == [], path  # masked before the job has run
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    for table in ("activity_log", "trade_log", "log_addresses"):
+        assert secret not in str(world.sql(f"SELECT * FROM {table}"))  # noqa: S608 - names of the test's own
+    assert world.get(f"{LOGS}/user/{ZERO}/activity").json["Total"] == 0
+    assert world.get(f"{LOGS}/trade?userId={OTHER}").json["Total"] == 1
+    back = [make_entry(1, Ip=secret), make_entry(5, Ip=secret), make_entry(6, UserId=OTHER, PlayerId=BOB.id)]
+    assert took(world, back) == {"Taken": 1, "Known": 0, "Erased": 2}
+    assert took(world, [make_trade(0)], TRADES) == {"Taken": 0, "Known": 0, "Erased": 1}
+    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 0
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # on SQLite, one write waits for the other
+def test_batch_during_an_erasure_leaves_no_entry(world: World) -> None:
+    store = world.keeper.store
+    entries = [ActivityEntry(guid(0x10001), 1_760_000_000_000, USER, ANN.id, "Login", "Client", "192.0.2.1", None)]
+
+    async def erase() -> None:
+        assert (await world.send("DELETE", "/api/v1/users/Ann")).status == 200
+        await erasure_jobs.run_all_jobs(store)
+
+    async def report_and_erase() -> None:
+        async def report(tx: Writing) -> asyncio.Task[None]:
+            decision = await logs.add_activity(tx, entries)
+            erasing = asyncio.create_task(erase())
+            await asyncio.wait([erasing], timeout=1)  # it must wait until the batch is there
+            for each in decision.changes:
+                assert isinstance(each, Unlogged)
+                await each.effect(tx)
+            return erasing
+
+        await (await store.write(report))
+
+    world.run(report_and_erase())
+    for table in ("activity_log", "log_addresses", "log_counts"):
+        assert world.sql(f"SELECT * FROM {table}") == [], table  # noqa: S608 - names of the test's own
+
+
+def test_export_of_a_person_has_its_log(world: World, tmp_path: Path) -> None:
+    took(world, [make_entry(1), make_entry(2, UserId=OTHER), make_entry(3, UserId=ZERO, PlayerId=None, Meta="ann")])
+    took(world, [make_trade(0), make_trade(1)], TRADES)
+    file = tmp_path / "ann.json"
+    world.run(export_person(world.keeper, "Ann", file, force=False))
+    found = json.loads(file.read_bytes())
+    assert [each["id"] for each in found["activity"]] == [guid(0x10001), guid(0x10003)]
+    assert [(each["id"], each["items"][0]["Quantity"]) for each in found["trades"]] == [(guid(0x20000), 0)]
+    assert [each["address"] for each in found["log_addresses"]] == ["192.0.2.1"]
+
+
+def test_items_of_a_trade_keep_their_bags_and_stats(world: World) -> None:
+    item = {"ItemId": ARROW.id, "Quantity": 3, "BagId": guid(7), "StatBuffs": [1, 2, 3, 4, 5]}
+    took(world, [make_trade(0, Items=[item])], TRADES)
+    [trade] = world.get(f"{LOGS}/trade").json["Values"]
+    assert trade["Items"] == [item | {"ItemName": ARROW.name}]
+
+
+def test_slice_after_the_end_is_empty(world: World) -> None:
+    took(world, [make_entry(1)])
+
+    async def load(tx: Any) -> logs.LogPage[Any]:
+        return await logs.load_activity(tx, LogFilter(user_id=USER), LogSlice(5, 5))
+
+    assert world.run(world.keeper.store.read(load)) == (1, ())

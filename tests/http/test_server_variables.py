@@ -1,0 +1,288 @@
+"""Variables of the server: lists, reads and changes at both paths, and what games publish and are told."""
+
+from typing import Any
+
+import pytest
+
+import game_server
+import staff
+from commanding import read_feed, read_last
+from expectations import everything, refused
+from game_server import put_catalogue
+from gamekeeper.game.lookup import ZERO_GUID
+from people import DOUBLE_XP, HARBOUR, MOTD, NOBODY_ID, SERVER_VARIABLES, TAX, guid
+from undos import conflict, last, row, undone
+from world import Answer, World
+
+GLOBAL, NEWEST = "/api/v1/variables/global", "/api/v1/variables"
+RECORD = {
+    "Name": "Double XP",
+    "TextId": "dxp",
+    "Type": 2,
+    "Value": 10,
+    "Folder": "Events",
+    "Id": DOUBLE_XP.id,
+    "TimeCreated": -8586599203473051578,
+}
+IDS = [each.id for each in SERVER_VARIABLES]
+LARGEST, SMALLEST = 2**63 - 1, -(2**63)
+PUBLISHED: dict[str, Any] = {"Id": guid(0x85), "Name": "Weather", "Type": "String"}
+
+
+def assign(world: World, variable_id: str, value: object, **more: Any) -> Answer:
+    return world.post(f"{GLOBAL}/{variable_id}", {"value": value}, **more)
+
+
+def read_value(world: World, variable_id: str) -> object:
+    return world.get(f"{GLOBAL}/{variable_id}/value").json["value"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "", {"page": 0, "count": 25}),
+        ("POST", "/", {"page": 0, "count": 25}),
+        ("POST", "?page=0&count=25", None),
+        ("GET", "?page=0&count=25", None),
+        ("GET", "/?page=0&count=25", None),
+        ("GET", "?page=0count=25", None),
+        ("POST", "", None),
+    ],
+)
+def test_legacy_list_is_the_same_by_post_and_get(world: World, method: str, path: str, body: object) -> None:
+    answer = world.call(method, GLOBAL + path, body=body)
+    assert answer.status == 200
+    assert list(answer.json) == ["total", "Page", "count", "entries"]
+    assert answer.json["entries"][0] == RECORD
+    assert list(answer.json["entries"][0]) == list(RECORD)
+    assert (answer.json["total"], answer.json["Page"], answer.json["count"]) == (4, 0, 4)
+    assert [each["Id"] for each in answer.json["entries"]] == IDS
+    assert [each["Type"] for each in answer.json["entries"]] == [2, 1, 4, 3]
+    assert [each["Value"] for each in answer.json["entries"]] == [10, True, 0.5, None]
+
+
+def test_legacy_list_has_pages(world: World) -> None:
+    for answer in (world.post(GLOBAL, {"page": 1, "count": 3}), world.get(f"{GLOBAL}?page=1&count=3")):
+        assert (answer.json["total"], answer.json["Page"], answer.json["count"]) == (4, 1, 1)
+        assert [each["Id"] for each in answer.json["entries"]] == [MOTD.id]
+
+
+def test_newest_list_has_ten_records_per_page(world: World) -> None:
+    answer = world.get(NEWEST)
+    assert {name: answer.json[name] for name in ("Total", "Page", "PageSize", "Count")} == {
+        "Total": 4,
+        "Page": 0,
+        "PageSize": 10,
+        "Count": 4,
+    }
+    assert answer.json["Values"][0] == RECORD
+    assert world.get(f"{NEWEST}?page=1&pageSize=5").json["Values"] == []
+    assert world.get(f"{NEWEST}?page=0pageSize=25").json["PageSize"] == 10
+    assert world.get(f"{NEWEST}?limit=1").json["Values"] == [RECORD]
+    assert world.get(f"{NEWEST}?pageSize=1000").json["PageSize"] == 100
+
+
+@pytest.mark.parametrize("spelling", [DOUBLE_XP.id, DOUBLE_XP.id.upper(), f"{DOUBLE_XP.id}/"])
+def test_variable_is_read_at_both_paths(world: World, spelling: str) -> None:
+    for root in (GLOBAL, NEWEST):
+        assert world.get(f"{root}/{spelling}").json == RECORD
+    assert world.get(f"{GLOBAL}/{DOUBLE_XP.id}/value/").json == {"value": 10}
+    assert world.get(f"{NEWEST}/{DOUBLE_XP.id}/value").json == {"Value": 10}
+    assert world.get(f"{GLOBAL}/{MOTD.id}/value").json == {"value": None}
+
+
+@pytest.mark.parametrize(("method", "tail"), [("GET", ""), ("GET", "/value"), ("POST", "")])
+def test_unknown_ids_have_the_texts_of_the_engine(world: World, method: str, tail: str) -> None:
+    body = {"value": 1} if method == "POST" else None
+    for root, zero, unknown in (
+        (GLOBAL, "Invalid global variable id.", f"No global variable with id '{NOBODY_ID}'."),
+        (NEWEST, f"Variable id cannot be {ZERO_GUID}", f"No server variable with id '{NOBODY_ID}'."),
+    ):
+        answer = world.call(method, f"{root}/{ZERO_GUID}{tail}", body=body)
+        assert (answer.status, answer.message) == (400, zero)
+        answer = world.call(method, f"{root}/{NOBODY_ID}{tail}", body=body)
+        assert (answer.status, answer.message) == (404, unknown)
+        refused(world.call(method, f"{root}/dxp{tail}", body=body), 400, "bad_field")
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "sent", "value"),
+    [
+        (DOUBLE_XP.id, 11, 11),
+        (DOUBLE_XP.id, "5", 5),
+        (DOUBLE_XP.id, " -5 ", -5),
+        (DOUBLE_XP.id, 7.0, 7),
+        (DOUBLE_XP.id, LARGEST, LARGEST),
+        (DOUBLE_XP.id, str(SMALLEST), SMALLEST),
+        (HARBOUR.id, False, False),
+        (TAX.id, 2, 2.0),
+        (TAX.id, "1.5e3", 1500.0),
+        (TAX.id, -0.25, -0.25),
+        (MOTD.id, "Hello\n\u4f60\u597d", "Hello\n\u4f60\u597d"),
+        (MOTD.id, "x" * 10_000, "x" * 10_000),
+        (MOTD.id, None, ""),
+    ],
+)
+def test_value_of_the_declared_type_is_set(world: World, variable_id: str, sent: object, value: object) -> None:
+    for root in (GLOBAL, NEWEST):
+        answer = world.post(f"{root}/{variable_id}", {"value": sent})
+        assert answer.status == 200
+        assert (answer.json["Value"], answer.json["VariableId"], answer.json["Id"]) == (value, variable_id, variable_id)
+        assert type(answer.json["Value"]) is type(value)
+    record = world.get(f"{GLOBAL}/{variable_id}").json
+    assert record == {name: each for name, each in answer.json.items() if name != "VariableId"}
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "sent", "message"),
+    [
+        (DOUBLE_XP.id, "five", "Invalid value for variable of type Integer. Received: String"),
+        (DOUBLE_XP.id, True, "Invalid value for variable of type Integer. Received: Boolean"),
+        (DOUBLE_XP.id, 5.5, "Invalid value for variable of type Integer. Received: Double"),
+        (DOUBLE_XP.id, None, "Invalid value for variable of type Integer. Received: null"),
+        (HARBOUR.id, 1, "Invalid value for variable of type Boolean. Received: Int64"),
+        (HARBOUR.id, "true", "Invalid value for variable of type Boolean. Received: String"),
+        (TAX.id, "NaN", "Invalid value for variable of type Number. Received: String"),
+        (TAX.id, {"a": 1}, "Invalid value for variable of type Number. Received: JObject"),
+        (MOTD.id, [], "Invalid value for variable of type String. Received: JArray"),
+        (MOTD.id, 5, "Invalid value for variable of type String. Received: Int64"),
+    ],
+)
+def test_value_of_another_type_is_refused(world: World, variable_id: str, sent: object, message: str) -> None:
+    before = everything(world)
+    answer = assign(world, variable_id, sent)
+    refused(answer, 400, "wrong_value_type")
+    assert answer.message == message
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "raw"),
+    [
+        (DOUBLE_XP.id, b"9223372036854775808"),
+        (DOUBLE_XP.id, b"1" * 40),
+        (DOUBLE_XP.id, b'"-9223372036854775809"'),
+        (TAX.id, b"1e999"),
+        (TAX.id, b'"1e999"'),
+        (MOTD.id, b'"%s"' % (b"x" * 10_001)),
+        (MOTD.id, b'"\\u0000"'),
+        (MOTD.id, b'"\\ud800"'),
+    ],
+)
+def test_value_out_of_range_is_refused(world: World, variable_id: str, raw: bytes) -> None:
+    json = {"content-type": "application/json"}
+    refused(world.call("POST", f"{GLOBAL}/{variable_id}", raw=b'{"value":%b}' % raw, headers=json), 400, "bad_field")
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "sent", "value"),
+    [
+        (HARBOUR.id, "0", False),
+        (HARBOUR.id, "True", True),
+        (DOUBLE_XP.id, "3", 3),
+        (TAX.id, "1", 1.0),
+        (MOTD.id, "1", "1"),
+    ],
+)
+def test_form_has_texts_for_every_type(world: World, variable_id: str, sent: str, value: object) -> None:
+    assert world.call("POST", f"{GLOBAL}/{variable_id}", form={"value": sent}).status == 200
+    assert read_value(world, variable_id) == value
+    refused(world.call("POST", f"{GLOBAL}/{HARBOUR.id}", form={"value": "2"}), 400, "wrong_value_type")
+
+
+def test_change_is_told_to_all_game_servers_and_has_delivery_states(world: World) -> None:
+    for server in ("one", "two"):
+        game_server.heartbeat(world, server)
+    began = read_last(world)
+    assert assign(world, DOUBLE_XP.id, 20, headers={"x-reason": "weekend"}).status == 200
+    for server in ("one", "two"):
+        (change,) = read_feed(world, began, server)
+        assert (change["Kind"], change["PlayerId"]) == ("server_variables_set", None)
+        assert change["Before"] == {"ServerVariables": [{"VariableId": DOUBLE_XP.id, "Value": 10}]}
+        assert change["After"] == {"ServerVariables": [{"VariableId": DOUBLE_XP.id, "Value": 20}]}
+    world.sql("UPDATE servers SET applied_seq = $1 WHERE name = 'two'", last(world))
+    told = row(world, last(world))
+    assert (told["Kind"], told["Reason"], told["Undoable"]) == ("server_variables_set", "weekend", True)
+    assert [(each["Server"], each["State"]) for each in told["Deliveries"]] == [("one", "waiting"), ("two", "applied")]
+
+
+def test_undo_restores_the_value_unless_it_was_changed_since(world: World) -> None:
+    assign(world, MOTD.id, "Hello")
+    first = last(world)
+    assign(world, MOTD.id, "Goodbye")
+    conflict(world, first, "the variable has another value now")
+    assert undone(world, last(world)).status == 200
+    assert read_value(world, MOTD.id) == "Hello"
+    assert undone(world, first).status == 200
+    assert read_value(world, MOTD.id) is None
+    world.sql("DELETE FROM server_variables WHERE id = $1", MOTD.id)
+    conflict(world, last(world), "the variable does not exist any more")
+
+
+def test_undo_tells_types_apart(world: World) -> None:
+    assign(world, TAX.id, 1)
+    world.sql("UPDATE server_variables SET value = '1' WHERE id = $1", TAX.id)
+    conflict(world, last(world), "the variable has another value now")
+
+
+def test_change_and_undo_need_the_permission(world: World) -> None:
+    assert assign(world, DOUBLE_XP.id, 1, by="Shop").status == 200
+    seq = last(world)
+    role = staff.save_role(world, "watcher", ["players.read", "audit.read", "audit.undo"])
+    token = staff.add_account(world, "Watcher", role)
+    assert world.get(f"{GLOBAL}/{DOUBLE_XP.id}", token=token).status == 200
+    refused(assign(world, DOUBLE_XP.id, 2, token=token), 400, "permission_missing")
+    refused(undone(world, seq, token=token), 403, "permission_missing")
+
+
+def test_game_publishes_variables_and_keeps_set_values(world: World) -> None:
+    assert put_catalogue(world, "servervariables", [{**PUBLISHED, "Value": "rain", "TextId": "w"}]).json == {"Count": 1}
+    assert world.get(f"{GLOBAL}/{PUBLISHED['Id']}").json == {
+        "Name": "Weather",
+        "TextId": "w",
+        "Type": 3,
+        "Value": "rain",
+        "Folder": "",
+        "Id": PUBLISHED["Id"],
+        "TimeCreated": 0,
+    }
+    assign(world, PUBLISHED["Id"], "sun")
+    renamed = {**PUBLISHED, "Name": "Sky", "Value": "rain", "Folder": "World", "TimeCreated": -7}
+    assert put_catalogue(world, "servervariables", [renamed]).status == 200
+    found = world.get(f"{GLOBAL}/{PUBLISHED['Id']}").json
+    assert [found[name] for name in ("Name", "Value", "Folder", "TimeCreated")] == ["Sky", "sun", "World", -7]
+    seq = last(world)
+    assert put_catalogue(world, "servervariables", [renamed]).status == 200
+    assert last(world) == seq
+
+
+def test_published_value_replaces_one_that_was_never_set(world: World) -> None:
+    entry = {"Id": MOTD.id, "Name": MOTD.name, "Type": "String"}
+    assert put_catalogue(world, "servervariables", [entry]).status == 200
+    assert read_value(world, MOTD.id) is None
+    assert put_catalogue(world, "servervariables", [{**entry, "Value": ""}]).status == 200
+    assert read_value(world, MOTD.id) == ""
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"Value": 5}, {"Type": "Text"}, {"Colour": "red"}, {"Value": "x" * 10_001}, {"TimeCreated": 2**63}]
+)
+def test_wrong_published_variable_is_refused(world: World, wrong: dict[str, Any]) -> None:
+    answer = put_catalogue(world, "servervariables", [{**PUBLISHED, **wrong}])
+    assert (answer.status, answer.code in {"bad_field", "unknown_field"}) == (400, True)
+
+
+def test_published_variables_are_game_objects(world: World) -> None:
+    guild = {"Id": guid(0x91), "Name": "Fame", "Type": "Number", "TextId": "fame", "Folder": "F", "TimeCreated": 4}
+    assert put_catalogue(world, "guildvariables", [guild]).status == 200
+    assert put_catalogue(world, "guildvariables", [{**guild, "Value": 1}]).code == "unknown_field"
+    shown = {"Name": "Fame", "TextId": "fame", "Type": 4, "Folder": "F", "Id": guid(0x91), "TimeCreated": 4}
+    assert world.get("/api/v1/gameobjects/guildvariable").json["Values"] == [shown]
+    assert world.get(f"/api/v1/gameobjects/GuildVariable/{guid(0x91)}").json == shown
+    assert world.get(f"/api/v1/gameobjects/servervariable/{DOUBLE_XP.id}").json == RECORD
+    listed = world.post("/api/v1/gameobjects/servervariable", {"page": 0, "count": 1}).json
+    assert (listed["total"], listed["entries"]) == (4, [{"Key": DOUBLE_XP.id, "Value": RECORD}])
+    assert world.get("/api/link/v1/catalogue/guildvariables").json["Values"] == [guild]
+    entry = world.get("/api/link/v1/catalogue/servervariables").json["Values"][0]
+    assert entry == {**RECORD, "Type": "Integer"}
+    assert put_catalogue(world, "servervariables", [entry]).status == 200

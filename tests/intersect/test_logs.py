@@ -1,0 +1,171 @@
+"""The logs of activity and trades: action numbers of each version, erased accounts, unusual rows."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import intersect_logs
+import make_intersect
+from command_line import CommandLine
+from findings import errors
+from gamekeeper.intersect import import_run, logs
+from intersect_files import Make, change, find_unaccounted, own, read_report, run
+from world import World
+
+WITH_LOGS = [each for each in make_intersect.ERAS if make_intersect.BY_NAME[each].guilds]
+OLD = ["Login", "SelectPlayer", "FailedLogin", "CreatePlayer", "DisconnectKick", "NameChange", "DisconnectBan", "Login"]
+ROW_ID, USER, PLAYER = (own(kind, 0) for kind in ("row", "user", "player"))
+
+
+@pytest.mark.parametrize("era", WITH_LOGS)
+def test_actions_of_each_version(
+    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    """0.7.0 numbers the actions otherwise; the file of 0.7.1 was upgraded, so it has both numberings."""
+    made = whole_files(era)
+    told = run(command, made)
+    unknown = 2 if era == "0.7.1" else 1
+    assert told["tables"]["UserActivityHistory"]["left"] == unknown
+    reasons = [line["reason"] for line in read_report(made) if line["table"] == "UserActivityHistory"]
+    assert reasons == ["its action 99 is unknown"] * unknown
+    world = opened(command.database)
+    found = [row[0] for row in world.sql("SELECT action FROM activity_log ORDER BY at, id")]
+    assert found == {"0.7.0": OLD, "0.7.1": [*OLD, *OLD, "Kill"], "0.8": [*OLD, "Kill"]}[era]
+    first = world.sql("SELECT user_id, player_id, peer, address, meta FROM activity_log ORDER BY at, id LIMIT 3")
+    assert first == [
+        (USER, None, "Client", "10.0.0.0", None),
+        (USER, PLAYER, "Client", "10.0.0.0", "Hero0,Knight0"),
+        (str(make_intersect.ZERO), None, "Client", None, None),  # no account has the typed name
+    ]
+    assert ("Editor",) in world.sql("SELECT peer FROM activity_log")
+    assert errors(world) == []
+
+
+@pytest.mark.parametrize("era", WITH_LOGS)
+def test_trades_of_each_version(
+    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    told = run(command, whole_files(era))
+    assert told["tables"]["TradeHistory"] == {"rows": 6, "empty": 0, "taken": 6, "there": 0, "left": 0}
+    for table in ("ChatHistory", "GuildHistory"):
+        assert (told["tables"][table]["taken"], told["tables"][table]["left"]) == (0, 1)
+    world = opened(command.database)
+    rows = world.sql(
+        "SELECT user_id, player_id, target_id, address, items, target_items FROM trade_log WHERE trade_id = $1",
+        own("trade", 0),
+    )
+    (mine,) = [row for row in rows if row[1] == PLAYER]
+    assert mine[:4] == (USER, PLAYER, own("player", 1), "10.0.0.0")
+    ((given,), (got,)) = (json.loads(each) for each in mine[4:])
+    assert (given["ItemId"], given["Quantity"]) == (str(make_intersect.SWORD), 1)
+    assert given["StatBuffs"] == ([1, 0, 0, 0, 0] if era == "0.7.0" else [1] * 5)
+    assert (got["ItemId"], got["Quantity"]) == (str(make_intersect.COIN), 10)
+    assert len(rows) == 2
+
+
+def test_no_trade_is_lost_between_batches(
+    whole_files: Make, command: CommandLine, opened: Callable[[str], World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_run, "BATCH_SIZE", 4)
+    made = whole_files("0.8")
+    rows = [row for number in range(3, 9) for row in intersect_logs.trade(make_intersect.BY_NAME["0.8"], number)]
+    assert made.logs
+    change(made.logs, *(f"INSERT INTO TradeHistory VALUES {row!r}" for row in rows))  # noqa: S608 - from here
+    told = run(command, made)
+    assert find_unaccounted(told) == []
+    ids = {row[0] for row in opened(command.database).sql("SELECT id FROM trade_log")}
+    assert ids == {own("trade row", number) for number in range(18)}
+
+
+def test_entries_of_erased_accounts_are_skipped(
+    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    """The account is erased between the import of the players and that of the logs."""
+    made = whole_files("0.8")
+    run(command, made._replace(logs=None, report=made.report.with_name("first.jsonl")))
+    command.says("users", "delete", "Hero1", "--yes")
+    told = run(command, made)
+    assert find_unaccounted(told) == []
+    world = opened(command.database)
+    assert world.sql("SELECT 1 FROM activity_log WHERE user_id = $1", own("user", 1)) == []
+    assert world.sql("SELECT 1 FROM trade_log WHERE user_id = $1", own("user", 1)) == []
+    erased = [line["table"] for line in read_report(made) if line["reason"] == logs.ERASED]
+    assert (erased.count("UserActivityHistory"), erased.count("TradeHistory")) == (3, 2)
+
+
+def test_failed_login_is_erased_with_the_named_account_and_stays_erased(
+    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = whole_files("0.8")
+    assert made.logs
+    change(made.logs, "UPDATE UserActivityHistory SET Meta = 'HERO2' WHERE Meta = 'Hero9'")
+    run(command, made)
+    world = opened(command.database)
+    found = "SELECT meta, address, named_id FROM activity_log WHERE action = 'FailedLogin'"
+    assert world.sql(found) == [("HERO2", "10.0.0.0", own("user", 2))]
+    command.says("users", "delete", "Hero2", "--yes")
+    change(made.logs, "DELETE FROM UserActivityHistory WHERE rowid = (SELECT MAX(rowid) FROM UserActivityHistory)")
+    told = run(command, made._replace(report=made.report.with_name("second.jsonl")))
+    assert find_unaccounted(told) == []
+    assert world.sql(found) == [(None, None, None)]
+
+
+def test_entries_that_are_too_old_to_be_kept_are_announced(
+    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = whole_files("0.8")
+    assert made.logs
+    recent = datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" ")
+    change(made.logs, f"UPDATE TradeHistory SET TimeStamp = '{recent}'")  # noqa: S608 - from here
+    tried = run(command, made, "--dry-run")
+    printed = command.run("import", "intersect", *made.options)
+    ((old,),) = opened(command.database).sql("SELECT COUNT(*) FROM activity_log")
+    assert tried["old_log_entries"] == old > 0
+    assert f"WARNING: {old} log entries are older than 90 days" in printed.stderr
+    assert "GAMEKEEPER_LOG_DAYS" in printed.stderr
+    change(made.logs, "DELETE FROM UserActivityHistory WHERE rowid = (SELECT MAX(rowid) FROM UserActivityHistory)")
+    second = made._replace(report=made.report.with_name("second.jsonl"))
+    printed = command.run("import", "intersect", *second.options, GAMEKEEPER_LOG_DAYS="0")
+    assert "WARNING" not in printed.stderr
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, "SelectPlayer"),
+        ({1: "never"}, logs.BAD_TIME),
+        ({1: None}, logs.BAD_TIME),
+        ({4: None}, "its action None is unknown"),
+        ({4: -1}, "its action -1 is unknown"),
+        ({1: "2020-01-01 00:00:00"}, "Kill"),
+    ],
+)
+def test_unusual_activity(changed: dict[int, Any], expected: str) -> None:
+    row: list[Any] = [ROW_ID, "2021-01-01 00:00:00", USER, PLAYER, 19, 0, "", None]
+    for place, value in changed.items():
+        row[place] = value
+    found = logs.read_activity("2019-01-01 00:00:00" if expected == "Kill" else None, tuple(row))
+    assert (found if isinstance(found, str) else found.action) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "expected"),
+    [
+        (2, "soon", logs.BAD_TIME),
+        (1, "no guid", logs.BAD_PARTY),
+        (4, None, logs.BAD_PARTY),
+        (5, str(make_intersect.ZERO), logs.BAD_PARTY),
+        (7, "{}", logs.BAD_ITEMS),
+        (7, "[5]", logs.BAD_ITEMS),
+        (8, '[{"ItemId":"x","Quantity":1}]', logs.BAD_ITEMS),
+        (8, "[", logs.BAD_ITEMS),
+    ],
+)
+def test_unusual_trades_are_listed(place: int, value: Any, expected: str) -> None:
+    row: list[Any] = [ROW_ID, ROW_ID, "2021-01-01 00:00:00", USER, PLAYER, own("player", 1), None, None, "[]"]
+    assert not isinstance(logs.read_trade(tuple(row)), str)
+    row[place] = value
+    assert logs.read_trade(tuple(row)) == expected

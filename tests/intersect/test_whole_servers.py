@@ -1,0 +1,172 @@
+"""Imports of servers with everything that a version has: repeated, interrupted, and with every row counted."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from functools import partialmethod
+from typing import Any
+
+import pytest
+import state
+
+import intersect_logs
+import make_intersect
+import world as worlds
+from command_line import CommandLine
+from findings import errors
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.intersect import import_run, importer
+from gamekeeper.intersect.import_run import ImportRun
+from gamekeeper.intersect.schemas import BadSource
+from gamekeeper.store.imports import DONE_STAGE
+from intersect_files import Make, change, contents, find_unaccounted, read_report, run
+from world import World
+
+KILLED = """
+from gamekeeper.intersect import import_run
+import_run.BATCH_SIZE = 2
+from gamekeeper.cli.commands import gamekeeper
+gamekeeper()
+"""
+
+
+@pytest.mark.parametrize("era", make_intersect.ERAS)
+def test_second_import_of_each_version_changes_nothing(
+    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = whole_files(era)
+    tried = run(command, made, "--dry-run")
+    told = run(command, made)
+    assert find_unaccounted(told) == []
+    assert tried["tables"] == told["tables"]
+    world = opened(command.database)
+    assert errors(world) == []
+    before = state.fingerprint(world)
+    again = run(command, made)
+    assert (again["changed"], again["tables"]) == (False, told["tables"])
+    assert state.list_changed(before, state.fingerprint(world)) == []
+
+
+@pytest.mark.parametrize("era", make_intersect.ERAS)
+def test_every_row_of_each_version_is_counted(era: str, whole_files: Make, command: CommandLine) -> None:
+    """Each table's rows are imported, existing, empty or skipped; each skipped row, or its table, is in the report."""
+    made = whole_files(era)
+    told = run(command, made)
+    listed: dict[str, int] = {}
+    for line in read_report(made):
+        if not line["taken"]:
+            rows = 1 if line["id"] else told["tables"][line["table"]]["rows"]
+            listed[line["table"]] = listed.get(line["table"], 0) + rows
+    for name, each in told["tables"].items():
+        assert each["rows"] == each["empty"] + each["taken"] + each["there"] + each["left"], name
+        assert each["left"] == listed.get(name, 0), name
+
+
+@pytest.mark.parametrize("era", make_intersect.ERAS)
+def test_requests_are_never_imported(
+    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = whole_files(era)
+    told = run(command, made)
+    assert told["tables"]["RequestLogs"] == {"rows": 1, "empty": 0, "taken": 0, "there": 0, "left": 1}
+    assert {line["reason"] for line in read_report(made) if line["table"] == "RequestLogs"} == {
+        importer.SECRET_TABLES["requestlogs"]
+    }
+    secret = intersect_logs.AUTHORIZATION.split()[1]
+    assert secret not in repr(contents(opened(command.database)))
+    assert secret not in made.report.read_text()
+
+
+@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("point", [9, 24])
+def test_killed_import_of_each_version_is_resumed(
+    era: str, point: int, whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The import is killed after some commit of any stage; the next run gives the same result as an undisturbed one."""
+    monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
+    made = whole_files(era)
+    asyncio.run(worlds.at_work(command.database, _do_nothing))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "import", "intersect", *made.options, "--database", command.database],
+        env={**os.environ, "GAMEKEEPER_BATTERY_CRASH": f"after_commit:{point}"},
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    if killed.returncode == 0:
+        pytest.skip(f"the import of {era} has fewer than {point} commits")
+    assert killed.returncode == -9
+    told = run(command, made)
+    assert find_unaccounted(told) == []
+    lines = made.report.read_bytes()
+    undisturbed = databases.empty()
+    try:
+        straight = run(CommandLine(undisturbed), made)
+        assert straight["tables"] == told["tables"]
+        assert made.report.read_bytes() == lines
+        world, other = opened(command.database), opened(undisturbed)
+        assert contents(world) == contents(other)
+        assert errors(world) == []
+        other.close()
+    finally:
+        databases.drop(undisturbed)
+
+
+def test_import_stopped_after_each_commit_reports_the_same(
+    whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Each run of the command stops after its first commit, until the import is complete."""
+    made = whole_files("0.8")
+    change(made.game, "UPDATE Shops SET Id = Name")  # no row of this table has a valid id
+    asyncio.run(worlds.at_work(command.database, _do_nothing))
+    world = opened(command.database)
+    places: list[tuple[str, str]] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(ImportRun, "commit_batch", partialmethod(_stop_after, ImportRun.commit_batch))
+        while not places or places[-1][0] != DONE_STAGE:
+            assert "stopped by the test" in command.refuses("import", "intersect", *made.options)
+            places += world.sql("SELECT stage, last FROM imports")
+            assert places[-1] not in places[:-1]
+    lines, told = made.report.read_bytes(), run(command, made)
+    undisturbed = databases.empty()
+    try:
+        straight = run(CommandLine(undisturbed), made)
+        assert (find_unaccounted(told), told["tables"]) == ([], straight["tables"])
+        assert made.report.read_bytes() == lines
+        other = opened(undisturbed)
+        assert contents(world) == contents(other)
+        other.close()
+    finally:
+        databases.drop(undisturbed)
+
+
+async def _stop_after(run: ImportRun, commit: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    await commit(run, *arguments)
+    raise BadSource("stopped by the test")
+
+
+async def _do_nothing(_: Keeper) -> None:
+    """Do nothing: opening the database has already migrated it."""
+
+
+def test_logs_can_be_imported_later(whole_files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    """An import without logs, then one with them, gives the same data as one import with logs."""
+    made = whole_files("0.7.1")
+    run(command, made._replace(logs=None, report=made.report.with_name("first.jsonl")))
+    told = run(command, made)
+    assert told["changed"]
+    assert find_unaccounted(told) == []
+    assert told["tables"]["Players"]["there"] == told["tables"]["Players"]["rows"]
+    assert errors(opened(command.database)) == []
+
+
+def test_swapped_log_is_refused(whole_files: Make, command: CommandLine) -> None:
+    made = whole_files()
+    told = command.refuses("import", "intersect", *made._replace(logs=made.players).options)
+    assert "Were --players and --logs swapped?" in told
+    told = command.refuses("import", "intersect", *made._replace(logs=made.game).options)
+    assert "is not Intersect's logging database" in told
