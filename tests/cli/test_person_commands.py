@@ -218,7 +218,7 @@ def test_export_to_full_disk_is_reported(world: World, tmp_path: Path, monkeypat
     def full(_value: object) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("gamekeeper.backup.person._encode", full)
+    monkeypatch.setattr("gamekeeper.http.person._encode", full)
     with pytest.raises(BadCopy, match=r"ann\.json cannot be written: No space left on device\."):
         world.run(exports.export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
     assert list(tmp_path.iterdir()) == []

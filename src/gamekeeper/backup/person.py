@@ -1,32 +1,12 @@
-"""Export of all data stored about one person, as one JSON file."""
+"""Export of all data stored about one person to a JSON file."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
-
-import msgspec
 
 from gamekeeper.backup.lines import translate_write_errors
 from gamekeeper.backup.making import open_atomic
-from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.players import Player
-from gamekeeper.http import codec, instants
-from gamekeeper.store import approvals, ledger, leftovers, logs, person, player_texts, players, security
+from gamekeeper.http.person import PersonExport, write_person
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.ledger import LedgerRow
-from gamekeeper.store.users import User
-
-PAGE = 500  # rows of a person's data that are in memory at a time
-_encode = msgspec.json.Encoder().encode
-
-
-@dataclass(frozen=True, slots=True)
-class PersonExport:
-    user: User
-    characters: int
-    changes: int
 
 
 async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) -> PersonExport:
@@ -37,147 +17,10 @@ async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) ->
             file.seek(0)  # overwrite an earlier attempt: after a lost connection this function runs again
             file.truncate()
             with translate_write_errors(path):
-                return await _write_person(tx, key, file)
+                return await write_person(tx, key, file.write, _go_on)
 
         return await keeper.store.read(write)
 
 
-async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
-    user = await lookup.find_user_record(tx, key)
-    held = await players.read_records_of_user(tx, user.id)
-    characters = [codec.decode_player(each.document, each.last_online) for each in held]
-    file.write(b'{"account":' + codec.encode_user_record(user, codes=False))
-    file.write(b',\n"characters":')
-    await _write_list(file, _read_players(tx, characters))
-    file.write(b',\n"texts":')
-    await _write_list(file, _read_texts(tx, characters))
-    for name, rows in (
-        ("guilds", await person.read_guilds(tx, user.id)),
-        ("penalties", await person.read_penalties(tx, user.id)),
-        ("roles", await person.read_roles(tx, user.id)),
-        ("api_keys", await person.read_api_keys(tx, user.id)),
-        ("second_factors", await person.read_second_factors(tx, user.id)),
-        ("recovery_codes", await person.read_recovery_codes(tx, user.id)),
-        ("identities", await person.read_identities(tx, user.id)),
-        ("mails", await person.read_mails(tx, user.id)),
-        ("callers", await person.read_callers(tx, user.id)),
-        ("approvals", await approvals.read_of_person(tx, user.id)),
-        ("addresses", await security.read_addresses_of_person(tx, user.id)),
-        ("log_addresses", await logs.read_addresses_of_person(tx, user.id)),
-    ):
-        file.write(b',\n"%b":%b' % (name.encode(), _encode([_to_object(each) for each in rows])))
-    kept = await leftovers.read_of_person(tx, user.id)
-    file.write(b',\n"leftovers":%b' % _encode([_to_object(each) | {"data": _to_raw(each.data)} for each in kept]))
-    file.write(b',\n"tokens":')
-    await _write_list(file, _read_tokens(tx, user.id))
-    file.write(b',\n"security":')
-    await _write_list(file, _read_events(tx, user.id))
-    file.write(b',\n"activity":')
-    await _write_list(file, _read_activity(tx, user.id))
-    file.write(b',\n"trades":')
-    await _write_list(file, _read_trades(tx, user.id))
-    file.write(b',\n"changes":')
-    known = {*(each.id for each in characters), *await ledger.find_deleted_of_user(tx, user.id)}
-    changes = await _write_list(file, _read_changes(tx, user.id, known))
-    file.write(b"}\n")
-    return PersonExport(user, len(characters), changes)
-
-
-async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
-    """Write a JSON list one element at a time, because it may not fit into memory; return the number of elements."""
-    count = 0
-    file.write(b"[")
-    async for element in elements:
-        file.write(b",\n" if count else b"\n")
-        file.write(element)
-        count += 1
-    file.write(b"]")
-    return count
-
-
-async def _read_players(tx: Reading, characters: Iterable[Player]) -> AsyncIterator[bytes]:
-    """Yield each player of the account with all its data, in the JSON format of the audit log."""
-    for player in characters:
-        world = await player_edits.load_state(tx, player.id)
-        yield codec.encode_side(world.make_side(player)).encode()
-
-
-async def _read_texts(tx: Reading, characters: Iterable[Player]) -> AsyncIterator[bytes]:
-    """Yield the variables of the account's players that hold text or decimals."""
-    for player in characters:
-        for each in await player_texts.read_of_player(tx, player.id):
-            yield _encode({"player_id": player.id} | _to_object(each) | {"value": _to_raw(each.value)})
-
-
-async def _read_tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
-    last = 0, lookup.ZERO_GUID
-    while page := await person.read_tokens(tx, user_id, *last, PAGE):
-        for token in page:
-            yield _encode(_to_object(token))
-        last = page[-1].issued_at, page[-1].id
-
-
-async def _read_events(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
-    """Yield the events of the security log about an account, oldest first."""
-    last = 0, lookup.ZERO_GUID
-    while page := await security.read_of_person(tx, user_id, last, PAGE):
-        for event in page:
-            yield _encode(_to_object(event) | {"details": _to_raw(event.details)})
-        last = page[-1].at, page[-1].id
-
-
-async def _read_activity(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
-    """Yield the activity of an account in the game, oldest first; then entries that only have its name."""
-    last = 0, lookup.ZERO_GUID
-    while page := await logs.read_activity_of_person(tx, user_id, last, PAGE):
-        for entry in page:
-            yield _encode(_to_object(entry))
-        last = page[-1].at, page[-1].id
-    after = lookup.ZERO_GUID
-    while page := await logs.read_activity_naming_person(tx, user_id, after, PAGE):
-        for entry in page:
-            yield _encode(_to_object(entry))
-        after = page[-1].id
-
-
-async def _read_trades(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
-    """Yield the trades of an account's players, oldest first."""
-    last = 0, lookup.ZERO_GUID
-    while page := await logs.read_trades_of_person(tx, user_id, last, PAGE):
-        for trade in page:
-            sides = {"items": _to_raw(trade.items), "target_items": _to_raw(trade.target_items)}
-            yield _encode(_to_object(trade) | sides)
-        last = page[-1].at, page[-1].id
-
-
-async def _read_changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
-    """Yield the audit log entries of an account, then those of each of its players, deleted players included."""
-    for of, each in (
-        (ledger.read_of_user, user_id),
-        *((ledger.read_of_player, player_id) for player_id in sorted(player_ids)),
-    ):
-        seq = 0
-        while page := await of(tx, each, seq, PAGE):
-            for row in page:
-                yield _encode(_to_change(row))
-            seq = page[-1].seq
-
-
-def _to_change(row: LedgerRow) -> dict[str, object]:
-    return _to_object(row) | {"before": _to_raw(row.before), "after": _to_raw(row.after)}
-
-
-def _to_object(row: NamedTuple) -> dict[str, object]:
-    """Convert a database row to a JSON object, with times as ISO 8601 text."""
-    return {
-        name: instants.format_instant(value) if _is_time(name, value) else value
-        for name, value in row._asdict().items()
-    }
-
-
-def _is_time(name: str, value: object) -> bool:
-    return isinstance(value, int) and (name == "at" or name.endswith(("_at", "_expires", "_used")))
-
-
-def _to_raw(stored: bytes | str | None) -> msgspec.Raw:
-    return msgspec.Raw(b"null" if stored is None else stored)
+async def _go_on() -> None:
+    """Make no pause: a command has no other requests to run."""
