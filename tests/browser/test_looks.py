@@ -55,6 +55,7 @@ NO_PAGES = {
     "bulk/done",
     "/",  # this address redirects to the console
     "static/[file]",
+    "static/[version]/[file]",
     *("sign-in/oidc", "sign-in/oidc/callback", "me/sign-ins/link"),  # they redirect
 }  # routes for scripts and files, which are not HTML pages
 GRAVE = frozenset({"serious", "critical"})

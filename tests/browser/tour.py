@@ -109,7 +109,7 @@ def overview(tour: Tour) -> None:
     """Check that changes made elsewhere appear on the overview without a reload."""
     tour.visitor.go("/console")
     sign_in(tour.visitor, KEEPER)
-    tour.note_arrival("Overview")
+    tour.note_arrival("Home")
     tour.server.do(f"players/{tour.who.id}/items/give", {"itemid": HERB.id, "quantity": 1}, "grown elsewhere")
     latest = tour.page.locator("#latest li").first
     expect(latest).to_contain_text(tour.who.name)

@@ -1,18 +1,171 @@
-"""Line charts of the last five minutes, with the newest value at the right."""
+"""Charts with axes, drawn as SVG by the server: they need no script and no inline style.
 
-from collections.abc import Sequence
+Positions across are percentages, so a chart fits any width while its letters keep their size.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 59, 32  # size of a chart in SVG units; the x coordinates 0 to 59 hold 60 values
+from gamekeeper.console import ticks
+from gamekeeper.console.ticks import DAY_MS, HOUR_MS
+
+HEIGHT = 180  # of the plot, in pixels
+TOP = 8  # room above the highest tick, so that its label is not cut
+BAR_SHARE = 0.8  # of the room of a bar's step
+LINE, BARS = "line", "bars"
+ACROSS = 1000  # units of the plot's width in the coordinates of lines
+
+
+class Series(NamedTuple):
+    title: str
+    values: Sequence[float | None]  # one per point in time; None: not known
+
+
+class ValueTick(NamedTuple):
+    y: float  # pixels from the top
+    label: str
+
+
+class PlacedTime(NamedTuple):
+    x: float  # percent
+    label: str
+
+
+class Bar(NamedTuple):
+    x: float  # percent
+    width: float  # percent
+    y: float  # pixels
+    height: float  # pixels
+
+
+class DrawnSeries(NamedTuple):
+    title: str
+    lines: list[str]  # points of polylines; a gap in the data starts a new one
+    areas: list[str]  # points of polygons below the lines
+    bars: list[Bar]
+
+
+class ChartRow(NamedTuple):
+    """The values at one point in time: for the tooltip above that part of the plot, and for the table."""
+
+    x: float  # percent
+    width: float  # percent
+    label: str
+    texts: list[str]  # the values of each series as text, empty if not known
 
 
 class Chart(NamedTuple):
-    points: str  # value of the attribute `points` of an SVG polyline
-    maximum: float
+    name: str  # part of the ids of the chart's elements
+    title: str
+    unit: str
+    kind: str
+    value_ticks: list[ValueTick]
+    time_ticks: list[PlacedTime]
+    series: list[DrawnSeries]
+    rows: list[ChartRow]
+    is_empty: bool
 
 
-def make_chart(values: Sequence[float]) -> Chart:
-    most = max(values, default=0)
-    left = WIDTH + 1 - len(values)
-    points = (f"{left + at},{HEIGHT - value * HEIGHT / (most or 1):.1f}" for at, value in enumerate(values))
-    return Chart(" ".join(points), most)
+class TimeAxis(NamedTuple):
+    """Points in time, each with the start of a step, within a range. All are milliseconds since 1970."""
+
+    start: int
+    end: int
+    starts: Sequence[int]
+    step: int
+
+    def place(self, at: float) -> float:
+        """Return the position of a time as a share of the width."""
+        return (at - self.start) / max(self.end - self.start, 1)
+
+
+def make_chart(name: str, title: str, unit: str, axis: TimeAxis, series: Sequence[Series], kind: str = LINE) -> Chart:
+    """Draw series over one time axis: as lines, or as bars on top of each other."""
+    totals = [_combine(values, kind) for values in zip(*(each.values for each in series), strict=True)]
+    values = ticks.choose_values(max(totals, default=0))
+    scale = (HEIGHT - TOP) / values[-1]
+
+    def measure(value: float) -> float:
+        return round(HEIGHT - value * scale, 1)
+
+    drawn = _draw_lines(axis, series, measure) if kind == LINE else _draw_bars(axis, series, measure)
+    return Chart(
+        name,
+        title,
+        unit,
+        kind,
+        [ValueTick(measure(each), ticks.format_short(each)) for each in values],
+        [
+            PlacedTime(round(axis.place(each.at) * 100, 2), each.label)
+            for each in ticks.choose_times(axis.start, axis.end)
+        ],
+        drawn,
+        _list_rows(axis, series),
+        is_empty=not any(totals),
+    )
+
+
+def _combine(values: Sequence[float | None], kind: str) -> float:
+    known = [each for each in values if each is not None]
+    return sum(known) if kind == BARS else max(known, default=0)
+
+
+def _draw_lines(axis: TimeAxis, series: Sequence[Series], measure: Callable[[float], float]) -> list[DrawnSeries]:
+    drawn: list[DrawnSeries] = []
+    for each in series:
+        runs: list[list[tuple[float, float]]] = [[]]
+        for at, value in zip(axis.starts, each.values, strict=True):
+            if value is None:
+                runs.append([])
+            else:
+                runs[-1].append((round(axis.place(at + axis.step / 2) * ACROSS, 1), measure(value)))
+        found = [run for run in runs if run]
+        areas = [[(run[0][0], HEIGHT), *run, (run[-1][0], HEIGHT)] for run in found]
+        drawn.append(DrawnSeries(each.title, [_join(run) for run in found], [_join(area) for area in areas], []))
+    return drawn
+
+
+def _join(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in points)
+
+
+def _draw_bars(axis: TimeAxis, series: Sequence[Series], measure: Callable[[float], float]) -> list[DrawnSeries]:
+    width = round(axis.step / max(axis.end - axis.start, 1) * 100 * BAR_SHARE, 3)
+    below = [0.0] * len(axis.starts)  # sums of the series below
+    drawn: list[DrawnSeries] = []
+    for each in series:
+        bars: list[Bar] = []
+        for place, (at, value) in enumerate(zip(axis.starts, each.values, strict=True)):
+            if not value:
+                continue
+            top, bottom = measure(below[place] + value), measure(below[place])
+            left = axis.place(at + axis.step * (1 - BAR_SHARE) / 2) * 100
+            bars.append(Bar(round(left, 3), width, top, round(bottom - top, 1)))
+            below[place] += value
+        drawn.append(DrawnSeries(each.title, [], [], bars))
+    return drawn
+
+
+def _list_rows(axis: TimeAxis, series: Sequence[Series]) -> list[ChartRow]:
+    width = round(axis.step / max(axis.end - axis.start, 1) * 100, 3)
+    return [
+        ChartRow(
+            round(axis.place(at) * 100, 3),
+            width,
+            label_step(at, axis.step),
+            [_format_value(each.values[place]) for each in series],
+        )
+        for place, at in enumerate(axis.starts)
+    ]
+
+
+def label_step(at: int, step: int) -> str:
+    """Return the label of a point in time, as exact as its step."""
+    if step > 27 * DAY_MS:
+        return ticks.label_month(at)
+    day = f"{ticks.label_day(at)} {ticks.to_datetime(at).year}"
+    return f"{day}, {ticks.label_clock(at)}" if step <= 12 * HOUR_MS else day
+
+
+def _format_value(value: float | None) -> str:
+    return "" if value is None else f"{value:,.1f}".removesuffix(".0")

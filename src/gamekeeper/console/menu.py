@@ -1,5 +1,7 @@
-"""The menu of the console: its pages, and the permissions that each needs."""
+"""The menu of the console: its pages in groups, and the permissions that each needs."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from gamekeeper.console.texts import gettext
@@ -15,30 +17,60 @@ KEYS = frozenset({"keys.manage"})
 APPROVALS = frozenset({"approvals.decide"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
+GAME, SUPPORT, ADMINISTRATION = gettext("Game"), gettext("Support"), gettext("Administration")
+
 
 class MenuEntry(NamedTuple):
     path: str
     title: str
     needs: frozenset[str] = NO_PERMISSIONS
+    group: str = GAME
+    icon: str = "dot"  # name of a symbol in templates/icons.html
+    parts: tuple[str, ...] = ()  # starts of the paths of other pages that belong to this entry
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a page, by its route's path, is this entry or belongs to it."""
+        return path == self.path or path.startswith((f"{self.path}/", *self.parts))
 
 
+HOME = MenuEntry("/console", gettext("Home"), icon="home")
+# entries of a group stand together
 MENU = (
-    MenuEntry("/console", gettext("Overview")),
-    MenuEntry("/console/characters", gettext("Players"), PLAYERS),
-    MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS),
-    MenuEntry("/console/online", gettext("Online"), PLAYERS),
-    MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS),
-    MenuEntry("/console/accounts", gettext("Accounts"), QUERY),
-    MenuEntry("/console/staff", gettext("Staff"), STAFF),
-    MenuEntry("/console/roles", gettext("Roles"), STAFF),
-    MenuEntry("/console/changes", gettext("Changes"), CHANGES),
-    MenuEntry("/console/security", gettext("Security log"), SECURITY),
-    MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS),
-    MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS),
-    MenuEntry("/console/variables", gettext("Server variables"), PLAYERS),
-    MenuEntry("/console/mail", gettext("Mail"), MANAGE),
-    MenuEntry("/console/tokens", gettext("Tokens"), MANAGE),
-    MenuEntry("/console/keys", gettext("API keys"), KEYS),
-    MenuEntry("/console/health", gettext("Health")),
-    MenuEntry("/console/explorer", gettext("API explorer")),
+    HOME,
+    MenuEntry(
+        "/console/characters", gettext("Players"), PLAYERS, GAME, "player", ("/console/players/", "/console/bulk")
+    ),
+    MenuEntry("/console/online", gettext("Online"), PLAYERS, GAME, "online"),
+    MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
+    MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),
+    MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),
+    MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),
+    MenuEntry("/console/accounts", gettext("Accounts"), QUERY, SUPPORT, "account"),
+    MenuEntry("/console/changes", gettext("Changes"), CHANGES, SUPPORT, "changes", ("/console/done/",)),
+    MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS, SUPPORT, "approvals"),
+    MenuEntry("/console/mail", gettext("Mail"), MANAGE, SUPPORT, "mail"),
+    MenuEntry("/console/staff", gettext("Staff"), STAFF, ADMINISTRATION, "staff"),
+    MenuEntry("/console/roles", gettext("Roles"), STAFF, ADMINISTRATION, "role"),
+    MenuEntry("/console/keys", gettext("API keys"), KEYS, ADMINISTRATION, "key"),
+    MenuEntry("/console/tokens", gettext("Tokens"), MANAGE, ADMINISTRATION, "token"),
+    MenuEntry("/console/security", gettext("Security log"), SECURITY, ADMINISTRATION, "security"),
+    MenuEntry("/console/health", gettext("Health"), NO_PERMISSIONS, ADMINISTRATION, "health", ("/console/deliveries",)),
+    MenuEntry("/console/explorer", gettext("API explorer"), NO_PERMISSIONS, ADMINISTRATION, "explorer"),
 )
+
+
+class MenuGroup(NamedTuple):
+    title: str
+    entries: Sequence[MenuEntry]
+
+
+def list_groups(rights: frozenset[str]) -> list[MenuGroup]:
+    """List the groups of the menu with the entries that a viewer with these permissions can open."""
+    shown = [each for each in MENU if each.needs <= rights]
+    return [MenuGroup(title, list(entries)) for title, entries in groupby(shown, key=lambda each: each.group)]
+
+
+def find_current(path: str) -> MenuEntry | None:
+    """Find the entry to which a page belongs, by its route's path. Every path starts with that of the home page."""
+    others = (each for each in MENU if each is not HOME and each.holds(path))
+    return HOME if path == HOME.path else next(others, None)

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from gamekeeper.console import monitor, pages, state
-from gamekeeper.console.chart import Chart, make_chart
 from gamekeeper.console.deliveries import MOST_OVERDUE
 from gamekeeper.console.menu import APPROVALS, SECURITY
 from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, OverviewSnapshot
+from gamekeeper.console.sparklines import Sparkline, make_sparkline
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import approvals
@@ -23,7 +23,7 @@ class OverviewData(NamedTuple):
     checks: list[HealthCheck]
     requests: float  # requests per second
     faults: float  # responses with status 500 and above, except 501, per second
-    charts: dict[str, Chart]
+    charts: dict[str, Sparkline]
     overdue: int | None = None  # commands that no game server has acknowledged in time; None: not shown
     waiting: int | None = None  # changes that wait for approval, at most MOST_WAITING; None: not shown
 
@@ -68,9 +68,9 @@ async def load_data(request: Request) -> OverviewData:
         seen = None
     now, groups = pace.sum_last(BUCKET_SECONDS), pace.sum_buckets(BUCKET_SECONDS, SAMPLES)
     charts = {
-        "online": make_chart(heart.online_samples),
-        "requests": make_chart([each.requests / BUCKET_SECONDS for each in groups]),
-        "faults": make_chart([each.faults / BUCKET_SECONDS for each in groups]),
+        "online": make_sparkline(heart.online_samples),
+        "requests": make_sparkline([each.requests / BUCKET_SECONDS for each in groups]),
+        "faults": make_sparkline([each.faults / BUCKET_SECONDS for each in groups]),
     }
     return OverviewData(
         seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, overdue, waiting

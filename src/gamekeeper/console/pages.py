@@ -3,15 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
-from importlib import resources
 from urllib.parse import urlsplit
 
 from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
 
-from gamekeeper.console import sessions
-from gamekeeper.console.menu import MENU
+from gamekeeper.console import menu, page_help, sessions
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.static_files import VersionedAddresses
 from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
 from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
@@ -30,7 +29,6 @@ SEE_OTHER, NO_CONTENT = 303, 204
 CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
 FRAGMENT = b"x-fragment"  # request header of the console's scripts: return the page's content without the layout
-CONTENT_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 class FormToken(str):
@@ -54,13 +52,6 @@ class FormToken(str):
         return dispatcher.may_call(self.request.caller, route)
 
 
-def _read_static_files() -> dict[str, bytes]:
-    """Read all static files at start. A requested name is only looked up here, never in the file system."""
-    folder = resources.files("gamekeeper.console") / "static"
-    return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
-
-
-STATIC_FILES = _read_static_files()
 TEMPLATES = ConsoleEnvironment(
     loader=PackageLoader("gamekeeper.console"),
     autoescape=True,
@@ -68,7 +59,7 @@ TEMPLATES = ConsoleEnvironment(
     trim_blocks=True,
     lstrip_blocks=True,
     auto_reload=False,  # else each page would look up the times of its template files
-    extensions=[CompiledTexts],
+    extensions=[CompiledTexts, VersionedAddresses],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
 TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
@@ -135,7 +126,9 @@ def _shared_context(request: Request) -> dict[str, object]:
         "me": request.caller.name,
         "my_id": request.caller.account_id,
         "rights": rights,
-        "menu": [each for each in MENU if each.needs <= rights],
+        "menu": menu.list_groups(rights),
+        "current": menu.find_current(request.route.path),
+        "help": page_help.find_help(request.route.path),
         "csrf": FormToken.of(request),
         "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
         "game": request.services.keeper.settings.game_name,

@@ -39,6 +39,7 @@ from gamekeeper.console import (
     sessions,
     sign_in,
     staff,
+    static_files,
     suggestions,
     tokens,
 )
@@ -54,7 +55,7 @@ from gamekeeper.console.menu import (
     SECURITY,
     STAFF,
 )
-from gamekeeper.console.refusals import NoSuchPage, SignInFirst
+from gamekeeper.console.refusals import SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -122,15 +123,6 @@ BEFORE_SET_UP = frozenset(
 )
 
 
-async def serve_file(request: Request) -> Response:
-    """Serve a static file: a style sheet, a script or an icon."""
-    name = request.params[0]
-    if name not in pages.STATIC_FILES:
-        raise NoSuchPage
-    kind = f"{pages.CONTENT_TYPES['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
-    return Response(pages.STATIC_FILES[name], content_type=kind, policy=pages.CONTENT_SECURITY_POLICY)
-
-
 async def redirect_to_console(_: Request) -> Response:
     """Redirect from `/` to the console."""
     return pages.redirect(ROOT)
@@ -147,7 +139,8 @@ PAGES: tuple[Route, ...] = (
     _route("POST", f"{ROOT}/sign-in/second", WRITE, second_step.sign_in, body=bytes),
     _route("GET", f"{ROOT}/sign-in/oidc", READ, oidc.start),
     _route("GET", configuration.CALLBACK, WRITE, oidc_callback.finish),
-    _route("GET", f"{ROOT}/static/[file]", READ, serve_file, cache=REVALIDATED),
+    _route("GET", f"{ROOT}/static/[file]", READ, static_files.serve, cache=REVALIDATED),
+    _route("GET", f"{ROOT}/static/[version]/[file]", READ, static_files.serve_version, cache=REVALIDATED),
     _route("GET", f"{ROOT}/events", READ, FOLLOW_EVENTS),
     page_route("", overview.show),
     page_route("/health", health.show),

@@ -29,6 +29,9 @@ class Response(msgspec.Struct):
     content_type: bytes = JSON
     policy: bytes = POLICY  # value of the response's header Content-Security-Policy
     tag: bytes = b""  # ETag of the response; the dispatcher sets it if the client may cache the response
+    cache_control: bytes = (
+        b""  # value of the header Cache-Control, if not the usual one of responses with or without a tag
+    )
     # streamed part of the response, sent after `content` until it ends or the client disconnects
     stream: AsyncGenerator[bytes] | None = None
     entries: Sequence[LedgerEntry] = ()  # audit log entries that the change wrote; in a dry run: would have written

@@ -20,6 +20,7 @@ class ResponseHeaders:
         safe = SECURITY_HEADERS + (HSTS_HEADERS if settings.tls_cert else [])
         vary = [(b"vary", b"origin")] if cors.origins else []
         both = b"authorization, origin" if cors.origins else b"authorization"
+        self._shared: Headers = [*safe, *vary]
         self._not_cacheable: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
         self._cacheable: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
 
@@ -29,7 +30,7 @@ class ResponseHeaders:
             (b"x-request-id", request.id.encode()),
             (b"content-security-policy", answer.policy),
             *answer.headers,
-            *(self._cacheable if tag else self._not_cacheable),
+            *self._make_cache_headers(answer),
         ]
         if tag:
             found.append((b"etag", tag))
@@ -42,6 +43,11 @@ class ResponseHeaders:
         if b"connection" in request.headers:
             _add_close_header(request, found)
         return found
+
+    def _make_cache_headers(self, answer: Response) -> Headers:
+        if answer.cache_control:
+            return [*self._shared, (b"cache-control", answer.cache_control)]
+        return self._cacheable if answer.tag else self._not_cacheable
 
 
 def _add_close_header(request: Request, found: Headers) -> None:

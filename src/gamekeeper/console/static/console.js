@@ -35,12 +35,6 @@ function makeSmall(text) {
   return Object.assign(document.createElement("small"), { textContent: text });
 }
 
-// On a narrow screen the menu is a row that scrolls: scroll the current entry into view.
-function scrollMenu() {
-  const here = document.querySelector(".menu [aria-current]");
-  if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.clientWidth / 3;
-}
-
 // Show the notice of the action that led to this page. `?done=` in the address is its request id.
 async function showDone() {
   const id = new URLSearchParams(location.search).get("done");
@@ -63,21 +57,22 @@ async function showDone() {
 
 applyTheme();
 document.addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
-    const box = document.getElementById("find");
-    if (!box) return;
-    event.preventDefault();
-    box.focus();
-    box.select();
-  }
+  // the API explorer has its own search, which also uses the slash
+  const isShortcut = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+  const isSlash = event.key === "/" && !document.getElementById("explorer") && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, select, textarea, dialog, [contenteditable]");
+  const box = document.getElementById("find");
+  if (!box || event.defaultPrevented || !(isShortcut || isSlash)) return;
+  event.preventDefault();
+  box.focus();
+  box.select();
 });
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-theme-switch]")) switchTheme();
   if (event.target.closest("[data-dismiss]")) document.getElementById("done").replaceChildren();
+  for (const each of document.querySelectorAll(".drop[open]")) if (!each.contains(event.target)) each.open = false; // a menu closes at a click beside it
 });
 document.addEventListener("submit", openAction);
 if (document.getElementById("find")) attachSuggestions(document.getElementById("find"));
 showLocalTimes();
-scrollMenu();
 restoreScroll();
 showDone();

@@ -1,0 +1,140 @@
+"""Short explanations of the console's pages, each with the document that says more, for the help menu."""
+
+from importlib import metadata
+from typing import NamedTuple
+
+from gamekeeper.console.texts import gettext
+
+
+class PageHelp(NamedTuple):
+    text: str
+    document: str = "console"  # name of a document in the folder docs
+
+    @property
+    def url(self) -> str:
+        return f"{DOCUMENTATION}/docs/{self.document}.html" if DOCUMENTATION else ""
+
+
+def read_documentation_url(urls: list[str]) -> str:
+    """Return the documents' address from the package's Project-URL fields, empty if there is none."""
+    labelled = (each.partition(", ") for each in urls)
+    return next((address.rstrip("/") for label, _, address in labelled if label.lower() == "documentation"), "")
+
+
+DOCUMENTATION = read_documentation_url(metadata.metadata("gamekeeper").get_all("Project-URL") or [])
+ANY_PAGE = PageHelp(gettext("Every change shows a preview, needs a reason, and can be undone from the audit log."))
+# help by the path of a page's route, without /console
+HELP = {
+    "": PageHelp(
+        gettext(
+            "How the game is doing: who plays, what waits for somebody, and what was changed lately. "
+            "The address holds the time range, so you can send it to a colleague."
+        ),
+    ),
+    "/characters": PageHelp(
+        gettext("All players by name. Search for a part of a name, or select players to give all of them an item."),
+    ),
+    "/players/[lookupKey]": PageHelp(
+        gettext(
+            "One player: what it is, what it holds, and everything that happened to it. Every change "
+            "shows a preview first and can be undone."
+        ),
+    ),
+    "/online": PageHelp(
+        gettext(
+            "Players in the game now, and the game servers that report them. A server whose lease ends "
+            "is treated as stopped."
+        ),
+        "link",
+    ),
+    "/ranking": PageHelp(gettext("Players by level and experience, from any rank.")),
+    "/guilds": PageHelp(gettext("The guilds of the game. They are changed in the game, not here."), "link"),
+    "/guilds/[guild]": PageHelp(
+        gettext("A guild with its members and ranks. It is changed in the game, not here."),
+        "link",
+    ),
+    "/catalogue": PageHelp(
+        gettext(
+            "Items, spells, variables, classes and maps that the game has published. A game server "
+            "sends them over the link."
+        ),
+        "link",
+    ),
+    "/variables": PageHelp(
+        gettext(
+            "Variables of the whole game, such as event switches. A change reaches the game servers within seconds."
+        ),
+        "link",
+    ),
+    "/accounts": PageHelp(gettext("People who can log in. An account owns players, and may have roles of the staff.")),
+    "/accounts/[lookupKey]": PageHelp(
+        gettext(
+            "One account: its players, ban and mute, password, roles and tokens, and everything that happened to it."
+        ),
+    ),
+    "/changes": PageHelp(
+        gettext(
+            "The audit log: every change with before, after, author and reason. Filter it, download it, "
+            "and undo a change here."
+        ),
+        "history",
+    ),
+    "/changes/[seq]": PageHelp(gettext("One entry of the audit log with everything that it changed."), "history"),
+    "/approvals": PageHelp(gettext("Changes that wait for a second person. You cannot approve your own."), "approvals"),
+    "/deliveries": PageHelp(
+        gettext(
+            "Commands that no game server has acknowledged in time. Check that the game server runs and is connected."
+        ),
+        "link",
+    ),
+    "/mail": PageHelp(gettext("Mails that wait, were sent or have failed, with the reason."), "mail"),
+    "/bulk": PageHelp(
+        gettext(
+            "Give an item to many players at once. Select them in a list, check the preview, and take "
+            "everything back with one button."
+        ),
+    ),
+    "/staff": PageHelp(
+        gettext("Accounts with a role. Invite people, give and take roles, suspend them, and end their sessions."),
+        "staff",
+    ),
+    "/roles": PageHelp(
+        gettext("A role is a named set of permissions. Give each person the smallest one that is enough."),
+        "permissions",
+    ),
+    "/roles/[role]": PageHelp(
+        gettext("The permissions of one role. A change applies to everybody who has it, at once."),
+        "permissions",
+    ),
+    "/keys": PageHelp(
+        gettext(
+            "Credentials of programs: websites, bots and game servers. Each has its own permissions, limits and expiry."
+        ),
+        "keys",
+    ),
+    "/tokens": PageHelp(gettext("Log-ins that are open now. Revoke one that has leaked."), "security-log"),
+    "/security": PageHelp(
+        gettext("Sign-ins, failed guesses, and changes of tokens, keys, roles and second factors."),
+        "security-log",
+    ),
+    "/health": PageHelp(
+        gettext("State of the server and its database. The doctor compares all data with the audit log."),
+        "operating",
+    ),
+    "/explorer": PageHelp(
+        gettext("Every operation of the API. You run it as yourself; a write shows a preview first."),
+        "openapi",
+    ),
+    "/me/second-factor": PageHelp(
+        gettext("Authenticator apps, passkeys and recovery codes that protect your account."),
+        "second-factors",
+    ),
+    "/search": PageHelp(
+        gettext("Search for players, accounts, items, changes and pages. Misspelt names are found too."),
+    ),
+}
+
+
+def find_help(path: str) -> PageHelp:
+    """Find the help of a page by its route's path."""
+    return HELP.get(path.removeprefix("/console"), ANY_PAGE)

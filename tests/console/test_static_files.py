@@ -1,0 +1,55 @@
+"""Static files: addresses with a hash are kept forever, other addresses are revalidated."""
+
+from pathlib import Path
+
+import pytest
+from keepers import Keeper
+
+from gamekeeper.console import static_files
+from world import World
+
+FOREVER = "public, max-age=31536000, immutable"
+STYLE = f"/console/static/{static_files.VERSION}/console.css"
+
+
+def test_pages_use_addresses_with_the_version(root: Keeper) -> None:
+    tags = root.page("/console/characters").tags
+    used = {each.get("src") or each.get("href", "") for tag, each in tags if tag in {"script", "link", "img"}}
+    ours = {each for each in used if each.startswith(static_files.ROOT)}
+    assert STYLE in ours
+    assert {each for each in ours if not each.startswith(f"{static_files.ROOT}{static_files.VERSION}/")} == set()
+
+
+def test_file_of_this_version_is_immutable(world: World) -> None:
+    answer = Keeper(world).get(STYLE)
+    assert (answer.status, answer.headers["cache-control"]) == (200, FOREVER)
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert "authorization" not in answer.headers.get("vary", "")
+
+
+@pytest.mark.parametrize("path", ["/console/static/console.css", "/console/static/0123456789abcdef/console.css"])
+def test_other_addresses_are_revalidated(world: World, path: str) -> None:
+    """A server of another version, during an update, must neither miss a file nor make browsers keep the wrong one."""
+    answer = Keeper(world).get(path)
+    assert (answer.status, answer.headers["cache-control"]) == (200, "private, no-cache")
+    again = Keeper(world).get(path, {"if-none-match": answer.headers["etag"]})
+    assert again.status == 304
+
+
+@pytest.mark.parametrize("name", ["missing.css", "..%2Fpages.py", ".."])
+def test_unknown_file_of_this_version_is_not_found(world: World, name: str) -> None:
+    answer = Keeper(world).get(f"/console/static/{static_files.VERSION}/{name}")
+    assert (answer.status, answer.headers["cache-control"]) == (404, "no-store")
+
+
+def test_version_follows_content_and_names() -> None:
+    files = {"a.js": b"1", "b.js": b"2"}
+    versions = {static_files.hash_files(each) for each in (files, {"a.js": b"2", "b.js": b"1"}, {"c.js": b"1"}, {})}
+    assert len(versions) == 4
+    assert static_files.hash_files(dict(reversed(files.items()))) == static_files.hash_files(files)
+
+
+def test_scripts_import_each_other_by_relative_addresses() -> None:
+    """A module with an address of its own without the version would be loaded twice."""
+    folder = Path(static_files.__file__).parent / "static"
+    assert [each.name for each in folder.glob("*.js") if "/console/static" in each.read_text("utf-8")] == []
