@@ -51,6 +51,7 @@ NO_PAGES = {
     "suggest",
     "suggest/[kind]",
     "changes/file",
+    "accounts/[lookupKey]/file",
     "bulk/given",
     "bulk/done",
     "/",  # this address redirects to the console

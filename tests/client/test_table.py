@@ -129,7 +129,7 @@ def describe_type(shape: Any) -> str:
         return f"one of {arguments}"
     if origin is list or is_union(shape):
         return ("list of " if origin is list else "") + " or ".join(sorted({describe_type(each) for each in arguments}))
-    known: Any = OTHER_NAMES.get(shape, shape)
+    known: Any = OTHER_NAMES.get(origin or shape, shape)
     return getattr(known, "__name__", str(known))
 
 

@@ -253,3 +253,13 @@ def test_older_changes_continue_the_history(world: World, root: Keeper) -> None:
     assert rest.links["Newest"].startswith(HOME)
     assert "Older" not in rest.links
     assert root.get(f"{HOME}?before=x").status == 400
+
+
+def test_data_of_a_person_is_downloaded_only_with_permission(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    assert any(each.get("href") == f"{HOME}/file" for _, each in root.page(HOME).tags)
+    file = root.get(f"{HOME}/file")
+    assert (file.status, file.json["account"]["Name"]) == (200, "Ann")
+    assert file.headers["content-disposition"].startswith("attachment;")
+    assert not any(each.get("href") == f"{HOME}/file" for _, each in keeper("Clerk").page(HOME).tags)
+    assert keeper("Clerk").get(f"{HOME}/file").status == 403
+    assert root.get("/console/accounts/Nobody/file").status == 404

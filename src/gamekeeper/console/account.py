@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import changes, logs, pages, tokens
+from gamekeeper.console import api_calls, changes, logs, pages, tokens
+from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.history import HistoryPage
@@ -11,7 +12,7 @@ from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.permissions import find_powers
 from gamekeeper.game.players import Player
 from gamekeeper.game.roles import list_permissions
-from gamekeeper.http import mail_cursor
+from gamekeeper.http import errors, mail_cursor
 from gamekeeper.http.operation import STAFF
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -105,6 +106,7 @@ async def show(request: Request) -> Response:
         factors=sight.factors,
         below=below,
         manages="users.manage" in rights,
+        exports="people.export" in rights,
         mail_set_up=bool(request.services.keeper.settings.smtp_url),
         sees_tokens=_can_see_tokens(request, user),
         tokens=sight.tokens.tokens,
@@ -120,6 +122,15 @@ async def show(request: Request) -> Response:
         older=sight.history.next,
         later="before" in request.query,
     )
+
+
+async def export(request: Request) -> Response:
+    """Download all data of the account's person as a JSON file."""
+    try:
+        return await api_calls.send(request, ApiCall("GET", f"/api/keeper/v1/users/{request.params[0]}/export"))
+    except Exception as error:  # noqa: BLE001 - the page of every error links back to the account
+        back = f"/console/accounts/{request.params[0]}"
+        return pages.render_refusal(request, errors.to_refusal(error, request.id), back=back)
 
 
 def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:

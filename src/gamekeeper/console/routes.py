@@ -183,6 +183,7 @@ PAGES: tuple[Route, ...] = (
     page_route(f"{linked_sign_ins.PATH}/link", linked_sign_ins.start),
     form_route(f"{linked_sign_ins.PATH}/[identityId]/remove", linked_sign_ins.remove),
     page_route("/accounts/[lookupKey]", account.show, QUERY),
+    page_route("/accounts/[lookupKey]/file", account.export, frozenset({"people.export"})),
     _route("GET", f"{ROOT}/invitation", READ, invitation.show),
     _route("POST", f"{ROOT}/invitation", WRITE, invitation.accept, body=bytes),
     page_route("/staff", staff.show, STAFF),

@@ -44,6 +44,7 @@ KIND_NAMES = {
     "approval_requested": gettext("Approval requested"),
     "approval_granted": gettext("Approval granted"),
     "approval_denied": gettext("Approval denied"),
+    "person_exported": gettext("Data of a person exported"),
     "role_edited": gettext("Role edited"),
 }
 

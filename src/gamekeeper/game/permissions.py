@@ -24,7 +24,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "players.command": "Kill and warp players who are online.",
     "users.query": "Read accounts and their email addresses; register accounts; check, change and reset passwords.",
     "users.manage": "Change every account, also without its password; includes staff, API keys and erasing people.",
-    "people.export": "Export all data of a person. Only the command line does this at present.",
+    "people.export": "Export all data of a person.",
     "people.erase": "Delete an account, and erase the person's data from the audit log.",
     "moderation.ban": "Ban accounts and lift bans.",
     "moderation.mute": "Mute accounts and lift mutes.",

@@ -59,6 +59,7 @@ KINDS: Mapping[str, str] = {
     "approval_requested": "A change was held, because it needs the approval of a second person.",
     "approval_granted": "A held change was approved and carried out. The account is that of the requester.",
     "approval_denied": "A held change was denied. The account is that of the requester.",
+    "person_exported": "All data of an account's person was exported over the API or the console.",
     "role_edited": "A role was created, edited or deleted.",
 }
 MOST_BROWSER = 200  # characters of the header User-Agent that are stored

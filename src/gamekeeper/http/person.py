@@ -7,18 +7,28 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.game import lookup, player_edits
+from gamekeeper.game import refusals as no
+from gamekeeper.game import security as security_log
 from gamekeeper.game.history import Pause
+from gamekeeper.game.person_refusals import ExportTooLarge
 from gamekeeper.game.players import Player
-from gamekeeper.http import codec, instants
+from gamekeeper.game.security import SecurityEvent
+from gamekeeper.http import codec, instants, samples, wire
+from gamekeeper.http.operation import NO_STORE, READ, Group, needs
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
 from gamekeeper.store import approvals, ledger, leftovers, logs, person, player_texts, players, security
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.users import User
 
 PAGE = 500  # rows of a person's data that are in memory at a time
 PIECE = 50  # elements of a list that are written between two pauses: about 3 ms of work
 Write = Callable[[bytes], object]
+# MiB of the answer, which is made in memory: 40,000 changes and more; the command line has no limit
+MOST_MIB = 64
 _encode = msgspec.json.Encoder().encode
+GROUP = Group("People", "All data that is stored about a person.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,44 @@ class PersonExport:
     user: User
     characters: int
     changes: int
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/users/[lookupKey]/export",
+    name="export_person",
+    permissions=needs("people.export"),
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.person.Person,
+    refusals=(ExportTooLarge, no.TooManyLongReads),
+    example_answer=wire.person.Person(samples.USER_RECORD, *([] for _ in wire.person.Person.__struct_fields__[1:])),
+)
+async def export(request: Request) -> bytes | Response:
+    """Export all data of a person: account, players, sanctions, tokens without secrets, logs and changes."""
+
+    async def read(tx: Reading, rest: Pause) -> tuple[bytes, str]:
+        out = bytearray()
+
+        def write(piece: bytes) -> None:
+            out.extend(piece)
+            if len(out) > MOST_MIB << 20:
+                raise ExportTooLarge(most=MOST_MIB)
+
+        done = await write_person(tx, request.params[0], write, rest)
+        return bytes(out), done.user.id
+
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=True))
+    if found is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    content, user_id = found
+    event = SecurityEvent("person_exported", user_id, request.caller.account_id, request.find_origin())
+
+    async def record(tx: Writing) -> None:
+        security_log.record(tx, event)
+
+    await request.services.keeper.store.write(record)
+    attached = (b"content-disposition", f'attachment; filename="person-{user_id}.json"'.encode())
+    return Response(content, headers=(attached,))
 
 
 async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> PersonExport:

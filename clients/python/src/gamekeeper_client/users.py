@@ -1,6 +1,6 @@
 """Accounts: list, read, register, rename and delete them; read their players; change their permissions."""
 
-from typing import Generic, Literal, TypeVar, Unpack
+from typing import Any, Generic, Literal, TypeVar, Unpack
 
 from msgspec import Struct
 
@@ -68,6 +68,32 @@ class HeldPowers(Struct, rename="pascal"):
 class Registered(Struct, rename="pascal"):
     username: str
     email: str
+
+
+class Person(Struct):
+    """All data of a person. The elements of the lists are JSON objects."""
+
+    account: User[Power]
+    characters: list[dict[str, Any]]
+    texts: list[dict[str, Any]]
+    guilds: list[dict[str, Any]]
+    penalties: list[dict[str, Any]]
+    roles: list[dict[str, Any]]
+    api_keys: list[dict[str, Any]]
+    second_factors: list[dict[str, Any]]
+    recovery_codes: list[dict[str, Any]]
+    identities: list[dict[str, Any]]
+    mails: list[dict[str, Any]]
+    callers: list[dict[str, Any]]
+    approvals: list[dict[str, Any]]
+    addresses: list[dict[str, Any]]
+    log_addresses: list[dict[str, Any]]
+    leftovers: list[dict[str, Any]]
+    tokens: list[dict[str, Any]]
+    security: list[dict[str, Any]]
+    activity: list[dict[str, Any]]
+    trades: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
 
 
 class Users:
@@ -142,6 +168,15 @@ class Users:
         AnswerErased.
         """
         return Payload(User[ChangedPower])
+
+    @operation("GET", "/api/keeper/v1/users/{user}/export")
+    def export_person(self, user: str) -> Payload[Person]:
+        """Export all data of a person. Needs the permission people.export.
+
+        Returns the account and lists of everything else. The security log records the export.
+        Raises NoSuchUser, PermissionMissing, ExportTooLarge, TooManyLongReads.
+        """
+        return Payload(Person)
 
     @operation("POST", "/api/keeper/v1/users/{user}/powers")
     def change_powers(

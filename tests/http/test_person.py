@@ -1,0 +1,54 @@
+"""GET users/[lookupKey]/export: all data of a person over the API, as in the file of the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import people
+from gamekeeper.backup.person import export_person
+from gamekeeper.http import person
+from proof import refused
+from world import World
+
+PATH = "/api/keeper/v1/users/{}/export"
+ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
+
+
+def exports(world: World) -> list[dict[str, Any]]:
+    return world.get("/api/keeper/v1/security?kind=person_exported").json["Events"]
+
+
+def test_export_equals_the_file_of_the_command_line(world: World, tmp_path: Path) -> None:
+    world.run(export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
+    answer = world.get(PATH.format("ann"))
+    assert answer.status == 200
+    assert answer.json == json.loads((tmp_path / "ann.json").read_bytes())
+    assert answer.json["account"]["Name"] == "Ann"
+    assert answer.headers["content-disposition"] == f'attachment; filename="person-{ANN}.json"'
+
+
+def test_export_is_in_the_security_log(world: World) -> None:
+    world.get(PATH.format("Ann"))
+    [event] = exports(world)
+    assert (event["UserId"], event["ActorId"]) == (ANN, ROOT)
+
+
+def test_export_without_permission_is_refused_and_not_recorded(world: World) -> None:
+    refused(world.get(PATH.format("Ann"), by="Clerk"), 403, "permission_missing")
+    refused(world.get(PATH.format("Ann"), by=None), 401, "denied")
+    assert exports(world) == []
+
+
+def test_export_of_unknown_account_is_404(world: World) -> None:
+    refused(world.get(PATH.format("Nobody")), 404, "no_such_user")
+    assert exports(world) == []
+
+
+def test_export_above_the_limit_names_the_command(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(person, "MOST_MIB", 0)
+    answer = world.get(PATH.format("Ann"))
+    refused(answer, 409, "export_too_large")
+    assert "gamekeeper users export" in answer.json["Message"]
+    assert exports(world) == []
