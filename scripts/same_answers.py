@@ -38,6 +38,9 @@ VOLATILE = {
     "CreatedAt",
     "Key",
     "uptime",
+    "StartedAt",
+    "EndedAt",
+    "Seconds",
     "cps",
     "datetime",
     "TimeStamp",
@@ -67,7 +70,7 @@ class Ask(NamedTuple):
 
 def asks() -> Iterator[Ask]:
     """Yield requests for every operation, by example if none is listed; bans, renames and deletions come last."""
-    asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails(), *_security()]
+    asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails(), *_security(), *_activity()]
     last = list(_keeping())
     known = {each.operation for each in (*asked, *last)}
     yield from asked
@@ -210,6 +213,16 @@ def _security() -> Iterator[Ask]:
     """Yield requests about the security log, except failed guesses, which are written some seconds later."""
     for query in ("?kind=role_edited", "?kind=sign_in", "?kind=x", "?limit=0", f"?user={NOBODY}"):
         yield Ask("list_events", f"{KEEPER}security{query}")
+
+
+def _activity() -> Iterator[Ask]:
+    for query in ("?step=month&from=2020-01-01&to=2020-03-01", "?step=year", "?from=x", "?step=minute&from=2020-01-01"):
+        yield Ask("get_activity", f"{KEEPER}activity{query}")
+    for query in ("?from=2020-01-01&to=2020-03-01", "?from=x"):
+        yield Ask("get_retention", f"{KEEPER}activity/retention{query}")
+    name = sample_players.build_sample().player.name
+    for query in ("?limit=1000", "?before=x", "?before=1", "?limit=0"):
+        yield Ask("list_play_sessions", f"{KEEPER}players/{name}/sessions{query}")
 
 
 def _keeping() -> Iterator[Ask]:

@@ -424,6 +424,7 @@ class _Maker:
             "from": lambda: self.dice.choice(("2025-01-01T00:00:00Z", "2030-01-01")),
             "to": lambda: self.dice.choice(("2025-01-01", "2030-01-01T00:00:00Z")),
             "at": lambda: self.dice.choice(("1", "60", "200", "2001-01-01", "2090-01-01")),
+            "step": lambda: self.dice.choice(("hour", "day", "week", "month")),
             "before": lambda: MAIL_CURSOR if operation.name == "list_mails" else self.dice.randrange(1, 2000),
             "after": lambda: self.dice.choice((0, self.dice.randrange(2000), "now")),
             "wait": lambda: 1,

@@ -13,7 +13,19 @@ from gamekeeper.console.monitor import Monitor
 from gamekeeper.console.pages import render_refusal
 from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.console.state import ConsoleState
-from gamekeeper.game import api_keys, deliveries, erasure_jobs, legacy, lists, presence, retention, security, standbys
+from gamekeeper.game import (
+    activity,
+    api_keys,
+    deliveries,
+    erasure_jobs,
+    legacy,
+    lists,
+    presence,
+    retention,
+    rollups,
+    security,
+    standbys,
+)
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.second_factors import read_policy
@@ -28,6 +40,7 @@ from gamekeeper.http.gate import Gate
 from gamekeeper.http.health_listener import HealthListener
 from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.proxies import Proxies
+from gamekeeper.http.request_rates import RequestRates
 from gamekeeper.http.router import Router
 from gamekeeper.http.routes import METRICS, REFUSED, ROUTES
 from gamekeeper.http.services import Services
@@ -43,6 +56,7 @@ from gamekeeper.store.migrate import migrate
 __all__ = ["BackgroundJobs", "build", "build_keeper", "build_services", "open_store", "run_with_keeper"]
 
 NOTE_USE_SECONDS = 30.0  # interval between writes of the tokens' last use
+ROLLUPS = (*activity.ROLLUPS,)
 RETRY_SECONDS = 1.0  # seconds between two attempts to open the database when the server starts
 # a background job: its interval in seconds, and the function to run
 Job = tuple[float, Callable[[], Awaitable[object]]]
@@ -63,6 +77,8 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
         pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
         upkeep.jobs.append((monitor.SAMPLE_SECONDS, live.monitor.sample))
     services = build_services(keeper, callers, pages)
+    upkeep.save_requests = partial(_save_requests, keeper, services.metrics.request_rates)
+    upkeep.jobs.append((activity.SAVE_REQUESTS_SECONDS, upkeep.save_requests))
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, services.metrics.publish))
     if keeper.settings.health_port:
@@ -88,6 +104,17 @@ def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None
     )
 
 
+async def _save_requests(keeper: Keeper, rates: RequestRates) -> None:
+    counts = rates.take_unsaved()
+    if not counts.requests:
+        return
+    try:
+        await activity.save_requests(keeper.store, *counts)
+    except DatabaseUnavailable:
+        rates.put_back(counts)
+        raise
+
+
 def _run_doctor(settings: Settings, progress: Progress) -> list[doctor.Finding]:
     """Run the doctor on its own connections. It reads the whole database, so the caller runs it in its own thread."""
     return asyncio.run(run_with_keeper(settings, lambda keeper: doctor.examine(keeper, progress)))
@@ -105,6 +132,7 @@ class BackgroundJobs:
             (lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
             (legacy.POLL_SECONDS, lambda: legacy.wrap_all(keeper)),
             (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
+            (rollups.RUN_SECONDS, lambda: rollups.run_all(keeper.store, ROLLUPS)),
             (NOTE_USE_SECONDS, self.note_use),
             (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),
             (security.FLUSH_SECONDS, keeper.failed_guesses.flush),
@@ -116,6 +144,7 @@ class BackgroundJobs:
         self._give_back: Callable[[], None] = lambda: None
         self.health: HealthListener | None = None
         self.provider: Provider | None = None
+        self.save_requests: Callable[[], Awaitable[None]] | None = None
 
     async def start(self) -> None:
         # at shutdown, answer waiting long polls of the change feed at once
@@ -139,6 +168,8 @@ class BackgroundJobs:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await _run_job(self.note_use)
         await _run_job(self._keeper.failed_guesses.flush)
+        if self.save_requests:
+            await _run_job(self.save_requests)
         await self._keeper.feed.close()
         await self._keeper.store.close()
         self._keeper.passwords.close()

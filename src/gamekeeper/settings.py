@@ -176,6 +176,9 @@ class Settings:
     mail_days: int = setting(7, "Days for which a sent, failed or expired mail is still listed.", least=1)
     security_days: int = setting(180, "Days for which the security log keeps events.", least=1)
     log_days: int = setting(90, "Days for which the game's logs of activity and trades are kept; 0: forever.", least=0)
+    session_days: int = setting(
+        90, "Days for which play sessions are kept; 0: forever. Numbers over time stay.", least=0
+    )
     approvals: str = setting(
         "",
         "Rules that hold a change until a second person approves it, separated by commas: a permission such as "

@@ -188,6 +188,8 @@ MAY_WRITE = frozenset(
         "game/security.py",  # may write: the security log is beside the audit log
         "game/guild_effects.py",
         "game/logs.py",  # may write: the game's logs are beside the audit log
+        "game/rollups.py",
+        "game/activity.py",  # may write: numbers over time are not changes
         "game/retention.py",  # may write: deletes old rows
         "game/erasure_jobs.py",  # may write: continues an erasure whose change is already recorded
         "game/bulk_loads.py",  # may write: progress, logs, guilds and leftovers of an import; players are changes

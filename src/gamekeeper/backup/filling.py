@@ -14,11 +14,11 @@ from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
 from gamekeeper.backup.making import sync_folder
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
-from gamekeeper.store import copies, indexes, lists, logs
+from gamekeeper.store import copies, indexes, lists, logs, rollups
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Row, Writing
 from gamekeeper.store.migrate import MIGRATIONS_TABLE, AppliedMigration, apply_missing, load_migrations, read_applied
 
-EPOCH, LISTS, ROLES = "epoch", "lists", "roles"
+EPOCH, LISTS, ROLES, ROLLUPS = "epoch", "lists", "roles", "rollups"
 
 
 class NotEmpty(BadCopy):
@@ -150,6 +150,8 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
         await copies.clear_epoch(tx)
     if table == ROLES:
         await copies.clear_roles(tx)
+    if table == ROLLUPS:
+        await rollups.clear(tx)
     given = TableChecksum()
     with contextlib.closing(origin.read_rows(table, progress)) as rows:
         try:

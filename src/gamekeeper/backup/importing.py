@@ -5,7 +5,8 @@ from gamekeeper.backup.folder import ExportFolder
 from gamekeeper.backup.interrupt import stop_on_cancel, wait_for_outcome
 from gamekeeper.backup.lines import CopyProgress, TableChecksum
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import ledger
+from gamekeeper.http.instants import parse_instant
+from gamekeeper.store import ledger, play_sessions
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 
@@ -23,6 +24,7 @@ async def import_folder(
     async def work(tx: Writing) -> dict[str, TableChecksum]:
         sums = await filling.fill_database(tx, keeper.store.engine, folder, progress)
         ledger.set_trimmed(tx, folder.manifest.trimmed)
+        await play_sessions.end_open(tx, parse_instant(folder.manifest.made_at))  # an export has no presence
         return sums
 
     sums = await wait_for_outcome(keeper.store.write(work, CLAIM))

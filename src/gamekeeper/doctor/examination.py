@@ -1,6 +1,6 @@
 """Run all checks of the doctor, in order."""
 
-from gamekeeper.doctor import accounts, bags, guilds, imports, ledger, lists, players, settings
+from gamekeeper.doctor import accounts, activity, bags, guilds, imports, ledger, lists, players, settings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
@@ -75,6 +75,7 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
         await lists.check(tx, found, progress)
     await bags.check(tx, found)
     await guilds.check(tx, found)
+    await activity.check(tx, found, progress)
     await bags.check_sizes(tx, found, keeper.settings)
     await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
     return found.all()

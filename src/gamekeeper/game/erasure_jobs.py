@@ -9,7 +9,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from gamekeeper.store import deliveries, erasures, logs, security
+from gamekeeper.game import lookup
+from gamekeeper.store import deliveries, erasures, logs, play_sessions, security
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
@@ -55,7 +56,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Blank a batch of an erased account's changes, then answers, events and log entries; then delete the job."""
+    """Blank a batch of an erased account's changes, then answers, events, log entries and sessions; delete the job."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])
@@ -69,6 +70,9 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     entries = events or await logs.delete_of_user(tx, job.id, most)
     if entries:
         return entries
+    sessions = await play_sessions.forget(tx, job.id, lookup.new_guid())
+    if sessions:
+        return sessions
     keys = await erasures.read_own_keys(tx, job, most)
     if keys:
         erasures.blank_own_keys(tx, job, keys[-1])

@@ -1,4 +1,4 @@
-"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, events, log entries, and changes if wanted.
+"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, events, log entries, sessions, and old changes.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
 So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper import log
-from gamekeeper.game import guesses
+from gamekeeper.game import activity, guesses
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
@@ -28,6 +28,8 @@ from gamekeeper.store import (
     ledger,
     logs,
     mails,
+    play_sessions,
+    rollups,
     security,
     tokens,
 )
@@ -132,7 +134,12 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         deliveries.delete_old(tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS)
 
     async def delete_events(tx: Writing) -> int:
-        return await security.delete_old(tx, now_ms - settings.security_days * DAY_MS, BATCH_ROWS)
+        # sign-ins after this time are not in the rollups yet
+        counted = (await rollups.find(tx, activity.SIGN_INS)).position * HOUR_MS
+        return await security.delete_old(tx, min(now_ms - settings.security_days * DAY_MS, counted), BATCH_ROWS)
+
+    async def delete_sessions(tx: Writing) -> int:
+        return await play_sessions.delete_old(tx, now_ms - settings.session_days * DAY_MS, BATCH_ROWS)
 
     async def delete_log_entries(tx: Writing) -> int:
         return await logs.delete_old(tx, now_ms - settings.log_days * DAY_MS, BATCH_LOG_ENTRIES)
@@ -140,6 +147,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
     await keeper.store.write(delete_others)
     await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MOST_LOG_BATCHES if settings.log_days else 0)
     await _delete_batches(keeper, delete_events, BATCH_ROWS, MOST_BATCHES)
+    await _delete_batches(keeper, delete_sessions, BATCH_ROWS, MOST_BATCHES if settings.session_days else 0)
     await _delete_batches(keeper, delete_keys, BATCH_ROWS, MOST_BATCHES)
     for _ in range(MOST_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):

@@ -17,7 +17,7 @@ from gamekeeper.http import codec, instants, samples, wire
 from gamekeeper.http.operation import NO_STORE, READ, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import approvals, ledger, leftovers, logs, person, player_texts, players, security
+from gamekeeper.store import approvals, ledger, leftovers, logs, person, play_sessions, player_texts, players, security
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.users import User
@@ -111,6 +111,8 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> Pers
     await _write_list(write, rest, _read_activity(tx, user.id))
     write(b',\n"trades":')
     await _write_list(write, rest, _read_trades(tx, user.id))
+    write(b',\n"play_sessions":')
+    await _write_list(write, rest, _read_sessions(tx, characters))
     write(b',\n"changes":')
     known = {*(each.id for each in characters), *await ledger.find_deleted_of_user(tx, user.id)}
     changes = await _write_list(write, rest, _read_changes(tx, user.id, known))
@@ -185,6 +187,16 @@ async def _read_trades(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
             sides = {"items": _to_raw(trade.items), "target_items": _to_raw(trade.target_items)}
             yield _encode(_to_object(trade) | sides)
         last = page[-1].at, page[-1].id
+
+
+async def _read_sessions(tx: Reading, characters: Iterable[Player]) -> AsyncIterator[bytes]:
+    """Yield when the account's players were online, oldest first."""
+    for player in characters:
+        after = 0
+        while page := await play_sessions.read_of_person(tx, player.id, after, PAGE):
+            for session in page:
+                yield _encode(_to_object(session))
+            after = page[-1].started_at
 
 
 async def _read_changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:

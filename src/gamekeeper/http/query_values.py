@@ -150,6 +150,12 @@ def read_change_number(text: str, name: str) -> int:
     return int(text)
 
 
+def read_session_cursor(text: str, name: str) -> int:
+    if not _CHANGE_NUMBER.fullmatch(text):
+        raise BadField(field=name, problem="must be the Next of the previous page")
+    return int(text)
+
+
 def read_server(text: str, name: str) -> str:
     if not _SERVER.fullmatch(text):
         raise BadField(field=name, problem="must have 1 to 64 characters: letters from A to Z, digits, and . _ : -")

@@ -20,7 +20,7 @@ NO_REQUESTS = RequestCounts(0, 0)
 class RequestRates:
     """Counts requests per second, for the last KEPT_SECONDS and the current second."""
 
-    __slots__ = ("_counted", "_ends", "_faults", "_past", "_second", "_started")
+    __slots__ = ("_counted", "_ends", "_faults", "_past", "_second", "_started", "_unsaved")
 
     def __init__(self) -> None:
         # start time of the process, by a clock that changes of the system clock do not affect
@@ -28,6 +28,7 @@ class RequestRates:
         self._second: int = 0
         self._ends = self._started + SECOND_NS  # time.monotonic_ns at which the current second ends
         self._counted = self._faults = 0
+        self._unsaved = NO_REQUESTS  # request counts of complete seconds that are not in the database yet
         # request counts of complete seconds, oldest first
         self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)
 
@@ -60,10 +61,21 @@ class RequestRates:
         end = len(past) - self._second % seconds
         return [_add_up(past[end - seconds * back : end - seconds * (back - 1)]) for back in range(count, 0, -1)]
 
+    def take_unsaved(self) -> RequestCounts:
+        """Return the request counts of complete seconds since the last call, for the rollups in the database."""
+        self._advance()
+        taken, self._unsaved = self._unsaved, NO_REQUESTS
+        return taken
+
+    def put_back(self, counts: RequestCounts) -> None:
+        """Count requests again for the next `take_unsaved`: they could not be written."""
+        self._unsaved = _add_up([self._unsaved, counts])
+
     def _advance(self) -> None:
         second = (time.monotonic_ns() - self._started) // SECOND_NS
         if second != self._second:
             self._past.append(RequestCounts(self._counted, self._faults))
+            self._unsaved = _add_up([self._unsaved, self._past[-1]])
             self._past.extend([NO_REQUESTS] * min(second - self._second - 1, KEPT_SECONDS))
             self._second, self._counted, self._faults = second, 0, 0
             self._ends = self._started + (second + 1) * SECOND_NS

@@ -1,6 +1,7 @@
 """All operations of the API, collected from the handlers' modules. `gamekeeper operations` prints them."""
 
 from gamekeeper.http import (
+    activity,
     api_keys,
     approvals,
     chat,
@@ -73,6 +74,7 @@ GROUPS = tuple(
             security,
             approvals,
             mails,
+            activity,
             finder,
             pages,
             health,

@@ -246,3 +246,27 @@ TRADE = wire.logs.Trade(
 GUILD = wire.guilds.Guild(GUILD_ID, "Harbour Watch", "2025-01-01T09:00:00", 50, "ea128ff9-858b-511f-af6b-a5fc7ac7224a")
 COUNTED_GUILD = wire.guilds.CountedGuild(GUILD, 7)
 PUT_GUILD = wire.guilds.PutGuild("Harbour Watch", TIME, [wire.guilds.ReportedMember(PLAYER_ID, 0, TIME)], 50)
+
+PLAY_SESSION = wire.activity.PlaySession(REALM, "2026-01-31T10:30:00.000Z", TIME, 5400)
+ACTIVITY = wire.activity.Activity(
+    "2026-01-31T00:00:00.000Z",
+    TIME,
+    "day",
+    [
+        wire.activity.ActivityPoint(
+            "2026-01-31T00:00:00.000Z",
+            Online=11.25,
+            OnlineMax=19,
+            Active=31,
+            New=2,
+            Returning=3,
+            PlaySeconds=486000,
+            SignIns=12,
+            Requests=51840,
+            Errors=0,
+        )
+    ],
+)
+RETENTION = wire.activity.Retention(
+    "2025-12-03", "2026-01-31", [wire.activity.RetentionCohort("2026-01-20", Players=4, Day1=3, Day7=2, Day30=None)]
+)

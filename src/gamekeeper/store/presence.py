@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store import play_sessions
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.lists import ListDelta, read_delta
 from gamekeeper.store.players import RankKey, RecordRow
@@ -166,9 +167,12 @@ async def drop_server(tx: Writing, name: str) -> None:
 
 async def drop_servers(tx: Writing, seen_at: int) -> None:
     """Delete all game servers and set their players offline, last seen at `seen_at`."""
+    await play_sessions.delete_open(tx, seen_at)
+    await tx.returning(SQL.end_leases, seen_at)
     await tx.returning(SQL.seen_everybody, seen_at)
     await tx.returning(SQL.drop_everybody)
     await tx.returning(SQL.drop_servers)
+    await play_sessions.end_open(tx, seen_at)
 
 
 def update_sort_keys(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:

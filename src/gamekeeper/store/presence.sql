@@ -123,6 +123,10 @@ DELETE FROM servers WHERE name = $1;
 -- name: seen_everybody
 UPDATE players SET last_online = $1 WHERE id IN (SELECT player_id FROM presence);
 
+-- Play sessions end with the lease of their game server, if that has expired.
+-- name: end_leases
+UPDATE servers SET expires_at = $1 WHERE expires_at > $1;
+
 -- name: drop_everybody
 DELETE FROM presence;
 

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 import httpx
 
+from gamekeeper_client.activity import ActivityOperations
 from gamekeeper_client.api_keys import ApiKeys
 from gamekeeper_client.approvals import Approvals
 from gamekeeper_client.call import Batch, Call
@@ -85,6 +86,7 @@ class _Client(
     History,
     Mails,
     Security,
+    ActivityOperations,
     Approvals,
     GameObjects,
     ServerInfo,

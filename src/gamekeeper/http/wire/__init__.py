@@ -6,6 +6,7 @@ from types import ModuleType
 from msgspec import Struct
 
 from gamekeeper.http.wire import (
+    activity,
     api_keys,
     approvals,
     catalogue,
@@ -45,6 +46,7 @@ from gamekeeper.http.wire.scalars import encode
 
 __all__ = [
     "SHAPES",
+    "activity",
     "api_keys",
     "approvals",
     "catalogue",

@@ -1,0 +1,180 @@
+"""The doctor's check of activity: count the play sessions again, player by player, and compare with the rollups."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Findings, Progress
+from gamekeeper.game.activity import HOURS_KEPT, ONLINE, SESSIONS
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MINUTES, MINUTE_MS, PERIODS, find_first_day, format_day
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store import activity, play_sessions, rollups
+from gamekeeper.store.activity import PlayerActivity
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.history import NEVER
+from gamekeeper.store.play_sessions import StoredSession
+
+PAGE = 2_000  # sessions that are in memory at a time
+DAY_HOURS = 24
+ABSENCE_DAYS = 7
+ADVICE = "Numbers over time are wrong there; nothing else depends on them."
+
+
+@dataclass(slots=True)
+class Recount:
+    """Numbers that were counted again from the sessions."""
+
+    first_day: int  # first day whose sessions are all there
+    is_complete: bool  # no session was ever deleted
+    # (step, first day, name of the number) → number
+    periods: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])
+    cohorts: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
+    started: Counter[int] = field(default_factory=Counter[int])  # by minute
+    ended: Counter[int] = field(default_factory=Counter[int])
+    wrong_players: list[str] = field(default_factory=list[str])
+
+    def count_player(self, sessions: list[StoredSession], known: PlayerActivity | None) -> None:
+        days, played = set[int](), 0
+        for each in sessions:
+            end = each.ended_at if each.is_counted else each.counted_to
+            if end is None:
+                continue  # not counted yet
+            self.started[each.started_at // MINUTE_MS] += 1
+            if each.is_counted:
+                self.ended[end // MINUTE_MS] += 1
+            last = max(each.started_at, end - 1 if each.is_counted else end)
+            days.update(range(each.started_at // DAY_MS, last // DAY_MS + 1))
+            played += end - each.started_at
+            for day in range(each.started_at // DAY_MS, last // DAY_MS + 1):
+                inside = min(end, (day + 1) * DAY_MS) - max(each.started_at, day * DAY_MS)
+                for step in PERIODS:
+                    self.periods[step, find_first_day(step, day), "play_ms"] += inside
+        if days and known is not None:
+            self._count_days(sorted(days), known)
+            self._compare_player(days, played, known)
+        elif days:
+            self.wrong_players.append(sessions[0].player_id)
+
+    def _count_days(self, days: list[int], known: PlayerActivity) -> None:
+        for step in PERIODS:
+            starts = sorted({find_first_day(step, day) for day in days})
+            for start in starts:
+                self.periods[step, start, "active"] += 1
+                earlier = [day for day in days if day < start]
+                if earlier and not _is_recent(step, earlier[-1], start):
+                    self.periods[step, start, "returned"] += 1
+            if known.is_new:
+                self.periods[step, find_first_day(step, known.first_day), "new_players"] += 1
+        if known.is_new:
+            self.cohorts[known.first_day, "players"] += 1
+            for gap in (1, 7, 30):
+                self.cohorts[known.first_day, f"day{gap}"] += known.first_day + gap in days
+
+    def _compare_player(self, days: Iterable[int], played: int, known: PlayerActivity) -> None:
+        right = known.last_day == max(days) and known.play_ms >= played
+        if self.is_complete:
+            right = right and known.first_day == min(days) and known.play_ms == played
+        if not right:
+            self.wrong_players.append(known.player_id)
+
+
+def _is_recent(step: str, last_day: int, start: int) -> bool:
+    """Return whether the last day before a period is near enough that the player does not count as returning."""
+    if step == "day":
+        return start - last_day <= ABSENCE_DAYS
+    return last_day >= find_first_day(step, start - 1)
+
+
+async def check(tx: Reading, found: Findings, progress: Progress) -> None:
+    for player_id in await play_sessions.find_disagreeing(tx, MAX_SHOWN):
+        found.add(ERROR, "activity", f"Player {player_id} is online without an open play session, or the reverse.")
+    since, deleted = await rollups.find(tx, SESSIONS)
+    recount = Recount(deleted // DAY_MS + 1 if deleted else since // DAY_MS, is_complete=not deleted)
+    done = 0
+    async for sessions in _read_by_player(tx):
+        known = await activity.read_players(tx, {each.player_id for each in sessions})
+        for player_id, own in groupby(sessions, lambda each: each.player_id):
+            recount.count_player(list(own), known.get(player_id))
+        done += len(sessions)
+        progress("play sessions", done, done)
+    for player_id in recount.wrong_players:
+        found.add(ERROR, "activity", f"Player {player_id}: days or play time differ from its play sessions.")
+    await _compare_periods(tx, found, recount)
+    await _compare_online(tx, found, recount)
+
+
+async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
+    """Yield the sessions in pages; all sessions of a player are in one page."""
+    after, kept = (ZERO_GUID, 0), list[StoredSession]()
+    while page := await play_sessions.read_after(tx, *after, PAGE):
+        after = page[-1].player_id, page[-1].started_at
+        kept += page
+        last = kept[-1].player_id
+        if whole := [each for each in kept if each.player_id != last]:
+            yield whole
+            kept = [each for each in kept if each.player_id == last]
+    if kept:
+        yield kept
+
+
+async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> None:
+    # players who were absent are known only while all sessions are there
+    names = ("active", "new_players", "play_ms", *(("returned",) if recount.is_complete else ()))
+    for step in PERIODS:
+        stored = {each.day: each._asdict() for each in await activity.read_periods(tx, step, 0, NEVER)}
+        days = {*stored, *(day for its, day, _ in recount.periods if its == step)}
+        first = find_first_day(step, recount.first_day) if recount.is_complete else recount.first_day
+        for day in sorted(each for each in days if each >= first):
+            for name in names:
+                _compare(
+                    found, f"{step} {format_day(day)}", name, stored.get(day, {}), recount.periods[step, day, name]
+                )
+    stored = {each.day: each._asdict() for each in await activity.read_cohorts(tx, 0, NEVER)}
+    for day in sorted({*stored, *(day for day, _ in recount.cohorts)}):
+        if day >= recount.first_day:
+            for name in ("players", "day1", "day7", "day30"):
+                _compare(
+                    found, f"new players of {format_day(day)}", name, stored.get(day, {}), recount.cohorts[day, name]
+                )
+
+
+async def _compare_online(tx: Reading, found: Findings, recount: Recount) -> None:
+    position, base = await rollups.find(tx, ONLINE)
+    counted = sum(number for minute, number in recount.started.items() if minute < position)
+    counted -= sum(number for minute, number in recount.ended.items() if minute < position)
+    _compare(found, "players online", "before the kept minutes", {"before the kept minutes": base}, counted)
+    minutes = {each.minute: each for each in await activity.read_minutes(tx, position, NEVER)}
+    for minute in sorted({*minutes, *recount.started, *recount.ended}):
+        if minute >= position:
+            row = minutes[minute]._asdict() if minute in minutes else {}
+            _compare(found, f"minute {minute}", "started", row, recount.started[minute])
+            _compare(found, f"minute {minute}", "ended", row, recount.ended[minute])
+    stored = {each.hour: each._asdict() for each in await activity.read_hours(tx, 0, NEVER)}
+    hours = _count_hours(recount, position // HOUR_MINUTES)
+    for hour, numbers in hours.items():
+        if hour >= recount.first_day * DAY_HOURS and hour > position // HOUR_MINUTES - HOURS_KEPT:
+            for name, number in numbers.items():
+                _compare(found, f"hour {hour}", name, stored.get(hour, {}), number)
+
+
+def _count_hours(recount: Recount, end: int) -> dict[int, dict[str, int]]:
+    """Count the players online at the end of each minute, from the first session to the hour `end`."""
+    first = min(recount.started, default=end * HOUR_MINUTES)
+    online, hours = 0, dict[int, dict[str, int]]()
+    for hour in range(first // HOUR_MINUTES, end):
+        numbers: list[int] = []
+        for minute in range(hour * HOUR_MINUTES, (hour + 1) * HOUR_MINUTES):
+            online += recount.started[minute] - recount.ended[minute]
+            if minute >= first:
+                numbers.append(online)
+        hours[hour] = {"online_sum": sum(numbers), "online_max": max(numbers)}
+    return hours
+
+
+def _compare(found: Findings, what: str, name: str, stored: Mapping[str, object], counted: int) -> None:
+    kept = stored.get(name, 0)
+    if kept != counted:
+        found.add(
+            ERROR, "activity", f"The rollup of {what} has {kept} for {name}; its sessions give {counted}. {ADVICE}"
+        )

@@ -1,0 +1,161 @@
+"""Activity over time: rollups of play sessions and sign-ins, and the series that are read from them.
+
+Minutes have the numbers of sessions that started and ended; the number of players online follows from them. After two
+days minutes are added to hours, days, weeks and months, and deleted.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gamekeeper.game.calendar_steps import (
+    DAY_MINUTES,
+    DAY_MS,
+    HOUR_MINUTES,
+    HOUR_MS,
+    MINUTE_MS,
+    PERIODS,
+    find_first_day,
+)
+from gamekeeper.game.rollups import Rollup
+from gamekeeper.game.session_counts import count_batch
+from gamekeeper.store import activity, clock, presence, rollups
+from gamekeeper.store.activity import Hour, Minute, Period
+from gamekeeper.store.engine import Reading, Store, Writing
+from gamekeeper.store.history import NEVER
+from gamekeeper.store.rollups import Checkpoint
+
+SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
+BATCH_SESSIONS = 500  # sessions counted per transaction: a few milliseconds, so that requests do not wait long
+BATCH_HOURS = 48  # hours made from minutes per transaction
+BATCH_SIGN_IN_HOURS = 24  # hours whose sign-ins are counted per transaction
+MINUTES_KEPT = 2 * DAY_MINUTES
+HOURS_KEPT = 90 * 24
+SAVE_REQUESTS_SECONDS = 10.0  # a crash loses the numbers of requests since the last save
+# time in ms that a transaction may take from its start to its commit: rows of the last minutes may still come
+SETTLE_MS = 10 * MINUTE_MS
+
+
+async def _has_sessions(tx: Reading) -> bool:
+    return await activity.has_waiting(tx) or await activity.has_continuing(tx, await _find_boundary(tx))
+
+
+async def _count_sessions(tx: Writing, checkpoint: Checkpoint) -> bool:
+    boundary = await _find_boundary(tx)
+    waiting = await activity.lock_waiting(tx, BATCH_SESSIONS)
+    if len(waiting) < BATCH_SESSIONS:
+        waiting += await activity.lock_continuing(tx, boundary, BATCH_SESSIONS - len(waiting))
+    players = await activity.read_players(tx, {each.player_id for each in waiting})
+    first_minute = (await rollups.find(tx, ONLINE)).position
+    counts = count_batch(waiting, players, boundary=boundary, since=checkpoint.position, first_minute=first_minute)
+    activity.save_sessions(tx, counts.sessions)
+    activity.save_players(tx, counts.players.values())
+    activity.add_minutes(tx, counts.list_minutes())
+    activity.add_cohorts(tx, counts.list_cohorts())
+    _add_periods(tx, {step: counts.list_periods(step) for step in PERIODS})
+    return bool(waiting)
+
+
+async def _find_boundary(tx: Reading) -> int:
+    """Return the last midnight that all ended sessions know of: open sessions are counted up to it."""
+    return (await clock.now(tx) - SETTLE_MS) // DAY_MS * DAY_MS
+
+
+async def _has_old_minutes(tx: Reading) -> bool:
+    checkpoint = await rollups.find(tx, ONLINE)
+    if checkpoint.position + MINUTES_KEPT + HOUR_MINUTES > await clock.now(tx) // MINUTE_MS:
+        return False
+    # a session of an expired lease may have ended days ago: it is counted first
+    return not await presence.has_lapsed(tx) and not await activity.has_waiting(tx)
+
+
+async def _make_hours(tx: Writing, checkpoint: Checkpoint) -> bool:
+    now = await clock.now(tx) // MINUTE_MS
+    last = (now - MINUTES_KEPT) // HOUR_MINUTES
+    first = checkpoint.position // HOUR_MINUTES
+    end = min(last, first + BATCH_HOURS) * HOUR_MINUTES
+    if end <= checkpoint.position or await activity.has_waiting(tx):
+        return False
+    minutes = await activity.read_minutes(tx, checkpoint.position, end)
+    hours, online = sum_hours(minutes, checkpoint, end)
+    activity.save_hours(tx, [each for each in hours if any(each[1:])])
+    activity.delete_minutes(tx, end)
+    activity.delete_hours(tx, now // HOUR_MINUTES - HOURS_KEPT)
+    rollups.move(tx, ONLINE, Checkpoint(end, online))
+    _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
+    return True
+
+
+async def _has_hours(tx: Reading) -> bool:
+    checkpoint = await rollups.find(tx, SIGN_INS)
+    return (checkpoint.position + 1) * HOUR_MS + SETTLE_MS <= await clock.now(tx)
+
+
+async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint) -> bool:
+    first = checkpoint.position
+    end = min((await clock.now(tx) - SETTLE_MS) // HOUR_MS, first + BATCH_SIGN_IN_HOURS)
+    if end <= first:
+        return False
+    counted = await activity.count_sign_ins(tx, first * HOUR_MS, end * HOUR_MS)
+    rollups.move(tx, SIGN_INS, Checkpoint(end, 0))
+    activity.save_sign_ins(tx, counted)
+    hours = [Hour(hour, sign_ins=number) for hour, number in counted.items()]
+    _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
+    return True
+
+
+def _add_periods(tx: Writing, periods: dict[str, list[Period]]) -> None:
+    for step, each in periods.items():
+        activity.add_periods(tx, step, each)
+
+
+async def save_requests(store: Store, requests: int, errors: int) -> None:
+    """Add the requests and errors of one process to those of the present minute."""
+
+    async def add(tx: Writing) -> None:
+        activity.add_requests(tx, requests, errors)
+
+    await store.write(add)
+
+
+async def backdate(tx: Writing, at: int) -> None:
+    """Record sessions since an earlier time, in a database whose sessions are not counted yet."""
+    for name, unit in ((SESSIONS, 1), (ONLINE, MINUTE_MS), (SIGN_INS, HOUR_MS)):
+        rollups.move(tx, name, Checkpoint(at // unit, 0))
+
+
+ROLLUPS = (
+    Rollup(SESSIONS, _has_sessions, _count_sessions),
+    Rollup(ONLINE, _has_old_minutes, _make_hours),
+    Rollup(SIGN_INS, _has_hours, _count_sign_ins),
+)
+
+
+def sum_hours(minutes: Iterable[Minute], start: Checkpoint, end: int) -> tuple[list[Hour], int]:
+    """Sum the minutes from a checkpoint to `end` by hour. Return the hours, and the players online at the end."""
+    rows = {each.minute: each for each in minutes}
+    online, position, hours = start.value, start.position, list[Hour]()
+    while position < end:
+        number = position // HOUR_MINUTES
+        until = min(end, (number + 1) * HOUR_MINUTES)
+        total = requests = errors = most = 0
+        least = NEVER
+        for minute in range(position, until):
+            if row := rows.get(minute):
+                online += row.started - row.ended
+                requests += row.requests
+                errors += row.errors
+            total, least, most = total + online, min(least, online), max(most, online)
+        hours.append(Hour(number, total, least, most, requests, errors))
+        position = until
+    return hours, online
+
+
+def sum_periods(step: str, hours: Iterable[Hour]) -> list[Period]:
+    """Sum the online players, requests and sign-ins of hours by day, week or month."""
+    sums: dict[int, Counter[str]] = {}
+    for hour in hours:
+        day = find_first_day(step, hour.hour * HOUR_MS // DAY_MS)
+        added = sums.setdefault(day, Counter())
+        added.update(online_sum=hour.online_sum, requests=hour.requests, errors=hour.errors, sign_ins=hour.sign_ins)
+        added["online_max"] = max(added["online_max"], hour.online_max)
+    return [Period(day, **counts) for day, counts in sums.items() if any(counts.values())]

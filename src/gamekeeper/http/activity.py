@@ -1,0 +1,112 @@
+"""Activity over time: a player's play sessions, series of numbers, and the retention of new players."""
+
+from msgspec import UNSET
+
+from gamekeeper.game import activity_series, lookup
+from gamekeeper.game.activity_series import MOST_POINTS, CohortPoint, Point, Span, TooManyPoints
+from gamekeeper.game.calendar_steps import format_day
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import samples, wire
+from gamekeeper.http.instants import format_instant
+from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group
+from gamekeeper.http.request import Request
+from gamekeeper.store import play_sessions
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.play_sessions import PlaySession
+
+GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.")
+TOO_MANY_POINTS = f"is too early: the range has more than {MOST_POINTS:,} points"
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/activity",
+    name="get_activity",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.activity.ActivityQuery,
+    answer=wire.activity.Activity,
+    refusals=(),
+    example_answer=samples.ACTIVITY,
+)
+async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> bytes:
+    """Get numbers over time: players online, active, new and returning, play time, sign-ins, requests and errors."""
+    span = Span(_find_given(query.since), _find_given(query.to))
+    try:
+        series = await request.services.keeper.store.read(lambda tx: activity_series.load(tx, query.step, span))
+    except TooManyPoints:
+        raise BadField(field="from", problem=TOO_MANY_POINTS) from None
+    points = [_make_point(each) for each in series.points]
+    return wire.encode(
+        wire.activity.Activity(format_instant(series.start), format_instant(series.end), series.step, points)
+    )
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/activity/retention",
+    name="get_retention",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.activity.RetentionQuery,
+    answer=wire.activity.Retention,
+    refusals=(),
+    example_answer=samples.RETENTION,
+)
+async def get_retention(request: Request, query: wire.activity.RetentionQuery) -> bytes:
+    """Get the new players of each day, and how many of them were online 1, 7 and 30 days later."""
+    since, until = _find_given(query.since), _find_given(query.to)
+    try:
+        first, last, cohorts = await request.services.keeper.store.read(
+            lambda tx: activity_series.load_cohorts(tx, since, until)
+        )
+    except TooManyPoints:
+        raise BadField(field="from", problem=TOO_MANY_POINTS) from None
+    rows = [_make_cohort(each) for each in cohorts]
+    return wire.encode(wire.activity.Retention(format_day(first), format_day(last), rows))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/sessions",
+    name="list_play_sessions",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.activity.SessionsQuery,
+    answer=wire.activity.PlaySessions,
+    refusals=(),
+    example_answer=wire.activity.PlaySessions([samples.PLAY_SESSION], None),
+)
+async def list_play_sessions(request: Request, query: wire.activity.SessionsQuery) -> bytes:
+    """List the play sessions of a player, newest first: when it was online, and on which game server."""
+
+    async def look(tx: Reading) -> list[PlaySession]:
+        player_id = await lookup.find_player_id(tx, request.params[0])
+        return await play_sessions.read_of_player(tx, player_id, query.before, query.limit + 1)
+
+    rows = await request.services.keeper.store.read(look)
+    page = rows[: query.limit]
+    following = str(page[-1].started_at) if len(rows) > query.limit else None
+    return wire.encode(wire.activity.PlaySessions([_make_session(each) for each in page], following))
+
+
+def _find_given(value: object) -> int | None:
+    return value if isinstance(value, int) and value is not UNSET else None
+
+
+def _make_session(row: PlaySession) -> wire.activity.PlaySession:
+    ended = row.ended_at
+    return wire.activity.PlaySession(
+        row.server,
+        format_instant(row.started_at),
+        None if ended is None else format_instant(ended),
+        None if ended is None else (ended - row.started_at) // 1000,
+    )
+
+
+def _make_point(point: Point) -> wire.activity.ActivityPoint:
+    return wire.activity.ActivityPoint(format_instant(point.at), *point[1:])
+
+
+def _make_cohort(cohort: CohortPoint) -> wire.activity.RetentionCohort:
+    return wire.activity.RetentionCohort(format_day(cohort.day), *cohort[1:])

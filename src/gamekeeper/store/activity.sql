@@ -1,0 +1,123 @@
+-- Sessions that have started or ended since they were counted, in order of their start: those of one player too.
+-- name: has_waiting
+SELECT 1 FROM play_sessions WHERE NOT counted AND (ended_at IS NOT NULL OR counted_to IS NULL) LIMIT 1;
+
+-- name: waiting (sqlite)
+SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
+FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
+ORDER BY s.started_at, s.player_id LIMIT $1;
+
+-- Locked rows are skipped: they belong to a player that is just leaving, and the rollup waits for nobody.
+-- name: waiting (postgres)
+SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
+FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
+ORDER BY s.started_at, s.player_id LIMIT $1 FOR UPDATE OF s SKIP LOCKED;
+
+-- Sessions that last since before $1, on game servers with a lease: without one they have ended already.
+-- name: has_continuing
+SELECT 1 FROM play_sessions s WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
+  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) LIMIT 1;
+
+-- name: continuing (sqlite)
+SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL FROM play_sessions s
+WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
+  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT $2;
+
+-- name: continuing (postgres)
+SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL FROM play_sessions s
+WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
+  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT $2
+FOR UPDATE OF s SKIP LOCKED;
+
+-- name: players
+SELECT r.player_id, r.first_day, r.last_day, r.is_new, r.play_ms
+FROM json_each($1) AS wanted, {each} player_activity r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
+
+-- name: save_sessions
+UPDATE play_sessions SET counted_to = given.counted_to, counted = given.counted
+FROM (SELECT CAST(value->>'player_id' AS {guid}) AS player_id, CAST(value->>'started_at' AS {long}) AS started_at,
+             CAST(value->>'counted_to' AS {long}) AS counted_to, value->>'counted' = 'yes' AS counted
+      FROM json_each($1)) AS given
+WHERE play_sessions.player_id = given.player_id AND play_sessions.started_at = given.started_at;
+
+-- name: save_players
+INSERT INTO player_activity (player_id, first_day, last_day, is_new, play_ms)
+SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'first_day' AS {long}), CAST(value->>'last_day' AS {long}),
+       value->>'is_new' = 'yes', CAST(value->>'play_ms' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (player_id) DO UPDATE SET last_day = excluded.last_day, play_ms = excluded.play_ms;
+
+-- name: add_minutes
+INSERT INTO activity_minutes (minute, started, ended)
+SELECT CAST(value->>'minute' AS {long}), CAST(value->>'started' AS {long}), CAST(value->>'ended' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (minute) DO UPDATE SET started = activity_minutes.started + excluded.started,
+    ended = activity_minutes.ended + excluded.ended;
+
+-- name: add_requests
+INSERT INTO activity_minutes (minute, requests, errors) VALUES ({now} / 60000, $1, $2)
+ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
+    errors = activity_minutes.errors + excluded.errors;
+
+-- name: add_periods
+INSERT INTO activity_periods (step, day, active, new_players, returned, play_ms, sign_ins, requests, errors, online_sum,
+                              online_max)
+SELECT value->>'step', CAST(value->>'day' AS {long}), CAST(value->>'active' AS {long}), CAST(value->>'new_players' AS {long}),
+       CAST(value->>'returned' AS {long}), CAST(value->>'play_ms' AS {long}), CAST(value->>'sign_ins' AS {long}),
+       CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long}), CAST(value->>'online_sum' AS {long}),
+       CAST(value->>'online_max' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (step, day) DO UPDATE SET active = activity_periods.active + excluded.active,
+    new_players = activity_periods.new_players + excluded.new_players,
+    returned = activity_periods.returned + excluded.returned, play_ms = activity_periods.play_ms + excluded.play_ms,
+    sign_ins = activity_periods.sign_ins + excluded.sign_ins, requests = activity_periods.requests + excluded.requests,
+    errors = activity_periods.errors + excluded.errors, online_sum = activity_periods.online_sum + excluded.online_sum,
+    online_max = CASE WHEN excluded.online_max > activity_periods.online_max THEN excluded.online_max
+                      ELSE activity_periods.online_max END;
+
+-- name: add_cohorts
+INSERT INTO activity_cohorts (day, players, day1, day7, day30)
+SELECT CAST(value->>'day' AS {long}), CAST(value->>'players' AS {long}), CAST(value->>'day1' AS {long}),
+       CAST(value->>'day7' AS {long}), CAST(value->>'day30' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (day) DO UPDATE SET players = activity_cohorts.players + excluded.players,
+    day1 = activity_cohorts.day1 + excluded.day1, day7 = activity_cohorts.day7 + excluded.day7,
+    day30 = activity_cohorts.day30 + excluded.day30;
+
+-- Each hour gets its number of players once; the row may exist already with the sign-ins of the hour.
+-- name: save_hours
+INSERT INTO activity_hours (hour, online_sum, online_min, online_max, requests, errors)
+SELECT CAST(value->>'hour' AS {long}), CAST(value->>'online_sum' AS {long}), CAST(value->>'online_min' AS {long}),
+       CAST(value->>'online_max' AS {long}), CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (hour) DO UPDATE SET online_sum = excluded.online_sum, online_min = excluded.online_min,
+    online_max = excluded.online_max, requests = excluded.requests, errors = excluded.errors;
+
+-- name: save_sign_ins
+INSERT INTO activity_hours (hour, sign_ins)
+SELECT CAST(value->>'hour' AS {long}), CAST(value->>'sign_ins' AS {long}) FROM json_each($1) WHERE {true}
+ON CONFLICT (hour) DO UPDATE SET sign_ins = excluded.sign_ins;
+
+-- Hours with sign-ins, and how many.
+-- name: count_sign_ins
+SELECT at / 3600000, COUNT(*) FROM security_events WHERE kind = 'sign_in' AND at >= $1 AND at < $2 GROUP BY 1 ORDER BY 1;
+
+-- name: delete_minutes
+DELETE FROM activity_minutes WHERE minute < $1;
+
+-- name: delete_hours
+DELETE FROM activity_hours WHERE hour < $1;
+
+-- name: minutes
+SELECT minute, started, ended, requests, errors FROM activity_minutes WHERE minute >= $1 AND minute < $2 ORDER BY minute;
+
+-- name: hours
+SELECT hour, online_sum, online_min, online_max, requests, errors, sign_ins FROM activity_hours
+WHERE hour >= $1 AND hour < $2 ORDER BY hour;
+
+-- name: periods
+SELECT day, active, new_players, returned, play_ms, sign_ins, requests, errors, online_sum, online_max
+FROM activity_periods WHERE step = $1 AND day >= $2 AND day < $3 ORDER BY day;
+
+-- name: cohorts
+SELECT day, players, day1, day7, day30 FROM activity_cohorts WHERE day >= $1 AND day < $2 ORDER BY day;

@@ -1,0 +1,33 @@
+"""Checkpoints of the rollups: how far each has counted."""
+
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("rollups")
+
+
+class Checkpoint(NamedTuple):
+    position: int  # everything before it is counted; its unit depends on the rollup
+    value: int
+
+
+async def find(tx: Reading, name: str) -> Checkpoint:
+    row = await tx.one(SQL.find, name)
+    return Checkpoint(*row) if row else Checkpoint(0, 0)
+
+
+async def lock(tx: Writing, name: str) -> Checkpoint | None:
+    """Lock a rollup until the transaction ends. None: another instance has locked it."""
+    found = await tx.returning(SQL.lock, name)
+    return Checkpoint(*found[0]) if found else None
+
+
+def move(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
+    tx.defer(SQL.move, name, *checkpoint)
+
+
+async def clear(tx: Writing) -> None:
+    """Delete the checkpoints that the migrations insert: a copy has its own."""
+    await tx.returning(SQL.clear)

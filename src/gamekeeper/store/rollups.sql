@@ -1,0 +1,16 @@
+-- name: find
+SELECT position, value FROM rollups WHERE name = $1;
+
+-- No row: another instance runs a step of this rollup.
+-- name: lock (sqlite)
+SELECT position, value FROM rollups WHERE name = $1;
+
+-- name: lock (postgres)
+SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE SKIP LOCKED;
+
+-- name: move
+UPDATE rollups SET position = $2, value = $3 WHERE name = $1;
+
+-- A copy has its own checkpoints.
+-- name: clear
+DELETE FROM rollups;

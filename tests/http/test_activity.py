@@ -1,0 +1,315 @@
+"""Activity over time: play sessions, series of numbers, and retention."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from expectations import refused
+from findings import findings
+from game_server import heartbeat, join, lapse, leave
+from gamekeeper.game import activity, erasure_jobs, presence
+from gamekeeper.game.activity import MINUTES_KEPT
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
+from gamekeeper.http.instants import format_instant, parse_instant
+from people import ANN, BOB, ZOE, guid
+from playing import find_midnight, invent_sessions, play, play_rows, roll_up
+from tidying import tidy
+from world import World
+
+ACTIVITY = "/api/keeper/v1/activity"
+ONE_HOUR, HALF_HOUR = HOUR_MS, HOUR_MS // 2
+
+
+def sessions(world: World, name: str = "Ann", query: str = "") -> Any:
+    return world.get(f"/api/keeper/v1/players/{name}/sessions{query}").json
+
+
+def rows(world: World) -> list[Any]:
+    return world.sql("SELECT player_id, server, started_at, ended_at FROM play_sessions ORDER BY started_at, player_id")
+
+
+def points(world: World, query: str) -> dict[int, Any]:
+    return {parse_instant(each["At"]): each for each in world.get(f"{ACTIVITY}?{query}").json["Points"]}
+
+
+# --- play sessions ----------------------------------------------------------------------------------------------------
+
+
+def test_session_is_open_while_online_and_ends_with_left(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    [opened] = sessions(world)["Sessions"]
+    assert (opened["Server"], opened["EndedAt"], opened["Seconds"]) == ("one", None, None)
+    join(world, ANN.id)
+    assert sessions(world)["Sessions"] == [opened]
+    leave(world, ANN.id)
+    [ended] = sessions(world)["Sessions"]
+    assert ended["StartedAt"] == opened["StartedAt"] <= ended["EndedAt"]
+    seen = parse_instant(world.get("/api/v1/players/Ann").json["LastOnline"])
+    assert abs(parse_instant(ended["EndedAt"]) - seen) < 100
+    assert ended["Seconds"] == 0
+    leave(world, ANN.id)
+    assert sessions(world)["Sessions"] == [ended]
+    assert sessions(world, "Bob") == {"Sessions": [], "Next": None}
+
+
+def test_player_that_moves_to_another_server_gets_a_new_session(world: World) -> None:
+    heartbeat(world, "one")
+    heartbeat(world, "two")
+    join(world, ANN.id, server="one")
+    join(world, ANN.id, server="two")
+    leave(world, ANN.id, server="one")
+    second, first = sessions(world)["Sessions"]
+    assert (first["Server"], second["Server"], second["EndedAt"]) == ("one", "two", None)
+    assert first["StartedAt"] <= first["EndedAt"] <= second["StartedAt"]
+    assert findings(world, "activity") == []
+
+
+def test_sessions_of_one_player_never_overlap_also_within_a_millisecond(world: World) -> None:
+    heartbeat(world)
+    for _ in range(12):
+        join(world, ANN.id, ZOE.id)
+        leave(world, ANN.id, ZOE.id)
+    for player_id in (ANN.id, ZOE.id):
+        own = [(start, end) for each, _, start, end in rows(world) if each == player_id]
+        assert len(own) == 12
+        assert all(before[1] <= after[0] and before[0] < after[0] for before, after in pairwise(own))
+
+
+def test_session_ends_when_the_lease_expired_not_when_it_was_noticed(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    world.sql("UPDATE play_sessions SET started_at = 1000")
+    world.sql("UPDATE servers SET expires_at = 61000")
+    world.run(presence.expire_leases(world.keeper.store))
+    assert rows(world) == [(ANN.id, "one", 1000, 61000)]
+
+
+def test_session_ends_with_expired_lease_closed_server_and_deleted_player(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id, BOB.id)
+    lapse(world)
+    assert all(end == start for _, _, start, end in rows(world))
+    heartbeat(world)
+    join(world, ZOE.id)
+    assert world.call("DELETE", "/api/link/v1/servers/one", by="Server").status == 200
+    assert all(end is not None for *_, end in rows(world))
+    assert findings(world, "activity") == []
+
+
+def test_sessions_are_paged_by_a_cursor(world: World) -> None:
+    start = find_midnight(world, 10)
+    play(world, [(ANN.id, start + day * DAY_MS, start + day * DAY_MS + 90_500) for day in range(5)])
+    first = sessions(world, query="?limit=2")
+    assert [each["StartedAt"] for each in first["Sessions"]] == [
+        format_instant(start + 4 * DAY_MS),
+        format_instant(start + 3 * DAY_MS),
+    ]
+    assert [each["Seconds"] for each in first["Sessions"]] == [90, 90]
+    second = sessions(world, query=f"?limit=2&before={first['Next']}")
+    third = sessions(world, query=f"?limit=2&before={second['Next']}")
+    assert len(second["Sessions"]) == 2
+    assert [each["StartedAt"] for each in third["Sessions"]] == [format_instant(start)]
+    assert third["Next"] is None
+    refused(world.get("/api/keeper/v1/players/Ann/sessions?before=x"), 400, "bad_field", "before")
+    refused(world.get("/api/keeper/v1/players/Nobody/sessions"), 404, "no_such_player", "Nobody")
+
+
+def test_sessions_of_an_erased_person_get_a_random_id(world: World) -> None:
+    start = find_midnight(world, 3)
+    play(
+        world,
+        [(ANN.id, start, start + 1000), (ANN.id, start + DAY_MS, start + DAY_MS + 1000), (BOB.id, start, start + 1)],
+    )
+    roll_up(world)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    owners = {each[0] for each in rows(world)}
+    assert len(owners) == 2
+    assert ANN.id not in owners
+    assert ANN.id not in {each[0] for each in world.sql("SELECT player_id FROM player_activity")}
+    assert findings(world, "activity") == []
+
+
+# --- series -----------------------------------------------------------------------------------------------------------
+
+
+def test_days_have_active_new_and_returning_players_and_play_time(world: World) -> None:
+    world.sql("UPDATE players SET created_at = 1 WHERE id = $1", BOB.id)
+    world.sql("UPDATE players SET created_at = $1 WHERE id <> $2", find_midnight(world, 20), BOB.id)
+    day = [find_midnight(world, 20 - number) for number in range(21)]
+    play(
+        world,
+        [
+            (ANN.id, day[0] + ONE_HOUR, day[0] + 2 * ONE_HOUR),
+            (ANN.id, day[0] + 3 * ONE_HOUR, day[0] + 4 * ONE_HOUR),
+            (ANN.id, day[1], day[1] + HALF_HOUR),
+            (BOB.id, day[1] - HALF_HOUR, day[1] + HALF_HOUR),  # over midnight
+            (ZOE.id, day[1] + ONE_HOUR, day[1] + ONE_HOUR),  # no time at all
+            (ANN.id, day[9], day[9] + 1000),  # after 8 days
+            (ZOE.id, day[8], day[8] + 1000),  # after 7 days
+        ],
+        days=20,
+    )
+    roll_up(world)
+    found = points(world, f"step=day&from={format_instant(day[0])}&to={format_instant(day[10])}")
+    assert list(found) == day[:11]
+    shown = [tuple(found[each][name] for name in ("Active", "New", "Returning", "PlaySeconds")) for each in day[:11]]
+    assert shown == [
+        (2, 1, 0, 2 * 3600 + 1800),
+        (3, 1, 0, 3600),
+        *[(0, 0, 0, 0)] * 6,
+        (1, 0, 0, 1),
+        (1, 0, 1, 1),
+        (0, 0, 0, 0),
+    ]
+    assert findings(world, "activity") == []
+    cohorts = world.get(f"{ACTIVITY}/retention?from={format_instant(day[0])}").json["Cohorts"]
+    assert [tuple(each.values())[1:] for each in cohorts] == [(1, 1, 0, None), (1, 0, 1, None)]
+
+
+def test_weeks_and_months_count_each_player_once(world: World) -> None:
+    today = find_midnight(world) // DAY_MS
+    monday = find_first_day("week", today) - 21
+    world.sql("UPDATE players SET created_at = 1")
+    at = [(monday + days) * DAY_MS for days in (0, 2, 14)]
+    play(world, [(ANN.id, each, each + 1000) for each in at] + [(BOB.id, at[1], at[1] + 1)], days=40)
+    roll_up(world)
+    weeks = points(world, f"step=week&from={format_instant(at[0])}")
+    assert [each["Active"] for each in weeks.values()] == [2, 0, 1, 0]
+    assert [each["Returning"] for each in weeks.values()] == [0, 0, 1, 0]
+    assert {each["New"] for each in weeks.values()} == {0}
+    months = points(world, "step=month")
+    assert len(months) == 12
+    assert max(each["Active"] or 0 for each in months.values()) == 2
+    assert findings(world, "activity") == []
+
+
+def test_players_online_are_counted_per_minute_and_hour(world: World) -> None:
+    now = find_midnight(world, 1) + 12 * ONE_HOUR
+    play(
+        world,
+        [(ANN.id, now + 30_000, now + 150_000), (BOB.id, now + 90_000, now + 91_000), (ZOE.id, now, now + HALF_HOUR)],
+    )
+    roll_up(world)
+    minutes = points(
+        world, f"step=minute&from={format_instant(now - MINUTE_MS)}&to={format_instant(now + 4 * MINUTE_MS)}"
+    )
+    assert [each["Online"] for each in minutes.values()] == [0, 2, 2, 1, 1, 1]
+    [hour] = points(world, f"step=hour&from={format_instant(now)}&to={format_instant(now + 1)}").values()
+    assert (hour["Online"], hour["OnlineMax"]) == (round(32 / 60, 2), 2)
+    assert hour["Active"] is None
+    [day] = points(world, f"step=day&from={format_instant(now)}&to={format_instant(now + 1)}").values()
+    assert (day["Online"], day["OnlineMax"]) == (round(32 / 1440, 2), 2)
+
+
+def test_old_minutes_become_hours_with_the_same_numbers(world: World) -> None:
+    midnight = find_midnight(world)
+    players = [ANN.id, BOB.id, ZOE.id]
+    world.run(play_rows(world.keeper, invent_sessions(players, midnight - 3 * HOUR_MS, 12, 5), 14))
+    roll_up(world)
+    position = world.sql("SELECT position FROM rollups WHERE name = 'online'")[0][0]
+    assert position * MINUTE_MS > midnight - MINUTES_KEPT * MINUTE_MS - HOUR_MS
+    assert world.sql("SELECT COUNT(*) FROM activity_hours")[0][0] > 24
+    assert world.sql("SELECT COUNT(*) FROM activity_minutes WHERE minute < $1", position) == [(0,)]
+    assert findings(world, "activity") == []
+    hours = points(world, f"step=hour&from={format_instant(midnight - 10 * DAY_MS)}")
+    days = points(world, f"step=day&from={format_instant(midnight - 10 * DAY_MS)}")
+    for day, point in list(days.items())[:-1]:
+        own = [each for at, each in hours.items() if day <= at < day + DAY_MS]
+        assert point["OnlineMax"] == max(each["OnlineMax"] for each in own)
+        assert point["Online"] == pytest.approx(sum(each["Online"] for each in own) / 24, abs=0.01)
+
+
+def test_open_session_is_counted_as_active_after_midnight_and_once(world: World) -> None:
+    heartbeat(world, lease=3600)
+    join(world, ANN.id)
+    midnight = find_midnight(world, 2)
+    world.run(play_rows(world.keeper, [], 5))
+    world.sql("UPDATE play_sessions SET started_at = $1", midnight + 23 * HOUR_MS)
+    roll_up(world)
+    roll_up(world)
+    shown = points(world, f"step=day&from={format_instant(midnight)}")
+    passed = [each["Active"] for each in shown.values()]
+    assert passed[:2] == [1, 1]
+    assert shown[midnight]["PlaySeconds"] == 3600
+    leave(world, ANN.id)
+    roll_up(world)
+    assert [each["Active"] for each in points(world, f"step=day&from={format_instant(midnight)}").values()] == [1, 1, 1]
+    assert findings(world, "activity") == []
+
+
+def test_sign_ins_are_counted_by_hour(world: World) -> None:
+    hour = find_midnight(world, 1) + 5 * HOUR_MS
+    play(world, [], days=3)
+    events = [("sign_in", hour), ("sign_in", hour + HOUR_MS - 1), ("sign_in", hour + HOUR_MS), ("token_issued", hour)]
+    insert = "INSERT INTO security_events (id, at, kind) VALUES ($1, $2, $3)"
+    for number, (kind, at) in enumerate(events):
+        world.sql(insert, guid(0x3000 + number), at, kind)
+    roll_up(world)
+    found = points(world, f"step=hour&from={format_instant(hour - HOUR_MS)}&to={format_instant(hour + HOUR_MS)}")
+    assert [each["SignIns"] for each in found.values()] == [0, 2, 1]
+    [day] = points(world, f"step=day&from={format_instant(hour)}&to={format_instant(hour)}").values()
+    assert day["SignIns"] == 3
+
+
+def test_requests_and_errors_are_counted(world: World) -> None:
+    play(world, [], days=1)
+    world.run(activity.save_requests(world.keeper.store, 30, 2))
+    world.run(activity.save_requests(world.keeper.store, 4, 0))
+    for step in ("minute", "hour", "day", "week", "month"):
+        found = [each for each in points(world, f"step={step}").values() if each["Requests"]]
+        assert sum(each["Requests"] for each in found) == 34
+        assert sum(each["Errors"] for each in found) == 2
+
+
+def test_time_before_the_record_has_no_numbers(world: World) -> None:
+    [*_, before, _] = points(world, "step=day").values()
+    assert {name for name, value in before.items() if value is not None} == {"At"}
+
+
+def test_too_long_range_and_unknown_step_are_refused(world: World) -> None:
+    refused(world.get(f"{ACTIVITY}?step=minute&from=2020-01-01"), 400, "bad_field", "more than 3,000 points")
+    refused(world.get(f"{ACTIVITY}?step=year"), 400, "bad_field", "step")
+    refused(world.get(f"{ACTIVITY}/retention?from=1990-01-01"), 400, "bad_field", "more than 3,000 points")
+
+
+# --- retention of the rows --------------------------------------------------------------------------------------------
+
+
+def test_old_sessions_are_deleted_after_they_were_counted_and_numbers_stay(world: World) -> None:
+    start = find_midnight(world, 100)
+    play(world, [(ANN.id, start, start + ONE_HOUR), (BOB.id, start + 99 * DAY_MS, start + 99 * DAY_MS + 1)], days=110)
+    tidy(world)
+    assert len(rows(world)) == 2  # not counted yet
+    roll_up(world)
+    tidy(world)
+    assert [each[0] for each in rows(world)] == [BOB.id]
+    [day] = points(world, f"step=day&from={format_instant(start)}&to={format_instant(start)}").values()
+    assert (day["Active"], day["PlaySeconds"]) == (1, 3600)
+    assert world.sql("SELECT play_ms FROM player_activity WHERE player_id = $1", ANN.id) == [(ONE_HOUR,)]
+    assert findings(world, "activity") == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "UPDATE activity_periods SET active = active + 1 WHERE step = 'week'",
+        "UPDATE activity_periods SET play_ms = play_ms - 1 WHERE step = 'day'",
+        "UPDATE activity_cohorts SET day1 = day1 + 1",
+        "UPDATE activity_hours SET online_sum = online_sum + 1",
+        "UPDATE activity_minutes SET started = started + 1",
+        "UPDATE player_activity SET play_ms = play_ms + 1",
+        "UPDATE rollups SET value = value + 1 WHERE name = 'online'",
+        "DELETE FROM play_sessions WHERE counted",
+    ],
+)
+def test_doctor_finds_wrong_rollups(world: World, fault: str) -> None:
+    midnight = find_midnight(world)
+    world.sql("UPDATE players SET created_at = $1", midnight)
+    world.run(play_rows(world.keeper, invent_sessions([ANN.id, BOB.id], midnight, 10, 3), 10))
+    roll_up(world)
+    assert findings(world, "activity") == []
+    world.sql(fault)
+    assert findings(world, "activity") != []

@@ -1,0 +1,53 @@
+"""Play sessions in the past, and the rollups over them."""
+
+import random
+from collections.abc import Iterable, Sequence
+
+from gamekeeper.game import activity
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.rollups import run_all
+from gamekeeper.store import clock, play_sessions
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.play_sessions import SessionOfPlayer
+from world import World
+
+SERVER = "one"
+
+
+def play(world: World, sessions: Iterable[tuple[str, int, int]], days: int = 40) -> None:
+    """Store ended sessions, given as player, start and end; sessions are recorded since `days` days ago."""
+    rows = [SessionOfPlayer(player_id, start, SERVER, end) for player_id, start, end in sessions]
+    world.run(play_rows(world.keeper, rows, days))
+
+
+async def play_rows(keeper: Keeper, rows: Sequence[SessionOfPlayer], days: int) -> None:
+    async def load(tx: Writing) -> None:
+        await activity.backdate(tx, (await clock.now(tx) // DAY_MS - days) * DAY_MS)
+        play_sessions.load(tx, rows)
+
+    await keeper.store.write(load)
+
+
+def roll_up(world: World) -> None:
+    world.run(run_all(world.keeper.store, activity.ROLLUPS, rest_factor=0))
+
+
+def find_midnight(world: World, days_ago: int = 0) -> int:
+    return (world.run(clock.now(world.keeper.store)) // DAY_MS - days_ago) * DAY_MS
+
+
+def invent_sessions(players: Sequence[str], midnight: int, days: int, seed: int) -> list[SessionOfPlayer]:
+    """Invent sessions of players over the days before a midnight; some last over a midnight, some no time at all."""
+    dice = random.Random(seed)
+    rows: list[SessionOfPlayer] = []
+    for player_id in players:
+        at = midnight - days * DAY_MS + dice.randrange(DAY_MS)
+        while at < midnight:
+            length = dice.choice(
+                [0, dice.randrange(MINUTE_MS), dice.randrange(6 * HOUR_MS), dice.randrange(3 * DAY_MS)]
+            )
+            end = min(at + length, midnight)
+            rows.append(SessionOfPlayer(player_id, at, SERVER, end))
+            at = end + 1 + dice.choice([0, dice.randrange(DAY_MS), dice.randrange(12 * DAY_MS)])
+    return rows

@@ -1,0 +1,83 @@
+"""Rollups: killed after every step and repeated, they count everything once; two instances do not count twice."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from findings import findings
+from gamekeeper import crash
+from gamekeeper.game import activity, rollups
+from gamekeeper.game.calendar_steps import MINUTE_MS
+from people import ANN, BOB, ZOE
+from playing import find_midnight, invent_sessions, play_rows, roll_up
+from world import World
+
+PLAYERS = [ANN.id, BOB.id, ZOE.id]
+TABLES = ("player_activity", "activity_minutes", "activity_hours", "activity_periods", "activity_cohorts")
+# a process that counts in small steps: it is killed at a crash point, or ends when all is counted
+RUN = """
+import asyncio, sys
+from gamekeeper import app, settings
+from gamekeeper.game import activity, rollups
+activity.BATCH_SESSIONS, activity.BATCH_HOURS = 5, 60
+async def run(keeper):
+    await rollups.run_all(keeper.store, activity.ROLLUPS[:2], rest_factor=0)
+asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_log=False), run))
+"""
+# where a process is killed: after its first step is committed, or before its second one is
+POINTS = ("after_commit:1", "before_commit:2")
+
+
+def invent(world: World) -> None:
+    """Invent sessions of the last 12 days, of players who are new."""
+    midnight = find_midnight(world)
+    world.sql("UPDATE players SET created_at = $1", midnight)
+    world.run(play_rows(world.keeper, invent_sessions(PLAYERS, midnight, 12, 8), 12))
+
+
+def run_killed(url: str, point: str) -> int:
+    """Run the rollups in a process that is killed at a crash point; return its exit status."""
+    given = os.environ | {crash.VARIABLE: point}
+    return subprocess.run([sys.executable, "-c", RUN, url], env=given, check=False, timeout=120).returncode
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_rollup_counts_everything_once(world: World, point: str) -> None:
+    invent(world)
+    kills = 0
+    while (status := run_killed(world.url, point)) != 0:
+        kills += 1
+        assert status == -signal.SIGKILL
+        assert findings(world, "activity") == []
+    assert kills > 4
+    assert world.sql("SELECT COUNT(*) FROM play_sessions WHERE NOT counted") == [(0,)]
+    counted_in_steps = world.read_tables(TABLES)
+    start_over(world)
+    roll_up(world)
+    assert world.read_tables(TABLES) == counted_in_steps
+
+
+def start_over(world: World) -> None:
+    """Forget everything that was counted."""
+    for table in TABLES:
+        world.sql(f"DELETE FROM {table}")  # noqa: S608 - names of the test's own
+    world.sql("UPDATE play_sessions SET counted_to = NULL, counted = (1 = 0)")
+    start = find_midnight(world, 12)
+    world.sql("UPDATE rollups SET position = $1 WHERE name = 'activity'", start)
+    world.sql("UPDATE rollups SET position = $1, value = 0 WHERE name = 'online'", start // MINUTE_MS)
+
+
+def test_instances_that_count_together_count_nothing_twice(world: World) -> None:
+    invent(world)
+
+    async def count() -> None:
+        await asyncio.gather(*(rollups.run_all(world.keeper.store, activity.ROLLUPS, rest_factor=0) for _ in range(4)))
+
+    world.run(count())
+    roll_up(world)
+    assert findings(world, "activity") == []
+    assert world.sql("SELECT COUNT(*) FROM play_sessions WHERE NOT counted") == [(0,)]
