@@ -24,6 +24,7 @@ OTHERWISE_EACH_TIME = NEW_EACH_TIME | {
         "tokens.log_in",
         "info.get_stats",
         "info.get_metrics",
+        "activity.get_activity",
         "link.record_heartbeat",
         "feed.list_changes",
         "approvals.deny",

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from gamekeeper.demo import sample_guilds, sample_logs, sample_players, world
+from gamekeeper.demo import sample_guilds, sample_logs, sample_players, sample_sessions, world
 from gamekeeper.demo.names import numbered_id, stable_id
-from gamekeeper.game import accounts, catalogue, logs, passwords, tokens
+from gamekeeper.game import accounts, activity, catalogue, logs, passwords, rollups, tokens
 from gamekeeper.game.bulk_loads import (
     load_guild_variables,
     load_guilds,
     load_memberships,
     load_server_variables,
+    load_sessions,
     pause_gc,
 )
 from gamekeeper.game.changes import Decision, Intent
@@ -60,6 +61,7 @@ async def fill(keeper: Keeper, password: str) -> DemoAccess:
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
         await _create_guilds(keeper)
+    await rollups.run_all(keeper.store, activity.ROLLUPS, rest_factor=0)
     await _set_password(keeper, sent)
     api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
     pair = await tokens.issue_for_service(keeper, api, TOKEN_HOURS, read_only=False)
@@ -137,10 +139,12 @@ async def _create(keeper: Keeper, sent: str) -> None:
         changes: list[Change | Unlogged] = [load_server_variables(world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
-        activity, trades = sample_logs.build_logs(await clock.now(tx))
-        logged = [await logs.add_activity(tx, activity), await logs.add_trades(tx, trades)]
+        now = await clock.now(tx)
+        entries, trades = sample_logs.build_logs(now)
+        logged = [await logs.add_activity(tx, entries), await logs.add_trades(tx, trades)]
+        played = load_sessions(sample_sessions.build_sessions(now), sample_sessions.find_start(now))
         written = [each for decision in logged for each in decision.changes]
-        return Decision([*changes, *_build_accounts(hashes), *written], None)
+        return Decision([*changes, *_build_accounts(hashes), *written, played], None)
 
     await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 

@@ -4,13 +4,24 @@ import contextlib
 import gc
 from collections.abc import Generator, Sequence
 
+from gamekeeper.game import activity
 from gamekeeper.game.effects import Unlogged
-from gamekeeper.store import guild_variables, guilds, imports, leftovers, logs, player_texts, server_variables
+from gamekeeper.store import (
+    guild_variables,
+    guilds,
+    imports,
+    leftovers,
+    logs,
+    play_sessions,
+    player_texts,
+    server_variables,
+)
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.guild_variables import GuildValue, GuildVariable
 from gamekeeper.store.guilds import GuildColumns, GuildMember
 from gamekeeper.store.leftovers import Leftover
 from gamekeeper.store.logs import ActivityEntry, TradeEntry
+from gamekeeper.store.play_sessions import SessionOfPlayer
 from gamekeeper.store.player_texts import AssignedText
 from gamekeeper.store.server_variables import ServerVariable
 
@@ -87,6 +98,16 @@ def load_activity(entries: Sequence[ActivityEntry]) -> Unlogged:
 
     async def effect(tx: Writing) -> None:
         await logs.add_activity(tx, entries)
+
+    return Unlogged(effect)
+
+
+def load_sessions(sessions: Sequence[SessionOfPlayer], since: int) -> Unlogged:
+    """Return the effect that stores earlier play sessions, recorded since `since`, if none is counted yet."""
+
+    async def effect(tx: Writing) -> None:
+        play_sessions.load(tx, sessions)
+        await activity.backdate(tx, since)
 
     return Unlogged(effect)
 

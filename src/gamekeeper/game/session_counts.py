@@ -63,7 +63,7 @@ class SessionCounts:
         """Count a day on which a player was online, if it is the player's first session on it."""
         known = self.players.get(session.player_id)
         if known is None:
-            is_new = session.created_at is not None and session.created_at >= self.since
+            is_new = session.created_at is None or session.created_at >= self.since
             self.players[session.player_id] = PlayerActivity(session.player_id, day, day, is_new, 0)
             for step in PERIODS:
                 self._add(step, day, active=1, new_players=int(is_new))

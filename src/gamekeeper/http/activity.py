@@ -25,7 +25,7 @@ TOO_MANY_POINTS = f"is too early: the range has more than {MOST_POINTS:,} points
     access=READ,
     cache=NO_STORE,
     query=wire.activity.ActivityQuery,
-    answer=wire.activity.Activity,
+    answer=wire.activity.ActivitySeries,
     refusals=(),
     example_answer=samples.ACTIVITY,
 )
@@ -38,7 +38,7 @@ async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> 
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
     points = [_make_point(each) for each in series.points]
     return wire.encode(
-        wire.activity.Activity(format_instant(series.start), format_instant(series.end), series.step, points)
+        wire.activity.ActivitySeries(format_instant(series.start), format_instant(series.end), series.step, points)
     )
 
 

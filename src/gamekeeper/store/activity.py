@@ -15,7 +15,7 @@ class WaitingSession(NamedTuple):
     started_at: int
     ended_at: int | None
     counted_to: int | None  # None: nothing of it is counted
-    created_at: int | None  # when the player was created; None: unknown, or the player is counted already
+    created_at: int | None  # when the player was created; None: it is deleted, or was counted before
 
 
 class CountedSession(NamedTuple):

@@ -40,7 +40,7 @@ class ActivityPoint(Struct, rename="pascal"):
     errors: int | None
 
 
-class Activity(Struct, rename={"from_": "From", "to": "To", "step": "Step", "points": "Points"}):
+class ActivitySeries(Struct, rename={"from_": "From", "to": "To", "step": "Step", "points": "Points"}):
     from_: str
     to: str
     step: str
@@ -67,7 +67,7 @@ class ActivityOperations:
     @operation("GET", "/api/keeper/v1/activity")
     def get_activity(
         self, step: ActivityStep | None = None, *, from_: str | None = None, to: str | None = None
-    ) -> Payload[Activity]:
+    ) -> Payload[ActivitySeries]:
         """Get numbers over time.
 
         step: length of a point; default hour.
@@ -76,7 +76,7 @@ class ActivityOperations:
         Returns the points, oldest first.
         Raises BadField, PermissionMissing.
         """
-        return Payload(Activity, query={"step": step, "from": from_, "to": to})
+        return Payload(ActivitySeries, query={"step": step, "from": from_, "to": to})
 
     @operation("GET", "/api/keeper/v1/activity/retention")
     def get_retention(self, *, from_: str | None = None, to: str | None = None) -> Payload[Retention]:

@@ -92,7 +92,7 @@ class ActivityPoint(Struct):
     Errors: PlainInt64 | None
 
 
-class Activity(Struct):
+class ActivitySeries(Struct):
     From: Instant
     To: Instant
     Step: str
