@@ -20,6 +20,8 @@ MINUTES = (15, 25, 40, 55, 75, 100, 150)  # lengths of sessions
 EARLY = (1.0, 0.55, 0.45, 0.4, 0.35, 0.3, 0.3, 0.3)
 LATE = 0.12
 SERVERS = tuple(world.GAME_SERVERS)
+# players who play on one game server only; others play on any
+HOMES = {stable_id("player", name): server for server, held in world.GAME_SERVERS.items() for name in held}
 
 
 def find_start(now_ms: int) -> int:
@@ -75,6 +77,6 @@ def _build_day(player_id: str, midnight: int, end: int, dice: random.Random) -> 
         started = max(free, midnight + hour * HOUR_MS + dice.randrange(50) * MINUTE_MS + dice.randrange(MINUTE_MS))
         ended = min(started + dice.choice(MINUTES) * MINUTE_MS + dice.randrange(MINUTE_MS), midnight + DAY_MS - 1, end)
         if started < ended:
-            sessions.append(SessionOfPlayer(player_id, started, dice.choice(SERVERS), ended))
+            sessions.append(SessionOfPlayer(player_id, started, HOMES.get(player_id) or dice.choice(SERVERS), ended))
             free = ended + MINUTE_MS
     return sessions

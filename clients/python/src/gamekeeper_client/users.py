@@ -93,6 +93,7 @@ class Person(Struct):
     security: list[dict[str, Any]]
     activity: list[dict[str, Any]]
     trades: list[dict[str, Any]]
+    play_sessions: list[dict[str, Any]]
     changes: list[dict[str, Any]]
 
 

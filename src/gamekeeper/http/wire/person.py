@@ -30,4 +30,5 @@ class Person(Struct):
     security: Rows
     activity: Rows
     trades: Rows
+    play_sessions: Rows
     changes: Rows
