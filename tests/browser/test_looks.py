@@ -34,6 +34,7 @@ PAGES = [
     "/console/sign-out",
     "/console/bulk",
     "/console/search?q=silver",
+    "/console/search?q=ban+Aldwyn+7d",
     player_page("Aldwyn"),
     f"{player_page('Aldwyn')}?at=60",
     account_page("Leopold"),
@@ -48,7 +49,6 @@ ELSEWHERE = {
 }  # pages that are not in PAGES, because a separate test checks them
 NO_PAGES = {
     "events",
-    "suggest",
     "suggest/[kind]",
     "changes/file",
     "accounts/[lookupKey]/file",

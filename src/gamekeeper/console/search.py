@@ -1,11 +1,15 @@
-"""The search box for players, accounts, catalogue entries, bags and changes, and its page of results."""
+"""The search box, which finds players, accounts, items, changes, pages and secrets, and acts; and its page."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from gamekeeper.console import pages
+from gamekeeper.console import pages, palette, pasted_secrets, sessions
+from gamekeeper.console.pages import FormToken
+from gamekeeper.console.palette import PaletteAction, PaletteLink
+from gamekeeper.console.pasted_secrets import PastedSecret
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
@@ -33,6 +37,10 @@ MATCH_LABELS = {
 }
 
 
+ACTIONS, PAGES = gettext("Actions"), gettext("Pages")
+AUDIT_LOG, SECRETS = gettext("Search the audit log"), gettext("Tokens and keys")
+
+
 class ResultRow(NamedTuple):
     kind: str
     name: str
@@ -41,28 +49,64 @@ class ResultRow(NamedTuple):
     href: str
 
 
-async def suggest(request: Request) -> Response:
-    """Return suggestions for the search box as JSON, grouped by kind."""
-    hits = await _find(request, MAX_SUGGESTIONS)
-    groups = [
-        {
-            "title": KIND_LABELS[kind].capitalize(),
-            "found": [{"name": each.name, "detail": each.detail, "href": each.href} for each in of],
-        }
-        for kind, of in groupby(sorted(hits, key=lambda hit: _group_position(hits, hit.kind)), key=lambda hit: hit.kind)
+class FoundThings(NamedTuple):
+    """Everything that a text finds."""
+
+    hits: list[ResultRow]
+    actions: list[PaletteAction]
+    pages: list[PaletteLink]
+    searches: list[PaletteLink]
+
+
+NOTHING_FOUND = FoundThings([], [], [], [])
+
+
+async def suggest(request: Request, raw: bytes) -> Response:
+    """Return suggestions for the search box as JSON, grouped by kind. The text comes in a form: it may be a secret."""
+    text = sessions.verify_form(request, raw).get("q", "").strip()
+    if secret := await pasted_secrets.find(request, text):
+        return pages.answer_json({"groups": [_make_group(SECRETS, [secret])]})
+    found = await _look_up(request, text, MAX_SUGGESTIONS)
+    groups = [_make_action_group(found.actions)] if found.actions else []
+    ordered = sorted(found.hits, key=lambda hit: _group_position(found.hits, hit.kind))
+    groups += [
+        _make_group(KIND_LABELS[kind].capitalize(), list(of)) for kind, of in groupby(ordered, key=lambda hit: hit.kind)
     ]
+    groups += [_make_group(PAGES, found.pages)] if found.pages else []
+    groups += [_make_group(AUDIT_LOG, found.searches)] if found.searches and not found.actions else []
     return pages.answer_json({"groups": groups})
+
+
+def _make_group(title: str, found: Sequence[ResultRow | PaletteLink | PastedSecret]) -> dict[str, object]:
+    rows = [{"name": each.name, "detail": each.detail, "href": each.href} for each in found]
+    return {"title": title, "found": rows}
+
+
+def _make_action_group(actions: Sequence[PaletteAction]) -> dict[str, object]:
+    rows = [{"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in actions]
+    return {"title": ACTIONS, "found": rows}
+
+
+async def submit(request: Request, raw: bytes) -> Response:
+    """Answer the search form. A secret is looked up here; another text gets an address, which can be shared."""
+    text = sessions.verify_form(request, raw).get("q", "").strip()
+    secret = await pasted_secrets.find(request, text)
+    if secret or pasted_secrets.is_secret(text):
+        return pages.render(request, "search.html", q="", secret=secret, found=NOTHING_FOUND, titles=KIND_LABELS)
+    return pages.redirect(f"/console/search?{urlencode({'q': text})}")
 
 
 async def show(request: Request) -> Response:
     """Show the search results. Redirect to a single exact match, or to a single result that is no similar name."""
-    hits = await _find(request, MAX_RESULTS)
+    text = request.query.get("q", "").strip()
+    found = await _look_up(request, text, MAX_RESULTS)
+    hits = found.hits
     exact = [each for each in hits if each.match in {MATCH_LABELS[ID], MATCH_LABELS[EXACT]}]
     # without an exact match: all hits, or none if there are similar names, which come last
     sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]
-    if len(sure) == 1:
+    if len(sure) == 1 and not found.actions:
         return pages.redirect(sure[0].href)
-    return pages.render(request, "search.html", q=_read_text(request), hits=hits, titles=KIND_LABELS)
+    return pages.render(request, "search.html", q=text, secret=None, found=found, titles=KIND_LABELS)
 
 
 def build_url(found: SearchHit) -> str:
@@ -75,15 +119,20 @@ def build_url(found: SearchHit) -> str:
     return f"/console/{place}/{quote(found.id, safe='')}"
 
 
-async def _find(request: Request, most: int) -> list[ResultRow]:
-    sight, spelling = finder.Sight.of(request.caller.permissions), request.services.keeper.changes.codec
-    find = partial(finder.find, text=_read_text(request), most=most, codec=spelling, sight=sight)
-    found = await request.run_through_gate(lambda: request.services.keeper.store.read(find))
-    return [ResultRow(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)) for each in found]
+async def _look_up(request: Request, text: str, most: int) -> FoundThings:
+    keeper, rights = request.services.keeper, request.caller.permissions
+    sight, csrf = finder.Sight.of(rights), FormToken.of(request)
+    find = partial(finder.find, text=text, most=most, codec=keeper.changes.codec, sight=sight)
 
+    async def look() -> tuple[list[SearchHit], list[PaletteAction]]:
+        hits = await keeper.store.read(find)
+        hits += await palette.find_short_ids(keeper, text, accounts=sight.accounts) if len(hits) < most else []
+        return hits, await palette.find_actions(keeper, text, sight, csrf)
 
-def _read_text(request: Request) -> str:
-    return request.query.get("q", "").strip()
+    hits, actions = await request.run_through_gate(look)
+    rows = [ResultRow(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)) for each in hits]
+    pages_found, searches = palette.find_pages(text, rights), palette.list_searches(text, rights)
+    return FoundThings(list(dict.fromkeys(rows)), actions, pages_found, searches)
 
 
 def _group_position(hits: list[ResultRow], kind: str) -> int:

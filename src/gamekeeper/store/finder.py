@@ -52,6 +52,11 @@ async def find_catalogue_entries(tx: Reading, pattern: str, most: int) -> list[F
     return [FoundEntry(*row) for row in await tx.all(SQL.catalogue, pattern, most)]
 
 
+async def find_by_id_range(tx: Reading, first: str, last: str, most: int) -> list[FoundEntry]:
+    """Find players and accounts whose ids lie in a range, at most `most` of each."""
+    return [FoundEntry(*row) for row in await tx.all(SQL.by_id_range, first, last, most)]
+
+
 async def find_by_id(tx: Reading, wanted: str) -> list[FoundEntry]:
     """Find the player, account or catalogue entry with an id; for a bag's id, return the bag's owner."""
     return [FoundEntry(*row) for row in await tx.all(SQL.by_id, wanted)]

@@ -61,6 +61,13 @@ UNION ALL SELECT 'variable', id, name FROM variables WHERE id = $1
 UNION ALL SELECT 'class', id, name FROM classes WHERE id = $1
 UNION ALL SELECT 'map', id, name FROM maps WHERE id = $1;
 
+-- Players and accounts by the start of their id: a range of ids.
+-- name: by_id_range
+SELECT kind, id, name FROM
+  (SELECT 'player' AS kind, id, name FROM players WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3) AS p
+UNION ALL SELECT kind, id, name FROM
+  (SELECT 'user' AS kind, id, name FROM users WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3) AS u;
+
 -- What had this id, if its newest change is its deletion; with its state before that.
 -- name: deleted
 SELECT 'player' AS what, before

@@ -77,6 +77,19 @@ class IssuedToken(NamedTuple):
     live: bool
 
 
+class PastedToken(NamedTuple):
+    id: str
+    user_id: str
+    user: str
+    live: bool
+
+
+async def find_by_hash(tx: Reading, text_hash: str) -> PastedToken | None:
+    """Find a token by the hash of its access or refresh token, also one that no longer works."""
+    row = await tx.one(SQL.by_hash, text_hash)
+    return PastedToken(*row[:3], live=bool(row[3])) if row else None
+
+
 async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
     row = await tx.one(SQL.caller, access_hash)
     if row is None:

@@ -16,6 +16,11 @@ SELECT {now} - issued_at FROM tokens WHERE id = $1;
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
 
+-- Finds a token by the hash of its access or refresh token, also one that no longer works.
+-- name: by_hash
+SELECT id, user_id, name, revoked_at IS NULL AND COALESCE(refresh_expires, access_expires) > {now}
+FROM token_records WHERE access_hash = $1 OR refresh_hash = $1;
+
 -- name: owner
 SELECT user_id FROM tokens WHERE id = $1 OR refresh_hash = $2;
 

@@ -69,11 +69,13 @@ export function attachSuggestions(box) {
     }
     request = new AbortController();
     try {
-      const answer = await fetch(`/console/suggest?q=${encodeURIComponent(text)}`, { headers: { Accept: "application/json" }, signal: request.signal });
-      const body = await answer.json();
+      // a POST: the text may be a token or a key, which must not be in an address
+      const body = new URLSearchParams({ q: text, csrf: box.form.elements.csrf.value });
+      const answer = await fetch("/console/suggest", { method: "POST", body, headers: { Accept: "application/json" }, signal: request.signal });
+      const told = await answer.json();
       if (document.activeElement !== box) return;
-      if (answer.ok) show(body.groups);
-      else showError(body.Message);
+      if (answer.ok) show(told.groups);
+      else showError(told.Message);
     } catch (failure) {
       if (failure.name !== "AbortError") showError(gettext("The server cannot be reached. Continue typing to try again."));
     }
@@ -94,7 +96,7 @@ export function attachSuggestions(box) {
       else choose(chosen < 0 ? -1 : chosen - 1);
     } else if (event.key === "Enter" && chosen >= 0 && !list.hidden) {
       event.preventDefault();
-      location.assign(options()[chosen].href);
+      options()[chosen].click();
     }
   });
   box.addEventListener("blur", (event) => {
@@ -115,9 +117,10 @@ function makeGroup({ title, found }, number) {
   return made;
 }
 
-function makeOption({ name, detail, href }) {
+function makeOption({ name, detail, href, form }) {
   const made = document.createElement("a");
-  made.href = href;
+  if (href) made.href = href;
+  if (form) made.addEventListener("click", (event) => openPreview(event, form));
   made.tabIndex = -1;
   made.setAttribute("role", "option");
   made.setAttribute("aria-selected", "false");
@@ -128,4 +131,19 @@ function makeOption({ name, detail, href }) {
   more.textContent = detail;
   made.append(label, more);
   return made;
+}
+
+// Send the form of an action, as if it was on the page: actions.js shows its preview in a dialog.
+function openPreview(event, fields) {
+  event.preventDefault();
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = "/console/act";
+  form.dataset.action = "";
+  form.hidden = true;
+  const csrf = document.getElementById("find").form.elements.csrf.value;
+  for (const [name, value] of Object.entries({ csrf, ...fields })) form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  document.getElementById("find").blur();
+  document.body.append(form);
+  form.requestSubmit();
 }

@@ -1,0 +1,188 @@
+"""The search box as a palette: pages, actions, short ids, searches of the audit log, and pasted secrets."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from keepers import Keeper
+from markup import Page
+
+import people
+from gamekeeper.console import palette
+from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.game.api_keys import PREFIX
+from gamekeeper.game.tokens import ACCESS_PREFIX
+from token_pairs import log_in
+from world import World
+
+JSON = {"accept": "application/json"}
+EVERYTHING = frozenset({"players.read", "audit.read", "users.query", "staff.manage", "bulk.run"})
+
+
+def suggest(keeper: Keeper, text: str) -> dict[str, list[dict[str, Any]]]:
+    answer = keeper.post("/console/suggest", {"q": text}, headers=JSON)
+    assert answer.status == 200, answer.raw
+    return {group["title"]: group["found"] for group in answer.json["groups"]}
+
+
+# --- Pages -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("chang", "/console/changes"),
+        ("API k", "/console/keys"),
+        ("log sec", "/console/security"),
+        ("password", "/console/me/password"),
+        ("many pl", "/console/bulk"),
+    ],
+)
+def test_pages_are_found_by_words_of_their_title(root: Keeper, text: str, path: str) -> None:
+    assert path in [each["href"] for each in suggest(root, text)["Pages"]]
+
+
+def test_pages_without_permission_are_not_found(keeper: Callable[[str], Keeper]) -> None:
+    assert "Pages" not in suggest(keeper("Shop"), "accounts")
+    assert palette.find_pages("staff", EVERYTHING)
+    assert not palette.find_pages("staff", EVERYTHING - {"staff.manage"})
+
+
+def test_one_letter_finds_no_pages() -> None:
+    assert palette.find_pages("c", EVERYTHING) == []
+
+
+# --- Actions ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "path", "body"),
+    [
+        ("ban Bob 7d", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
+        ("BAN bob for 1 day", "Ban Bob for 1 day", "admin/ban", {"body.duration": "1"}),
+        ("ban bob", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
+        ("mute Bob 2 weeks", "Mute Bob for 14 days", "admin/mute", {"body.duration": "14"}),
+        ("kick Bob", "Kick Bob from the game", "admin/kick", {}),
+        ("unban Bob", "End the ban of Bob", "admin/unban", {}),
+        (
+            "give 5 gold coin to Bob",
+            f"Give 5 {TIMES_SIGN} Gold Coin to Bob",
+            "items/give",
+            {"body.itemid": people.COIN.id, "body.quantity": "5"},
+        ),
+        (
+            "take 2x arrow from bob",
+            f"Take 2 {TIMES_SIGN} Arrow from Bob",
+            "items/take",
+            {"body.itemid": people.ARROW.id, "body.quantity": "2"},
+        ),
+        (
+            "give sword to Bob",
+            f"Give 1 {TIMES_SIGN} Sword to Bob",
+            "items/give",
+            {"body.itemid": people.SWORD.id, "body.quantity": "1"},
+        ),
+    ],
+)
+def test_sentence_is_an_action(root: Keeper, text: str, label: str, path: str, body: dict[str, str]) -> None:
+    found = suggest(root, text)["Actions"][0]
+    assert found["name"] == label
+    operation = f"/api/v1/players/{people.BOB.id}/{path}"
+    back = f"/console/players/{people.BOB.id}"
+    assert found["form"] == {"method": "POST", "path": operation, "back": back, **body}
+
+
+def test_action_leads_to_its_preview(world: World, root: Keeper) -> None:
+    before = len(world.ledger())
+    form = suggest(root, "give 5 gold coin to Bob")["Actions"][0]["form"]
+    preview = root.post("/console/act", form)
+    assert f"5 {TIMES_SIGN} Gold Coin" in Page(preview.raw.decode()).text
+    assert len(world.ledger()) == before
+    assert root.confirm(preview, "Lost in a crash").status == 303
+    assert len(world.ledger()) == before + 1
+
+
+def test_search_page_has_the_action_as_a_form(root: Keeper) -> None:
+    page = root.page("/console/search?q=ban+Bob+3d")
+    assert "Ban Bob for 3 days" in page.text
+    assert f'value="/api/v1/players/{people.BOB.id}/admin/ban"' in page.html
+    assert 'name="body.duration" value="3"' in page.html
+
+
+def test_misspelt_name_is_offered_not_chosen(root: Keeper) -> None:
+    labels = [each["name"] for each in suggest(root, "ban Annn 7d")["Actions"]]
+    assert "Ban Ann for 7 days" in labels
+
+
+@pytest.mark.parametrize(
+    "text", ["ban", "ban ", "ban Nobodyhere 7d", "ban Bob 0d", "ban Bob 99999d", "give 0 arrow to Bob", "give arrow"]
+)
+def test_incomplete_sentence_is_no_action(root: Keeper, text: str) -> None:
+    assert "Actions" not in suggest(root, text)
+
+
+def test_action_without_permission_is_not_offered(keeper: Callable[[str], Keeper]) -> None:
+    assert "Actions" not in suggest(keeper("Shop"), "ban Bob 7d")
+
+
+# --- Ids and the audit log -------------------------------------------------------------------------------------------
+
+
+def test_first_digits_of_an_id_find_it(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    digits = people.BOB.id[:8]
+    assert f"/console/players/{people.BOB.id}" in [each["href"] for each in suggest(root, digits)["Players"]]
+    account = people.USER_IDS["Bob"][:-2]
+    assert "Accounts" in suggest(root, account)
+    assert "Accounts" not in suggest(keeper("Shop"), account)
+
+
+def test_reason_and_request_id_are_searched_in_the_audit_log(root: Keeper) -> None:
+    links = [each["href"] for each in suggest(root, "ticket-4711")["Search the audit log"]]
+    assert links == ["/console/changes?reason=ticket-4711", "/console/changes?request=ticket-4711"]
+    assert root.get(links[0]).status == root.get(links[1]).status == 200
+
+
+# --- Secrets ---------------------------------------------------------------------------------------------------------
+
+
+def test_pasted_token_is_found(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    pair = log_in(world, "Root").json
+    for text in (pair["access_token"], pair["refresh_token"]):
+        [found] = suggest(root, text)["Tokens and keys"]
+        assert (found["name"], found["detail"], found["href"]) == (
+            "Token of Root",
+            "works",
+            "/console/tokens?account=Root",
+        )
+        answer = root.post("/console/search", {"q": text})
+        page = Page(answer.raw.decode())
+        assert (answer.status, "Token of Root" in page.text) == (200, True)
+        assert text not in page.html
+    [refused] = suggest(keeper("Shop"), pair["access_token"])["Tokens and keys"]
+    assert (refused["detail"], refused["href"]) == ("You do not have permission to look it up.", "")
+
+
+@pytest.mark.parametrize("text", [f"{ACCESS_PREFIX}unknown", f"{PREFIX}unknown"])
+def test_unknown_secret_gets_no_address(root: Keeper, text: str) -> None:
+    [found] = suggest(root, text)["Tokens and keys"]
+    assert (found["detail"], found["href"]) == ("Unknown to this server.", "")
+    answer = root.post("/console/search", {"q": text})
+    assert (answer.status, "location" in answer.headers, text in answer.raw.decode()) == (200, False, False)
+
+
+def test_pasted_key_is_found(world: World, root: Keeper) -> None:
+    body = {"Name": "Website", "Permissions": ["players.read"]}
+    made = world.post("/api/keeper/v1/keys", body, by="Root").json
+    [found] = suggest(root, made["Key"])["Tokens and keys"]
+    assert (found["name"], found["detail"]) == ("API key Website of Root", "works")
+    assert found["href"] == f"/console/keys#key-{made['Id']}"
+
+
+def test_other_text_gets_an_address(root: Keeper) -> None:
+    answer = root.post("/console/search", {"q": " gold coin "})
+    assert (answer.status, answer.headers["location"]) == (303, "/console/search?q=gold+coin")
+
+
+def test_form_of_another_site_is_refused(root: Keeper) -> None:
+    assert root.post("/console/search", {"q": "ann"}, csrf="forged").status == 403
+    assert root.post("/console/suggest", {"q": "ann"}, csrf="forged").status == 403
