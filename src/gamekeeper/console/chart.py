@@ -19,6 +19,7 @@ ACROSS = 1000  # units of the plot's width in the coordinates of lines
 class Series(NamedTuple):
     title: str
     values: Sequence[float | None]  # one per point in time; None: not known
+    tone: str = "1"  # its colour: "1", "2", or "bad" for what should not happen
 
 
 class ValueTick(NamedTuple):
@@ -40,6 +41,7 @@ class Bar(NamedTuple):
 
 class DrawnSeries(NamedTuple):
     title: str
+    tone: str
     lines: list[str]  # points of polylines; a gap in the data starts a new one
     areas: list[str]  # points of polygons below the lines
     bars: list[Bar]
@@ -121,7 +123,9 @@ def _draw_lines(axis: TimeAxis, series: Sequence[Series], measure: Callable[[flo
                 runs[-1].append((round(axis.place(at + axis.step / 2) * ACROSS, 1), measure(value)))
         found = [run for run in runs if run]
         areas = [[(run[0][0], HEIGHT), *run, (run[-1][0], HEIGHT)] for run in found]
-        drawn.append(DrawnSeries(each.title, [_join(run) for run in found], [_join(area) for area in areas], []))
+        drawn.append(
+            DrawnSeries(each.title, each.tone, [_join(run) for run in found], [_join(area) for area in areas], [])
+        )
     return drawn
 
 
@@ -142,7 +146,7 @@ def _draw_bars(axis: TimeAxis, series: Sequence[Series], measure: Callable[[floa
             left = axis.place(at + axis.step * (1 - BAR_SHARE) / 2) * 100
             bars.append(Bar(round(left, 3), width, top, round(bottom - top, 1)))
             below[place] += value
-        drawn.append(DrawnSeries(each.title, [], [], bars))
+        drawn.append(DrawnSeries(each.title, each.tone, [], [], bars))
     return drawn
 
 

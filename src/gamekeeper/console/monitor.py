@@ -6,24 +6,25 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console import differences, pages
+from gamekeeper.console import latest, pages
+from gamekeeper.console.activity import ActivityReader
 from gamekeeper.console.deliveries import MOST_OVERDUE
 from gamekeeper.console.texts import gettext
-from gamekeeper.game import history, standbys
+from gamekeeper.game import standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
 from gamekeeper.http.health import make_readiness_query
 from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store import deliveries, mails, presence
 from gamekeeper.store.engine import DatabaseUnavailable
-from gamekeeper.store.history import HistoryFilter
 from gamekeeper.store.presence import GameServerRow
 
 SNAPSHOT_SECONDS = 1.0  # all viewers share player counts and latest changes that are at most this old
 CHECKS_SECONDS = 5.0  # all viewers share health checks at most this old: each run of them writes to the database
 SAMPLE_SECONDS = 5.0  # interval between two samples of the number of online players
 SAMPLES = 60  # samples kept for the chart of online players: five minutes
-LATEST_CHANGES = 10
+FAILED_MAIL_MS = 7 * 24 * 3600 * 1000  # failed mails of this time are counted
+MOST_MAILS = 500  # newest mails among which failed ones are counted, which bounds the read
 MAX_SERVERS = 200  # game servers shown on the page Online
 MAX_SCANNED = 2_000  # players of one game server that a page counts or searches, to limit the query time
 STUCK_MAIL_MS = 10 * 60 * 1000  # the health check reports a mail that has been due for longer
@@ -57,6 +58,10 @@ class Monitor:
             lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
         )
         self._overdue = SharedQuery(self._count_overdue, SNAPSHOT_SECONDS)
+        self._failed_mails = SharedQuery(
+            lambda: mails.count_recent_failures(keeper.store, FAILED_MAIL_MS, MOST_MAILS), CHECKS_SECONDS
+        )
+        self.activity = ActivityReader(keeper)
         self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # numbers of online players, oldest first
         self.streams: Counter[str] = Counter()  # open event streams by account id
 
@@ -74,6 +79,10 @@ class Monitor:
     async def count_overdue(self) -> int:
         """Count the overdue commands, up to MOST_OVERDUE. The number is at most one second old."""
         return await self._overdue.get()
+
+    async def count_failed_mails(self) -> int:
+        """Count failed mails among the newest ones. The number is at most a few seconds old."""
+        return await self._failed_mails.get()
 
     async def _count_overdue(self) -> int:
         seconds = self._keeper.settings.delivery_warning_seconds
@@ -101,12 +110,9 @@ class Monitor:
     async def _take_snapshot(self, *, accounts: bool) -> OverviewSnapshot:
         keeper = self._keeper
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
-        page = await keeper.store.read(
-            lambda tx: history.load_page(tx, HistoryFilter(accounts=accounts), None, LATEST_CHANGES)
-        )
-        lines = await differences.list_differences(keeper, page.changes, sees_accounts=accounts)
+        found = await latest.load(keeper, accounts=accounts)
         shown = pages.TEMPLATES.get_template("latest.html").render(
-            changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
+            changes=found.lines, undone=found.undone, accounts=accounts
         )
         return OverviewSnapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
 

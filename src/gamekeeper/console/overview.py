@@ -1,23 +1,27 @@
-"""The overview page: player counts, request rates, health and latest changes, updated by server-sent events."""
+"""The home page: players online, charts, what waits for somebody, and the latest changes, with live updates."""
 
 from typing import NamedTuple
 
-from gamekeeper.console import monitor, pages, state
+from gamekeeper.console import chart, monitor, pages, state, time_range
+from gamekeeper.console.activity import DayNumbers
+from gamekeeper.console.chart import Chart
 from gamekeeper.console.deliveries import MOST_OVERDUE
-from gamekeeper.console.menu import APPROVALS, SECURITY
-from gamekeeper.console.monitor import SAMPLE_SECONDS, SAMPLES, HealthCheck, OverviewSnapshot
+from gamekeeper.console.menu import APPROVALS, MANAGE, PLAYERS, SECURITY
+from gamekeeper.console.monitor import SAMPLE_SECONDS, HealthCheck, OverviewSnapshot
 from gamekeeper.console.sparklines import Sparkline, make_sparkline
+from gamekeeper.console.ticks import MINUTE_MS
+from gamekeeper.console.time_range import TimeRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import approvals
+from gamekeeper.store import approvals, clock
 from gamekeeper.store.engine import DatabaseUnavailable
 
 MOST_WAITING = 100  # waiting changes that are counted; one more than are shown, which bounds the read
-BUCKET_SECONDS = int(SAMPLE_SECONDS)  # each point of a chart is an average over this time
+BUCKET_SECONDS = int(SAMPLE_SECONDS)  # requests and errors are averages over this time
 
 
 class OverviewData(NamedTuple):
-    """The data of the overview page at one point in time."""
+    """The live data of the home page at one point in time."""
 
     snapshot: OverviewSnapshot | None  # player counts and latest changes; None: the database is unreachable
     checks: list[HealthCheck]
@@ -26,6 +30,7 @@ class OverviewData(NamedTuple):
     charts: dict[str, Sparkline]
     overdue: int | None = None  # commands that no game server has acknowledged in time; None: not shown
     waiting: int | None = None  # changes that wait for approval, at most MOST_WAITING; None: not shown
+    failed_mails: int | None = None  # None: not shown
 
     @property
     def health(self) -> str:
@@ -46,32 +51,59 @@ class OverviewData(NamedTuple):
             found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
         if self.overdue is not None:
             found["overdue"] = f"{self.overdue}" if self.overdue < MOST_OVERDUE else f"{MOST_OVERDUE - 1}+"
+        if self.failed_mails is not None:
+            found["failed-mails"] = f"{self.failed_mails}"
         return found | {f"{name}-most": f"{each.maximum:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
 
 
+class ActivityData(NamedTuple):
+    """Numbers over time. All are None if the viewer may not see players, or the database is unreachable."""
+
+    range: TimeRange | None = None
+    charts: list[Chart] | None = None
+    days: DayNumbers | None = None
+
+
 async def show(request: Request) -> Response:
-    now = await load_data(request)
-    return pages.render(request, "overview.html", beat=now, workers=request.services.keeper.settings.workers)
+    activity = await _load_activity(request) if request.caller.permissions >= PLAYERS else ActivityData()
+    return pages.render(
+        request,
+        "overview.html",
+        beat=await load_data(request),
+        workers=request.services.keeper.settings.workers,
+        presets=time_range.PRESETS,
+        height=chart.HEIGHT,
+        **activity._asdict(),
+    )
+
+
+async def _load_activity(request: Request) -> ActivityData:
+    reader = state.get_state(request).monitor.activity
+    try:
+        # a whole minute, so that viewers share the numbers
+        now = await clock.now(request.services.keeper.store) // MINUTE_MS * MINUTE_MS
+        wanted = time_range.read_range(request.query, now)
+        return ActivityData(wanted, await reader.read_charts(wanted), await reader.read_days(now))
+    except DatabaseUnavailable:
+        return ActivityData()
 
 
 async def load_data(request: Request) -> OverviewData:
     heart, pace = state.get_state(request).monitor, request.services.metrics.request_rates
-    checks, waiting, overdue = await heart.read_checks(), None, None
+    checks, waiting, overdue, failed = await heart.read_checks(), None, None, None
     try:
         if request.caller.permissions >= APPROVALS:
             waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
         if request.caller.permissions >= SECURITY:
             overdue = await heart.count_overdue()
+        if request.caller.permissions >= MANAGE:
+            failed = await heart.count_failed_mails()
         seen = await heart.read_snapshot(request.caller.permissions)
         seen = seen if "audit.read" in request.caller.permissions else seen._replace(latest="")
     except DatabaseUnavailable:
         seen = None
-    now, groups = pace.sum_last(BUCKET_SECONDS), pace.sum_buckets(BUCKET_SECONDS, SAMPLES)
-    charts = {
-        "online": make_sparkline(heart.online_samples),
-        "requests": make_sparkline([each.requests / BUCKET_SECONDS for each in groups]),
-        "faults": make_sparkline([each.faults / BUCKET_SECONDS for each in groups]),
-    }
+    now = pace.sum_last(BUCKET_SECONDS)
+    charts = {"online": make_sparkline(heart.online_samples)}
     return OverviewData(
-        seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, overdue, waiting
+        seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, overdue, waiting, failed
     )

@@ -81,6 +81,11 @@ async def has_stuck(tx: Reading, since_ms: int) -> bool:
     return await tx.one(SQL.any_stuck, since_ms) is not None
 
 
+async def count_recent_failures(tx: Reading, since_ms: int, most: int) -> int:
+    """Count failed mails among the `most` newest ones, which were queued at most `since_ms` ago."""
+    return int((await tx.one(SQL.count_recent_failures, since_ms, most) or (0,))[0])
+
+
 async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
     """Lease the mail that has been due longest and is not leased; it is due again when the lease ends."""
     row = await tx.one(SQL.next_due, lease_ms)

@@ -94,6 +94,11 @@ GROUP BY last_error ORDER BY COUNT(*) DESC, last_error;
 -- name: count_failed
 SELECT COUNT(*) FROM mails WHERE failed_at > {now} - $1;
 
+-- Failed mails among the newest ones.
+-- name: count_recent_failures
+SELECT COUNT(*) FROM (SELECT failed_at FROM mails WHERE queued_at > {now} - $1 ORDER BY queued_at DESC LIMIT $2) AS newest
+WHERE failed_at IS NOT NULL;
+
 -- Counts at most 1000 of each.
 -- name: counts
 SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE next_try_at IS NOT NULL LIMIT 1000) AS w),

@@ -14,6 +14,7 @@ from gamekeeper.store import (
     api_keys,
     approvals,
     erasures,
+    finder,
     keys,
     ledger,
     legacy,
@@ -119,6 +120,9 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         (mails.SQL.newest, (PLAYERS, ZERO_GUID, 50)),
         (mails.SQL.newest_of_user, (PLAYERS, ZERO_GUID, 50, shop)),
         (mails.SQL.outgoing, (numbered_id("player", 7),)),
+        (mails.SQL.count_recent_failures, (NEVER, 50)),
+        (tokens.SQL.by_hash, (numbered_id("player", 7),)),
+        (finder.SQL.by_id_range, (numbered_id("player", 7), numbered_id("player", 8), 3)),
     ):
         found = find_growing(world, statement.render(engine, WORDS[engine]), values)
         assert [

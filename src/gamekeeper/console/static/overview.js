@@ -1,4 +1,4 @@
-// Live updates of the overview page: the server streams new figures, charts and changes.
+// Live updates of the home page: the server streams new figures, charts and changes.
 import { showLocalTimes } from "./console.js";
 
 const RECONNECT_MS = 5000; // pause before a new connection after the server rejected one
@@ -13,6 +13,7 @@ function show(update) {
     for (const each of document.querySelectorAll(`[data-text="${name}"]`)) {
       if (each.textContent !== text) each.textContent = text;
       if ("health" in each.dataset) each.dataset.health = text;
+      if ("waiting" in each.dataset) each.dataset.waiting = text === "0" ? "none" : "some";
     }
   }
   for (const [name, points] of Object.entries(update.charts)) {

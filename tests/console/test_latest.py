@@ -1,0 +1,93 @@
+"""The latest changes of the home page: similar changes in a row are one line."""
+
+import pytest
+from keepers import Keeper
+
+from gamekeeper.console import latest
+from gamekeeper.console.differences import TIMES_SIGN
+from people import ANN, BOB, COIN, ZOE
+from world import World
+
+RUN = "0123456789ab"
+REASON = "A lamp for each"
+PLAYERS = (ANN, BOB, ZOE)
+
+
+def give(
+    world: World, quantity: int = 5, reason: str = REASON, players: tuple[str, ...] = ("Ann", "Bob", "Zoe")
+) -> None:
+    for name in players:
+        body = {"itemid": COIN.id, "quantity": quantity}
+        answer = world.post(f"/api/v1/players/{name}/items/give", body, headers={"x-reason": reason})
+        assert answer.status == 200, answer.raw
+
+
+def read_lines(world: World) -> list[latest.LatestLine]:
+    return world.run(latest.load(world.keeper, accounts=True)).lines
+
+
+def test_gifts_of_a_run_are_one_line(world: World, root: Keeper) -> None:
+    give(world, reason=f"{REASON} (run {RUN})")
+    first, last = world.ledger()[-3].seq, world.ledger()[-1].seq
+    page = root.page("/console")
+    assert (
+        f"{first}\u2013{last} Items given 5 {TIMES_SIGN} Gold Coin to 3 players {REASON} (run {RUN}) by Root"
+        in page.text
+    )
+    assert page.links[f"5 {TIMES_SIGN} Gold Coin to 3 players"].startswith(f"/console/bulk?run={RUN}&by=")
+
+
+def test_line_of_similar_changes_links_to_their_list(world: World, root: Keeper) -> None:
+    give(world)
+    href = read_lines(world)[0].href
+    assert "kind=items_given" in href
+    assert "reason=A+lamp+for+each" in href
+    listed = root.page(href).text
+    assert [each.name in listed for each in PLAYERS] == [True] * 3
+
+
+def test_different_quantities_are_counted_only(world: World) -> None:
+    give(world, 5, players=("Ann", "Bob"))
+    give(world, 6, players=("Zoe",))
+    assert read_lines(world)[0].summary == "3 players"
+
+
+def test_other_reason_starts_another_line(world: World) -> None:
+    give(world)
+    give(world, reason="Another")
+    assert [each.count for each in read_lines(world)[:2]] == [3, 3]
+
+
+def test_two_similar_changes_stay_single_lines(world: World) -> None:
+    give(world, players=("Ann", "Bob"))
+    newest = read_lines(world)[:2]
+    assert [each.count for each in newest] == [1, 1]
+    assert [each.told.player for each in newest] == ["Bob", "Ann"]
+    assert all(each.lines for each in newest)
+
+
+def test_player_that_got_it_twice_is_counted_once(world: World) -> None:
+    give(world, players=("Ann", "Ann", "Bob"))
+    assert read_lines(world)[0].summary == f"5 {TIMES_SIGN} Gold Coin to 2 players"
+
+
+def test_long_run_is_read_up_to_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latest, "LINES", 4)
+    monkeypatch.setattr(latest, "MOST_READ", 8)
+    for _ in range(4):
+        give(world)
+    newest = read_lines(world)[0]
+    assert (newest.count, newest.summary) == (8, f"5 {TIMES_SIGN} Gold Coin to 3+ players")
+
+
+def test_complete_group_at_the_end_of_the_log_has_no_plus(world: World) -> None:
+    assert all("+" not in each.summary for each in read_lines(world))
+
+
+def test_undone_changes_are_marked(world: World) -> None:
+    give(world)
+    seqs = [each.seq for each in world.ledger()[-3:]]
+    for seq in seqs:
+        assert world.post(f"/api/keeper/v1/changes/{seq}/undo").status == 200
+    undos, gifts = read_lines(world)[:2]
+    assert (undos.count, undos.is_undone, gifts.count, gifts.is_undone) == (3, False, 3, True)
