@@ -6,7 +6,7 @@ from keepers import Keeper
 from gamekeeper.console import latest
 from gamekeeper.console.differences import TIMES_SIGN
 from people import ANN, BOB, COIN, ZOE
-from world import World
+from world import SENT, World
 
 RUN = "0123456789ab"
 REASON = "A lamp for each"
@@ -55,13 +55,13 @@ def test_different_quantities_are_counted_only(world: World) -> None:
 def test_other_reason_starts_another_line(world: World) -> None:
     give(world)
     give(world, reason="Another")
-    assert [each.count for each in read_lines(world)[:2]] == [3, 3]
+    assert [each.size for each in read_lines(world)[:2]] == [3, 3]
 
 
 def test_two_similar_changes_stay_single_lines(world: World) -> None:
     give(world, players=("Ann", "Bob"))
     newest = read_lines(world)[:2]
-    assert [each.count for each in newest] == [1, 1]
+    assert [each.size for each in newest] == [1, 1]
     assert [each.told.player for each in newest] == ["Bob", "Ann"]
     assert all(each.lines for each in newest)
 
@@ -77,7 +77,7 @@ def test_long_run_is_read_up_to_a_limit(world: World, monkeypatch: pytest.Monkey
     for _ in range(4):
         give(world)
     newest = read_lines(world)[0]
-    assert (newest.count, newest.summary) == (8, f"5 {TIMES_SIGN} Gold Coin to 3+ players")
+    assert (newest.size, newest.summary) == (8, f"5 {TIMES_SIGN} Gold Coin to 3+ players")
 
 
 def test_complete_group_at_the_end_of_the_log_has_no_plus(world: World) -> None:
@@ -90,4 +90,11 @@ def test_undone_changes_are_marked(world: World) -> None:
     for seq in seqs:
         assert world.post(f"/api/keeper/v1/changes/{seq}/undo").status == 200
     undos, gifts = read_lines(world)[:2]
-    assert (undos.count, undos.is_undone, gifts.count, gifts.is_undone) == (3, False, 3, True)
+    assert (undos.size, undos.is_undone, gifts.size, gifts.is_undone) == (3, False, 3, True)
+
+
+def test_accounts_are_counted(world: World) -> None:
+    for name in ("Nell", "Otis", "Pip"):
+        body = {"username": name, "password": SENT, "email": f"{name}@example.test"}
+        assert world.post("/api/v1/users/register", body).status == 200
+    assert read_lines(world)[0].summary == "3 accounts"

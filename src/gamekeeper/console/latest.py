@@ -25,7 +25,7 @@ class LatestLine(NamedTuple):
 
     told: HistoryChange  # the newest of the changes
     lines: Sequence[Difference] = ()
-    count: int = 1
+    size: int = 1  # number of changes
     summary: str = ""
     href: str = ""  # list of all the changes
     first: int = 0  # number of the oldest of the changes
@@ -95,7 +95,7 @@ def build_href(group: Sequence[HistoryChange]) -> str:
 async def _summarize(keeper: Keeper, group: Sequence[HistoryChange], *, is_open: bool) -> str:
     told = group[0]
     players = {each.player_id for each in group if each.player_id}
-    number = len(players) or len(group)
+    number = len(players or {each.user_id for each in group})
     more = f"{number}+" if is_open else f"{number}"
     if told.kind in {GIVEN, TAKEN} and players:
         gift = await _describe_gift(keeper, group)
@@ -107,7 +107,7 @@ async def _summarize(keeper: Keeper, group: Sequence[HistoryChange], *, is_open:
             )
     if players:
         return ngettext("%(more)s player", "%(more)s players", number, more=more)
-    return ngettext("%(more)s change", "%(more)s changes", number, more=more)
+    return ngettext("%(more)s account", "%(more)s accounts", number, more=more)
 
 
 async def _describe_gift(keeper: Keeper, group: Sequence[HistoryChange]) -> str:
