@@ -35,6 +35,7 @@ VOLATILE = {
     "PasswordResetCode",
     "LastOnline",
     "RegistrationDate",
+    "Since",
     "CreatedAt",
     "Key",
     "uptime",

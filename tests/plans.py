@@ -28,7 +28,19 @@ WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_connection.P
 # SQLite plan steps that are allowed, because the scans end at the LIMIT
 POWERFUL = {"SCAN users USING INDEX users_with_powers", "SCAN user_roles", "SCAN user_permissions"}
 # Tables and subqueries that a query plan may scan completely, because they are short.
-SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"}
+SHORT = {
+    "lists",
+    "CONSTANT",
+    "json_each",
+    "wanted",
+    "begins",
+    "given",
+    "chain",
+    "sqlite_master",
+    "epoch",
+    "erasures",
+    "economy",
+}
 
 
 class Watched:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from gamekeeper.game.approvals import parse_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.codec import Codec
+from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import Lists
@@ -56,6 +57,7 @@ def database_file(settings: Settings) -> Path | None:
 
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
+    feed = Feed(store)
     return Keeper(
         settings,
         store,
@@ -63,10 +65,11 @@ def build_keeper(settings: Settings) -> Keeper:
         Passwords(settings.hash_queue),
         # limit of waiting password checks: half of the requests in flight, so that other requests are still answered
         PasswordQueues(settings.requests_in_flight // 2),
-        Feed(store),
+        feed,
         Lists(store),
         FailedGuesses(store),
         KeyFile(settings.secret_key_file, store.path),
+        Economy(store, SPELLING, feed, parse_ranked(settings.ranked)),
     )
 
 

@@ -112,6 +112,11 @@ class Settings:
     min_password_length: int = setting(
         10, "Shortest password that the console and the command line accept.", least=8, most=64
     )
+    ranked: str = setting(
+        "",
+        "Items and variables whose holders are ranked completely, separated by commas: item:NAME or variable:NAME, or "
+        "with an id; at most 20. Empty: none. See docs/economy.md.",
+    )
     trade_minutes: int = setting(
         10,
         "An undo of a game's change is refused if another player gained the item within this many minutes; 0: never.",

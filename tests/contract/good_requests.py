@@ -40,6 +40,7 @@ OTHER_KEYS = {
     "asset": "docs.css",
     "type": "item",
     "objectId": people.COIN.id,
+    "itemId": people.COIN.id,
     "seq": "16",  # number of the change that created Zoe, the last change of the test data
     "serverVariableId": people.DOUBLE_XP.id,
     "guildVariableId": guild_values.FAME.id,
@@ -78,6 +79,7 @@ UNKNOWN_KEYS = {
     "file": "nothing.css",
     "type": "nothing",
     "objectId": people.NOBODY_ID,
+    "itemId": people.NOBODY_ID,
     "seq": "999999999",
     "serverVariableId": people.NOBODY_ID,
     "guildVariableId": people.NOBODY_ID,

@@ -20,7 +20,7 @@ NO_ROUTE = {
     **dict.fromkeys(("asset", "type"), ODD_NAMES),
 }
 IDS = {
-    *("variableId", "serverVariableId", "bagId", "id", "objectId"),
+    *("variableId", "serverVariableId", "bagId", "id", "objectId", "itemId"),
     *("approvalId", "keyId", "invitationId"),
 }  # path parameters for which another text is a 400
 KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}

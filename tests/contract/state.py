@@ -5,13 +5,16 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cache
 
+from expectations import FOLLOWING
 from gamekeeper.store.statements import FOLDER
 from world import World
 
 # Tables that a refused request may change: guesses, known callers and addresses, and the log of failed guesses; tokens
 # are compared separately. A server that runs also counts requests and play sessions in the background.
 COUNTED = ("play_sessions", "player_activity", "activity_minutes", "activity_periods", "activity_cohorts", "rollups")
-UNWATCHED = frozenset({"guesses", "known_callers", "known_addresses", "security_events", "tokens", *COUNTED})
+UNWATCHED = frozenset(
+    {"guesses", "known_callers", "known_addresses", "security_events", "tokens", *COUNTED, *FOLLOWING}
+)
 TOTALS = """
 SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
        (SELECT COALESCE(SUM(expires_at), 0) FROM servers), (SELECT COUNT(*) FROM idempotency_keys),

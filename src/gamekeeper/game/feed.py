@@ -85,6 +85,10 @@ class Feed:
             if not await self._wait_for_number(cursor + 1, began + patience):
                 return FeedPage([], cursor, epoch)
 
+    async def find_watermark(self) -> int:
+        """Return a change number up to which all changes are final; it covers every change acknowledged so far."""
+        return await self._find_current_cursor((await feed.read_state(self._store)).last)
+
     def stop(self) -> None:
         """Answer all waiting feed requests at once, for the shutdown."""
         self._stopping.set()

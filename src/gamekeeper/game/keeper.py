@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gamekeeper.game.changes import Changes
+from gamekeeper.game.economy import Economy
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.password_queues import PasswordQueues
@@ -24,3 +25,4 @@ class Keeper:
     lists: Lists
     failed_guesses: FailedGuesses
     key_file: KeyFile
+    economy: Economy

@@ -21,6 +21,7 @@ from gamekeeper.store import (
     approvals,
     clock,
     deliveries,
+    economy,
     gifts,
     invitations,
     keys,
@@ -163,6 +164,7 @@ async def _delete_batches(keeper: Keeper, delete: Work[int], rows: int, most: in
 
 async def trim(keeper: Keeper, before_ms: int) -> bool:
     """Delete one batch of the oldest audit log entries, and record their item totals. False: no entry is that old."""
+    await keeper.economy.catch_up()  # only changes that the economy has counted may be deleted
     decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
     done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
@@ -174,7 +176,10 @@ async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
     # a trim adds a change to the audit log itself: wait for a full batch, or for a day
     if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
-    upto = old.last
+    counted = await economy.read_state(tx)
+    upto = min(old.last, counted.seq if counted else 0)
+    if upto <= trimmed:
+        return Decision([], False)
     rows = await ledger.read_superseded(tx, trimmed, upto)
     sums: Counter[str] = Counter()
     for _, before, after in rows:

@@ -76,6 +76,7 @@ def _make_route_id(about: str, example: str, argument: str) -> PathParameter:
 
 PARAMETERS: Mapping[str, PathParameter] = {
     "variableId": _make_id_parameter("The variable's id in the catalogue.", samples.DRAGONS, "variable_id"),
+    "itemId": _make_id_parameter("The item's id in the catalogue.", samples.COIN, "item_id"),
     "serverVariableId": _make_id_parameter("The id of a variable of the server.", samples.DOUBLE_XP, "variable_id"),
     "guildVariableId": _make_route_id("The id of a variable of guilds.", samples.GUILD_FAME, "variable_id"),
     "bagId": _make_id_parameter("The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id"),

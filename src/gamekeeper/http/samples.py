@@ -270,3 +270,31 @@ ACTIVITY = wire.activity.ActivitySeries(
 RETENTION = wire.activity.Retention(
     "2025-12-03", "2026-01-31", [wire.activity.RetentionCohort("2026-01-20", Players=4, Day1=3, Day7=2, Day30=None)]
 )
+UP_TO = wire.economy.UpTo(4711, TIME, "2025-01-01T09:00:00.000Z", Complete=True)
+_COIN_FLOWS = (wire.economy.Sources(Game=1200, Staff=40), wire.economy.Sources(Game=300))
+ECONOMY_PAGE = wire.economy.EconomyPage(
+    1,
+    0,
+    5,
+    1,
+    "2026-01-25",
+    "2026-01-31",
+    UP_TO,
+    [wire.economy.EconomyItem(COIN, "Silver Mark", 93120, 61, *_COIN_FLOWS)],
+)
+ITEM_ECONOMY = wire.economy.ItemEconomy(
+    COIN, "Silver Mark", 93120, 61, UP_TO, [wire.economy.ItemDay("2026-01-31", 93120, 61, *_COIN_FLOWS)]
+)
+HOLDERS_PAGE = wire.economy.HoldersPage(
+    61, 0, 5, 1, Ranked=True, UpTo=UP_TO, Values=[wire.economy.Holder(1, PLAYER_ID, PLAYER, 4200)]
+)
+GIFTS_PAGE = wire.economy.GiftsPage(
+    1,
+    0,
+    5,
+    1,
+    "2026-01-25",
+    "2026-01-31",
+    UP_TO,
+    [wire.economy.GiftSum("staff", USER_ID, USER, None, COIN, "Silver Mark", 40, 0)],
+)

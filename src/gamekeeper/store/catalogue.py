@@ -184,6 +184,12 @@ async def find_variable(tx: Reading, variable_id: str) -> CatalogueVariable | No
     return CatalogueVariable(*row) if row else None
 
 
+async def find_id_by_name(tx: Reading, kind: str, name: str) -> str | None:
+    """Return the id of an item or a variable with exactly this name; of several, the lowest."""
+    row = await tx.one(SQL.item_named if kind == "items" else SQL.variable_named, name)
+    return row[0] if row else None
+
+
 async def has_items(tx: Reading) -> bool:
     return await tx.one(SQL.any_item) is not None
 

@@ -8,6 +8,12 @@ SELECT pg_advisory_xact_lock(hashtext('catalogue'), hashtext($1));
 -- name: item
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE id = $1;
 
+-- name: item_named
+SELECT id FROM items WHERE name = $1 ORDER BY id LIMIT 1;
+
+-- name: variable_named
+SELECT id FROM variables WHERE name = $1 ORDER BY id LIMIT 1;
+
 -- name: items_by_id
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items
 WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

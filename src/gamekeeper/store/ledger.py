@@ -2,7 +2,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.feed import NoEpoch
+from gamekeeper.store.feed import NoEpoch, read_state
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -75,6 +75,11 @@ async def read_trimmed(tx: Reading) -> int:
     if row is None:
         raise NoEpoch
     return row[0]
+
+
+async def read_trimmed_number(tx: Reading) -> int:
+    """Return the number up to which the audit log was trimmed, without blocking anything."""
+    return (await read_state(tx)).trimmed
 
 
 async def find_old(tx: Reading, after: int, before_ms: int, most: int) -> OldChanges:

@@ -17,6 +17,7 @@ from gamekeeper_client.call import Batch, Call
 from gamekeeper_client.commands import Commands
 from gamekeeper_client.connections import Connections
 from gamekeeper_client.credentials import Credentials
+from gamekeeper_client.economy import EconomyReports
 from gamekeeper_client.errors import GamekeeperError
 from gamekeeper_client.exchange import (
     Flow,
@@ -84,6 +85,7 @@ class _Client(
     Logs,
     Feed,
     History,
+    EconomyReports,
     Mails,
     Security,
     ActivityOperations,

@@ -1,0 +1,253 @@
+"""The economy: what came into being and ended per item, day and source, and who holds the most.
+
+    audit log ── final changes, in order ──► item_flows, item_gifts   sums, added
+    slots     ── sweep over all players ──► holdings                 what each player has as of the same change
+                                            item_totals, item_days   sums of holdings
+
+One transaction counts a batch of changes and stores the number of the last one in the same row that it has locked, so
+each change is counted once. Holdings follow the same changes. Their first count, and one after a bulk load, is a sweep
+over the players: it reads the slots and takes off what later changes, which are not counted yet, have done to them.
+No request that changes something waits for any of this. A read first counts the newest changes, up to a limit.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper import crash, log
+from gamekeeper.game import flows, holdings
+from gamekeeper.game.codec import Codec
+from gamekeeper.game.feed import Feed
+from gamekeeper.game.lookup import ZERO_GUID, parse_guid
+from gamekeeper.settings import BadSetting, variable
+from gamekeeper.store import catalogue, economy, ledger
+from gamekeeper.store import holdings as rows
+from gamekeeper.store.economy import EconomyState
+from gamekeeper.store.engine import DatabaseUnavailable, Reading, Store, Writing
+from gamekeeper.store.holdings import ITEM, VARIABLE, Holding, RankedList
+
+FOLLOW_SECONDS = 2.0
+# pause after a step, as a multiple of its duration: the job uses at most a third of the time
+REST_FACTOR = 2
+BATCH_CHANGES = 500  # changes counted per transaction: a few milliseconds
+BATCH_PLAYERS = 100  # players swept per transaction
+MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
+READ_STEPS = 8  # steps that a read takes before it answers
+MOST_RANKED = 20
+KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
+LAST_GUID = holdings.HIGHEST[1]
+NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]")
+NEGATIVE = "A player would have {} of item {} after change {}. All holdings are counted again."
+
+
+class RankedName(NamedTuple):
+    """An item or a variable that the setting `ranked` names."""
+
+    kind: str
+    name: str  # name in the catalogue, or id
+
+
+def parse_ranked(text: str) -> Sequence[RankedName]:
+    """Parse the setting `ranked`, such as `item:Gold, variable:Kills`."""
+    found: list[RankedName] = []
+    for each in filter(None, (part.strip() for part in text.split(","))):
+        kind, _, name = (part.strip() for part in each.partition(":"))
+        if kind not in KINDS or not name:
+            raise BadSetting(f"{variable('ranked')} has '{each}'; it must be item:NAME or variable:NAME, or an id.")
+        found.append(RankedName(kind, name))
+    if len(found) > MOST_RANKED:
+        raise BadSetting(f"{variable('ranked')} has {len(found)} names; it must have at most {MOST_RANKED}.")
+    return found
+
+
+class Economy:
+    def __init__(self, store: Store, codec: Codec, changes: Feed, ranked: Sequence[RankedName] = ()) -> None:
+        self._store = store
+        self._codec = codec
+        self._feed = changes
+        self._ranked = ranked
+
+    async def follow(self) -> None:
+        """Count all final changes, as a background job with pauses."""
+        if not await self._is_current():
+            await self._run(None, REST_FACTOR)
+
+    async def catch_up(self, most: int | None = None) -> None:
+        """Count all final changes now, or at most so many steps."""
+        await self._run(most, 0)
+
+    async def forget(self) -> None:
+        """Forget holdings, totals and rankings, so that they are counted again. Flows and gifts stay."""
+        await self._store.write(_clear)
+
+    async def refresh(self) -> EconomyState:
+        """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
+        if not await self._is_current():
+            with contextlib.suppress(DatabaseUnavailable):
+                await self.catch_up(READ_STEPS)
+        return await economy.read_state(self._store) or NOTHING_COUNTED
+
+    async def step(self, upto: int) -> bool:
+        """Count one batch in one transaction. False: everything up to this change is counted, or another does it."""
+        if await economy.read_state(self._store) is None:
+            await self._store.write(_begin)
+        wanted = await _find_ranked(self._store, self._ranked)
+        if await self._store.write(lambda tx: self._count_changes(tx, upto, wanted)):
+            return True
+        return await self._sweep()
+
+    async def _run(self, most: int | None, rest_factor: int) -> None:
+        """Take steps until nothing is left to count, or at most so many of them."""
+        upto, taken = await self._feed.find_watermark(), 0
+        while most is None or taken < most:
+            started = time.monotonic()
+            if not await self.step(upto):
+                return
+            taken += 1
+            if rest_factor:
+                await asyncio.sleep(rest_factor * (time.monotonic() - started))
+
+    async def _is_current(self) -> bool:
+        """Tell whether nothing is left to count; without a transaction that writes."""
+        state = await economy.read_state(self._store)
+        if state is None or state.swept is not None:
+            return False
+        lists = await rows.read_lists(self._store)
+        built = frozenset((each.kind, each.thing_id) for each in lists if each.built)
+        if built != await _find_ranked(self._store, self._ranked):
+            return False
+        return state.seq >= await ledger.read_last(self._store)
+
+    async def _count_changes(self, tx: Writing, upto: int, wanted: frozenset[tuple[str, str]]) -> bool:
+        state = await economy.lock_state(tx)
+        if state is None:
+            return False
+        lists = await rows.read_lists(tx)
+        if await holdings.choose_lists(tx, lists, wanted):
+            return True
+        state = await _choose_variables(tx, state, wanted)
+        some = flows.cut_at_midnight(await economy.read_changes(tx, state.seq, upto, BATCH_CHANGES))
+        if not some:
+            return state.swept is None and await holdings.build(tx, lists)
+        tally = flows.count(some, self._codec, _read_variables(state))
+        await economy.add_flows(tx, tally.list_flows(), tally.list_gifts())
+        crash.crash_at("rollup_flows")
+        swept = ZERO_GUID if tally.has_loads else state.swept
+        # after a bulk load all players are swept again, and until then holdings stay as they are
+        if not tally.has_loads and not await self._hold(tx, tally, lists, state.swept, some[-1].seq):
+            swept = ZERO_GUID
+        crash.crash_at("rollup_holdings")
+        if swept is None:
+            await economy.save_days(tx, flows.find_day(some[0].at), sorted(tally.list_items()))
+        await economy.set_state(tx, state._replace(seq=some[-1].seq, at=some[-1].at, swept=swept))
+        crash.crash_at("rollup_state")
+        return True
+
+    async def _hold(
+        self, tx: Writing, tally: flows.Tally, lists: Sequence[RankedList], swept: str | None, seq: int
+    ) -> bool:
+        """Apply changes to the holdings of players who are swept. False: the holdings contradict them."""
+        keys = [key for key in (*tally.gains, *tally.values) if swept is None or key.player_id <= swept]
+        before = await rows.read_held(tx, keys) if keys else {}
+        pairs: dict[Holding, tuple[int | None, int | None]] = {}
+        for key in keys:
+            held = before.get(key)
+            after = tally.values[key] if key.kind == VARIABLE else (held or 0) + tally.gains[key] or None
+            if key.kind == ITEM and after is not None and after < 0:
+                log.problem("economy", NEGATIVE.format(after, key.thing_id, seq))
+                return False
+            pairs[key] = (held, after)
+        await holdings.apply(tx, pairs, lists)
+        return True
+
+    async def _sweep(self) -> bool:
+        """Compare the holdings of the next players with their slots. False: all are swept, or changes wait."""
+        seen = await self._store.read(self._read_next_players)
+        if seen is None:
+            return False
+        state, last, actual = seen
+
+        async def save(tx: Writing) -> bool:
+            locked = await economy.lock_state(tx)
+            if locked is None or state.swept is None or locked != state:
+                return locked is not None
+            before = await rows.read_held_between(tx, state.swept, last)
+            pairs = {key: (before.get(key), actual.get(key)) for key in before.keys() | actual.keys()}
+            await holdings.apply(tx, pairs, await rows.read_lists(tx))
+            crash.crash_at("rollup_swept")
+            swept = None if last == LAST_GUID else last
+            if swept is None:  # from now on the totals are known at the end of each day
+                await economy.save_all_days(tx, flows.find_day(state.at or state.since))
+            await economy.set_state(tx, state._replace(swept=swept))
+            return True
+
+        return await self._store.write(save)
+
+    async def _read_next_players(self, tx: Reading) -> tuple[EconomyState, str, dict[Holding, int]] | None:
+        """Read what the next players had as of the last counted change: what they have, without later changes.
+
+        One snapshot has both their slots and all later changes that these include.
+        """
+        state = await economy.read_state(tx)
+        if state is None or state.swept is None:
+            return None
+        later = await economy.read_changes(tx, state.seq, 2**62, MOST_AHEAD)
+        if len(later) == MOST_AHEAD:
+            return None
+        players = await rows.read_players_after(tx, state.swept, BATCH_PLAYERS)
+        last = players[-1] if len(players) == BATCH_PLAYERS else LAST_GUID
+        variables = _read_variables(state)
+        found = await rows.sum_slots_between(tx, state.swept, last)
+        if variables:
+            found |= await rows.read_variables_between(tx, state.swept, last, sorted(variables))
+        for change in reversed(later):
+            if change.player_id and state.swept < change.player_id <= last:
+                self._take_off(found, change, variables)
+        return state, last, {key: quantity for key, quantity in found.items() if quantity or key.kind == VARIABLE}
+
+    def _take_off(self, found: dict[Holding, int], change: economy.CountedChange, variables: frozenset[str]) -> None:
+        for item_id, gain in flows.count_gains(change, self._codec).items():
+            key = Holding(change.player_id or "", ITEM, item_id)
+            found[key] = found.get(key, 0) - gain
+        if variables:
+            for key, value in flows.read_values_before(change, self._codec, variables).items():
+                if value is None:
+                    found.pop(key, None)
+                else:
+                    found[key] = value
+
+
+async def _clear(tx: Writing) -> None:
+    await economy.clear(tx, ZERO_GUID)
+
+
+async def _begin(tx: Writing) -> None:
+    await economy.begin(tx, ZERO_GUID)
+
+
+async def _choose_variables(tx: Writing, state: EconomyState, wanted: frozenset[tuple[str, str]]) -> EconomyState:
+    """If other variables are ranked than before, sweep all players again."""
+    chosen = sorted(thing_id for kind, thing_id in wanted if kind == VARIABLE)
+    if chosen == sorted(_read_variables(state)):
+        return state
+    state = state._replace(variables=msgspec.json.encode(chosen).decode(), swept=ZERO_GUID)
+    await economy.set_state(tx, state)
+    return state
+
+
+async def _find_ranked(tx: Reading, names: Sequence[RankedName]) -> frozenset[tuple[str, str]]:
+    """Return kind and id of the ranked items and variables. Names that the catalogue does not have are left out."""
+    found: set[tuple[str, str]] = set()
+    for kind, name in names:
+        thing_id = parse_guid(name) or await catalogue.find_id_by_name(tx, KINDS[kind], name)
+        if thing_id:
+            found.add((kind, thing_id))
+    return frozenset(found)
+
+
+def _read_variables(state: EconomyState) -> frozenset[str]:
+    return frozenset(msgspec.json.decode(state.variables, type=list[str]))

@@ -1,0 +1,181 @@
+"""Reports of the economy: items with their flows, one item day by day, holders, and who gave how much."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.game import flows, holdings
+from gamekeeper.game.economy import Economy
+from gamekeeper.game.holdings import HoldersPage
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
+from gamekeeper.store import catalogue, clock, economy
+from gamekeeper.store.economy import DayFlow, EconomyState, GiftSum, Giver, ItemTotal
+from gamekeeper.store.engine import Reading, Store
+from gamekeeper.store.holdings import ITEM
+
+USUAL_DAYS = 7  # days of a report, the present one included
+MOST_DAYS = 92  # days of a report about many items or givers
+MOST_ITEM_DAYS = 400  # days of a report about one item
+
+Sums = Mapping[str, tuple[int, int]]  # source → created, destroyed
+
+
+class Days(NamedTuple):
+    first: int  # days since 1970
+    last: int
+
+
+class EconomyItem(NamedTuple):
+    total: ItemTotal
+    sums: Sums
+
+
+class ItemsReport(NamedTuple):
+    state: EconomyState
+    days: Days
+    total: int
+    items: Sequence[EconomyItem]
+
+
+class DayReport(NamedTuple):
+    day: int
+    quantity: int | None  # at the end of the day; None: not known
+    holders: int | None
+    sums: Sums
+
+
+class ItemReport(NamedTuple):
+    state: EconomyState
+    total: ItemTotal
+    days: Sequence[DayReport]
+
+
+class HoldersReport(NamedTuple):
+    state: EconomyState
+    name: str | None
+    page: HoldersPage
+
+
+class NamedGift(NamedTuple):
+    gift: GiftSum
+    giver: Giver
+    item_name: str | None
+
+
+class GiftsReport(NamedTuple):
+    state: EconomyState
+    days: Days
+    total: int
+    gifts: Sequence[NamedGift]
+
+
+async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, most: int) -> Days:
+    """Return the UTC days of a range of times; without a start, the last seven."""
+    last = flows.find_day(await clock.now(tx) if last_ms is None else last_ms)
+    first = last - USUAL_DAYS + 1 if first_ms is None else flows.find_day(first_ms)
+    if last - first >= most:
+        raise BadField(field="from", problem=f"must be less than {most} days before the end")
+    return Days(first, max(last, first - 1))
+
+
+async def report_items(store: Store, counted: Economy, days: Days, limit: int, offset: int) -> ItemsReport:
+    """Report a page of all items that players ever had, by name, with their flows in a range of days."""
+    await counted.refresh()
+
+    async def read(tx: Reading) -> ItemsReport:
+        totals = await economy.read_items(tx, limit, offset)
+        sums = await economy.sum_flows(tx, [each.item_id for each in totals], *days)
+        items = [EconomyItem(each, _to_sums(sums.get(each.item_id, ()))) for each in totals]
+        return ItemsReport(await _read_state(tx), days, await economy.count_items(tx), items)
+
+    return await store.read(read)
+
+
+async def report_item(store: Store, counted: Economy, item_id: str, days: Days) -> ItemReport:
+    """Report an item day by day."""
+    await counted.refresh()
+
+    async def read(tx: Reading) -> ItemReport:
+        total = await _require_item(tx, item_id)
+        moved: dict[int, list[DayFlow]] = {}
+        for flow in await economy.read_flows(tx, item_id, *days):
+            moved.setdefault(flow.day, []).append(flow)
+        known = {each.day: each for each in await economy.read_days(tx, item_id, *days)}
+        return ItemReport(await _read_state(tx), total, list(_list_days(days, moved, known)))
+
+    return await store.read(read)
+
+
+async def report_holders(
+    store: Store, counted: Economy, kind: str, thing_id: str, limit: int, offset: int
+) -> HoldersReport:
+    """Report a page of who has the most of an item, or the highest value of a variable."""
+    await counted.refresh()
+
+    async def read(tx: Reading) -> HoldersReport:
+        name = (await _require_item(tx, thing_id)).name if kind == ITEM else await _require_variable(tx, thing_id)
+        page = await holdings.load_page(tx, kind, thing_id, offset, limit)
+        return HoldersReport(await _read_state(tx), name, page or HoldersPage(0, False, ()))
+
+    return await store.read(read)
+
+
+async def report_gifts(
+    store: Store, counted: Economy, item_id: str | None, days: Days, limit: int, offset: int
+) -> GiftsReport:
+    """Report who gave and took how much of which item in a range of days, most first."""
+    await counted.refresh()
+
+    async def read(tx: Reading) -> GiftsReport:
+        total, gifts = await economy.read_gifts(tx, item_id, *days, limit, offset)
+        givers = await economy.find_givers(tx, {each.giver_id for each in gifts})
+        names = await economy.find_item_names(tx, {each.item_id for each in gifts})
+        named = [NamedGift(each, givers[each.giver_id], names.get(each.item_id)) for each in gifts]
+        return GiftsReport(await _read_state(tx), days, total, named)
+
+    return await store.read(read)
+
+
+def is_command_line(giver: Giver) -> bool:
+    return giver.id == ZERO_GUID
+
+
+async def _read_state(tx: Reading) -> EconomyState:
+    return await economy.read_state(tx) or EconomyState(0, 0, 0, ZERO_GUID, "[]")
+
+
+async def _require_item(tx: Reading, item_id: str) -> ItemTotal:
+    found = await economy.find_item(tx, item_id)
+    if found is None:
+        raise NoSuchItem
+    return found
+
+
+async def _require_variable(tx: Reading, variable_id: str) -> str | None:
+    found = await catalogue.find_variable(tx, variable_id)
+    if found is None:
+        raise NoSuchVariable
+    return found.name
+
+
+def _to_sums(rows: Iterable[DayFlow]) -> Sums:
+    return {each.source: (each.created, each.destroyed) for each in rows}
+
+
+def _list_days(
+    days: Days, moved: Mapping[int, Sequence[DayFlow]], known: Mapping[int, economy.ItemDay]
+) -> Iterable[DayReport]:
+    """List all days of a range. Where no total is stored, the flows lead to it from the nearest one."""
+    before = min(known, default=None)
+    quantity = holders = None
+    if before is not None:
+        quantity, holders = known[before].quantity, known[before].holders if before < days.first else None
+        for day in range(days.first, before + 1):
+            quantity -= sum(each.created - each.destroyed for each in moved.get(day, ()))
+    for day in range(days.first, days.last + 1):
+        own = moved.get(day, ())
+        if day in known:
+            quantity, holders = known[day].quantity, known[day].holders
+        elif quantity is not None:
+            quantity += sum(each.created - each.destroyed for each in own)
+        yield DayReport(day, quantity, holders, _to_sums(own))

@@ -1,0 +1,119 @@
+"""What changes of the audit log mean for the economy: flows of items by source, gifts, and what each player has.
+
+A flow is the difference of an item within one change. So a move between slots is none; a trade that a game reports is
+two changes, and counts as destroyed with one player and created with the other.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gamekeeper.game.codec import ChangeSide, Codec
+from gamekeeper.game.effects import PlayersLoaded
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store.economy import CountedChange, Flow, Gift
+from gamekeeper.store.holdings import ITEM, VARIABLE, Holding
+
+GAME, KEY, STAFF, UNDO, IMPORT = "game", "key", "staff", "undo", "import"
+SOURCES = (GAME, KEY, STAFF, UNDO, IMPORT)
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(slots=True)
+class Tally:
+    """The sums of a batch of changes."""
+
+    created: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])  # item, day, source
+    destroyed: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])
+    # day, giver, item, source
+    given: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
+    taken: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
+    gains: Counter[Holding] = field(default_factory=Counter[Holding])  # items that players got or, if negative, lost
+    values: dict[Holding, int | None] = field(default_factory=dict[Holding, int | None])  # new values of variables
+    has_loads: bool = False  # there is a bulk load: it does not say which player has what
+
+    def list_flows(self) -> list[Flow]:
+        keys = sorted(self.created.keys() | self.destroyed.keys())
+        return [Flow(*key, self.created[key], self.destroyed[key]) for key in keys]
+
+    def list_gifts(self) -> list[Gift]:
+        keys = sorted(self.given.keys() | self.taken.keys())
+        return [Gift(*key, self.given[key], self.taken[key]) for key in keys]
+
+    def list_items(self) -> set[str]:
+        return {key[0] for key in self.created.keys() | self.destroyed.keys()}
+
+
+def find_source(change: CountedChange) -> str:
+    """Return where a change comes from. An undo counts as such, whoever asked for it."""
+    if change.undoes is not None:
+        return UNDO
+    if change.over_link:
+        return GAME
+    if change.kind == PlayersLoaded.kind:
+        return IMPORT
+    return KEY if change.is_key else STAFF
+
+
+def find_day(at: int) -> int:
+    """Return the UTC day of a time in ms, as days since 1970."""
+    return at // DAY_MS
+
+
+def cut_at_midnight(changes: Sequence[CountedChange]) -> Sequence[CountedChange]:
+    """Return the first changes that are of one UTC day: the totals at the end of each day are stored."""
+    for place, change in enumerate(changes):
+        if find_day(change.at) != find_day(changes[0].at):
+            return changes[:place]
+    return changes
+
+
+def count(changes: Iterable[CountedChange], codec: Codec, variables: frozenset[str]) -> Tally:
+    """Add up changes: the flows of their items, and the new values of these variables."""
+    tally = Tally()
+    for change in changes:
+        if change.before is None and change.after is None:
+            continue
+        _count_items(tally, change, codec)
+        if variables and change.player_id:
+            tally.values.update(read_values(change, codec, variables))
+    return tally
+
+
+def read_values(change: CountedChange, codec: Codec, variables: frozenset[str]) -> dict[Holding, int | None]:
+    """Return the values that a change gives to these variables of its player; None: the variable has no value."""
+    if not change.player_id:
+        return {}
+    before, after = (codec.decode_side(side) if side else ChangeSide() for side in (change.before, change.after))
+    found: dict[str, int | bool | None] = {**dict.fromkeys(before.variables), **after.variables}
+    return {
+        Holding(change.player_id, VARIABLE, each): None if value is None else int(value)
+        for each, value in found.items()
+        if each in variables
+    }
+
+
+def read_values_before(change: CountedChange, codec: Codec, variables: frozenset[str]) -> dict[Holding, int | None]:
+    """Return the values of these variables before a change."""
+    return read_values(change._replace(before=change.after, after=change.before), codec, variables)
+
+
+def count_gains(change: CountedChange, codec: Codec) -> Counter[str]:
+    """Return how much of each item a change adds or, if negative, removes."""
+    found: Counter[str] = Counter(codec.count_items(change.after))
+    found.subtract(codec.count_items(change.before))
+    return found
+
+
+def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
+    day, source = find_day(change.at), find_source(change)
+    tally.has_loads = tally.has_loads or change.kind == PlayersLoaded.kind
+    for item_id, gain in count_gains(change, codec).items():
+        if gain == 0:
+            continue
+        (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
+        if source in (KEY, STAFF):
+            giver = (change.token_id if source == KEY else change.actor_id) or ZERO_GUID
+            (tally.given if gain > 0 else tally.taken)[day, giver, item_id, source] += abs(gain)
+        if change.player_id:
+            tally.gains[Holding(change.player_id, ITEM, item_id)] += gain

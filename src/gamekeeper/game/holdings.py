@@ -1,0 +1,132 @@
+"""What players have of each item and ranked variable, and buckets that find any page of the holders.
+
+Only one transaction at a time changes them, under the lock of the economy's row. So the counts of buckets are rows of
+the database, and a process keeps nothing in memory. A page adds up the buckets of its list (about 1,200 for 5 million
+holders) and skips at most one bucket of rows.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store import economy, holdings
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.holdings import ITEM, VARIABLE, Bucket, BucketStep, Holder, Holding, RankedList
+
+BUCKET_ROWS = 4096  # rows in a new bucket: about as many as buckets of a list cost less to skip than to add up
+BUILT_BUCKETS = 8  # buckets that one transaction counts of a new list
+LOWEST = (-(2**63), ZERO_GUID)  # a key before every key
+HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+MOST_UNRANKED = 100  # holders that are found of an item that is not ranked
+
+Quantity = int | None  # None: the player does not have it
+
+
+class HoldersPage(NamedTuple):
+    total: int
+    is_ranked: bool  # False: only the first 100 are found
+    holders: Sequence[Holder]
+
+
+async def apply(
+    tx: Writing, changes: Mapping[Holding, tuple[Quantity, Quantity]], lists: Iterable[RankedList]
+) -> set[str]:
+    """Store quantities (before, after) of holdings, and update totals and buckets. Return the items that changed."""
+    changed = {key: pair for key, pair in changes.items() if pair[0] != pair[1]}
+    held = {key: after for key, (_, after) in changed.items() if after is not None}
+    await holdings.save(tx, held, [key for key in changed if key not in held])
+    quantities: Counter[str] = Counter()
+    holders: Counter[str] = Counter()
+    for key, (before, after) in changed.items():
+        if key.kind == ITEM:
+            quantities[key.thing_id] += (after or 0) - (before or 0)
+            holders[key.thing_id] += (after is not None) - (before is not None)
+    await economy.add_totals(tx, [(item, quantities[item], holders[item]) for item in sorted(quantities)])
+    await _count_in_buckets(tx, changed, {(each.kind, each.thing_id): each for each in lists})
+    return set(quantities)
+
+
+async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
+    """Count the next buckets of one list that is not counted yet. False: all are."""
+    waiting = next((each for each in lists if not each.built), None)
+    if waiting is None:
+        return False
+    for _ in range(BUILT_BUCKETS):
+        following = await holdings.find_key(tx, waiting, BUCKET_ROWS)
+        entries = BUCKET_ROWS if following else await holdings.count_from(tx, waiting, BUCKET_ROWS)
+        start = Bucket(waiting.kind, waiting.thing_id, waiting.quantity, waiting.player_id, entries)
+        await holdings.save_buckets(tx, [start])
+        quantity, player_id = following or (waiting.quantity, waiting.player_id)
+        waiting = waiting._replace(quantity=quantity, player_id=player_id, built=following is None)
+        if waiting.built:
+            break
+    await holdings.move_list(tx, waiting)
+    return True
+
+
+async def choose_lists(tx: Writing, lists: Sequence[RankedList], wanted: Iterable[tuple[str, str]]) -> bool:
+    """Start the lists that are wanted and missing, and delete the others. False: nothing was to do."""
+    present, chosen = {(each.kind, each.thing_id) for each in lists}, set(wanted)
+    for kind, thing_id in sorted(chosen - present):
+        await holdings.add_list(tx, kind, thing_id, *LOWEST)
+    for kind, thing_id in sorted(present - chosen):
+        await holdings.delete_list(tx, kind, thing_id)
+    return chosen != present
+
+
+async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: int) -> HoldersPage | None:
+    """Load a page of the holders of an item or a variable, most first. None: the variable is not ranked."""
+    found = await holdings.find_list(tx, kind, thing_id)
+    if found is None or not found.built:
+        return None if kind == VARIABLE and found is None else await _load_first(tx, kind, thing_id, offset, limit)
+    total = await holdings.count_entries(tx, kind, thing_id)
+    place = await holdings.locate(tx, kind, thing_id, offset)
+    if place is None:
+        return HoldersPage(total, True, ())
+    quantity, player_id, above = place
+    below = HIGHEST if quantity is None or player_id is None else (quantity, player_id)
+    return HoldersPage(total, True, await holdings.read_page(tx, kind, thing_id, below, limit, offset - above))
+
+
+async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit: int) -> HoldersPage:
+    """Load a page of the first 100 holders."""
+    most = max(min(limit, MOST_UNRANKED - offset), 0)
+    rows = await holdings.read_page(tx, kind, thing_id, HIGHEST, most, offset) if most else []
+    item = await economy.find_item(tx, thing_id) if kind == ITEM else None
+    return HoldersPage(item.holders if item else 0, False, rows)
+
+
+async def _count_in_buckets(
+    tx: Writing, changed: Mapping[Holding, tuple[Quantity, Quantity]], lists: Mapping[tuple[str, str], RankedList]
+) -> None:
+    steps: list[BucketStep] = []
+    for key, pair in changed.items():
+        ranked = lists.get((key.kind, key.thing_id))
+        for quantity, step in zip(pair, (-1, 1), strict=True):
+            if ranked and quantity is not None and ranked.has_bucket_for(quantity, key.player_id):
+                steps.append(BucketStep(key.kind, key.thing_id, quantity, key.player_id, step))
+    if not steps:
+        return
+    sums: Counter[Bucket] = Counter()
+    for bucket, each in zip(await holdings.find_buckets(tx, steps), steps, strict=True):
+        sums[bucket] += each.step
+    buckets = [each._replace(entries=each.entries + step) for each, step in sums.items() if step]
+    kept = [each for each in buckets if each.entries or (each.quantity, each.player_id) == LOWEST]
+    for bucket in kept:
+        await _split(tx, bucket)
+    if kept:
+        await holdings.save_buckets(tx, [each for each in kept if each.entries < 2 * BUCKET_ROWS])
+    for bucket in set(buckets) - set(kept):
+        await holdings.delete_bucket(tx, bucket)
+
+
+async def _split(tx: Writing, bucket: Bucket) -> None:
+    """Split a bucket that has twice the rows of a new one."""
+    while bucket.entries >= 2 * BUCKET_ROWS:
+        middle = await holdings.find_key(tx, bucket, BUCKET_ROWS)
+        if middle is None:
+            return
+        following = Bucket(bucket.kind, bucket.thing_id, *middle, bucket.entries - BUCKET_ROWS)
+        await holdings.save_buckets(tx, [bucket._replace(entries=BUCKET_ROWS), following])
+        bucket = following

@@ -1,0 +1,215 @@
+"""Sums of the economy: what came into being and ended per item, UTC day and source, and who gave it."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("economy")
+
+
+class EconomyState(NamedTuple):
+    seq: int  # changes of the audit log up to this number are counted
+    at: int  # time of the newest counted change, in ms since 1970; 0: none
+    since: int  # all changes from this time on are counted
+    swept: str | None  # holdings are counted for players up to this id; None: for all
+    variables: str  # JSON list of the variables whose values are in holdings
+
+
+class CountedChange(NamedTuple):
+    """A change of the audit log with the fields that the economy needs."""
+
+    seq: int
+    at: int
+    kind: str
+    actor_id: str | None
+    token_id: str | None
+    is_key: bool  # the token is an API key
+    over_link: bool
+    player_id: str | None
+    before: bytes | str | None
+    after: bytes | str | None
+    undoes: int | None
+
+
+class Flow(NamedTuple):
+    item_id: str
+    day: int
+    source: str
+    created: int
+    destroyed: int
+
+
+class Gift(NamedTuple):
+    day: int
+    giver_id: str
+    item_id: str
+    source: str
+    given: int
+    taken: int
+
+
+class ItemTotal(NamedTuple):
+    item_id: str
+    name: str | None  # None: not in the catalogue
+    quantity: int
+    holders: int
+
+
+class ItemDay(NamedTuple):
+    day: int
+    quantity: int
+    holders: int
+
+
+class DayFlow(NamedTuple):
+    day: int
+    source: str
+    created: int
+    destroyed: int
+
+
+class GiftSum(NamedTuple):
+    giver_id: str
+    source: str
+    item_id: str
+    given: int
+    taken: int
+
+
+class Giver(NamedTuple):
+    id: str
+    name: str | None  # None: a deleted account
+    is_key: bool
+    owner: str | None  # name of a key's account
+
+
+async def begin(tx: Writing, first: str) -> None:
+    """Insert the one row of a new economy, unless it exists; `first` sorts before every player's id."""
+    await tx.returning(SQL.begin, first)
+
+
+async def read_state(tx: Reading) -> EconomyState | None:
+    row = await tx.one(SQL.state)
+    return EconomyState(*row) if row else None
+
+
+async def lock_state(tx: Reading) -> EconomyState | None:
+    """Lock the economy until the transaction ends. None: another instance counts, or nothing was counted yet."""
+    row = await tx.one(SQL.lock)
+    return EconomyState(*row) if row else None
+
+
+async def set_state(tx: Writing, state: EconomyState) -> None:
+    await tx.returning(SQL.set_state, state.seq, state.at, state.swept, state.variables)
+
+
+async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[CountedChange]:
+    found = [CountedChange(*row) for row in await tx.all(SQL.changes, after, upto, limit)]
+    return [each._replace(is_key=bool(each.is_key), over_link=bool(each.over_link)) for each in found]
+
+
+async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[Gift]) -> None:
+    """Add quantities to the sums of flows and gifts; each key must be there only once."""
+    if flows:
+        await tx.returning(SQL.add_flows, as_table(each._asdict() for each in flows))
+    if gifts:
+        await tx.returning(SQL.add_gifts, as_table(each._asdict() for each in gifts))
+
+
+async def add_totals(tx: Writing, totals: Iterable[tuple[str, int, int]]) -> None:
+    """Add quantity and holders to the totals of items."""
+    rows = [{"item_id": item_id, "quantity": quantity, "holders": holders} for item_id, quantity, holders in totals]
+    if rows:
+        await tx.returning(SQL.add_totals, as_table(rows))
+
+
+async def save_days(tx: Writing, day: int, item_ids: Iterable[str]) -> None:
+    """Store the present totals of these items as those of a day."""
+    await tx.returning(SQL.save_days, day, _to_ids(item_ids))
+
+
+async def save_all_days(tx: Writing, day: int) -> None:
+    """Store the present totals of all items as those of a day."""
+    await tx.returning(SQL.save_all_days, day)
+
+
+async def read_items(tx: Reading, limit: int, offset: int) -> list[ItemTotal]:
+    return [ItemTotal(*row) for row in await tx.all(SQL.items, limit, offset)]
+
+
+async def count_items(tx: Reading) -> int:
+    return _to_number(await tx.one(SQL.count_items))
+
+
+async def find_item(tx: Reading, item_id: str) -> ItemTotal | None:
+    """Return the total of an item that is in the catalogue, or that a player ever had."""
+    row = await tx.one(SQL.item, item_id)
+    return ItemTotal(*row) if row else None
+
+
+async def sum_flows(tx: Reading, item_ids: Iterable[str], first: int, last: int) -> dict[str, list[DayFlow]]:
+    """Return for each item its flows by source, summed over a range of days; `day` is the first one."""
+    found: dict[str, list[DayFlow]] = {}
+    for item_id, source, created, destroyed in await tx.all(SQL.flows_of_items, _to_ids(item_ids), first, last):
+        found.setdefault(item_id, []).append(DayFlow(first, source, created, destroyed))
+    return found
+
+
+async def read_flows(tx: Reading, item_id: str, first: int, last: int) -> list[DayFlow]:
+    """Read the flows of an item in a range of days."""
+    return [DayFlow(*row) for row in await tx.all(SQL.flows_of_item, item_id, first, last)]
+
+
+async def read_days(tx: Reading, item_id: str, first: int, last: int) -> list[ItemDay]:
+    """Read the totals of an item at the end of the days on which it changed, with the last day before the range."""
+    return [ItemDay(*row) for row in await tx.all(SQL.days_of_item, item_id, first, last)]
+
+
+async def read_gifts(
+    tx: Reading, item_id: str | None, first: int, last: int, limit: int, offset: int
+) -> tuple[int, list[GiftSum]]:
+    """Read a page of who gave how much in a range of days, most first, and the number of all rows."""
+    if item_id is None:
+        total = await tx.one(SQL.count_gifts, first, last)
+        rows = await tx.all(SQL.gifts, first, last, limit, offset)
+    else:
+        total = await tx.one(SQL.count_gifts_of_item, item_id, first, last)
+        rows = await tx.all(SQL.gifts_of_item, item_id, first, last, limit, offset)
+    return _to_number(total), [GiftSum(*row) for row in rows]
+
+
+async def read_totals(tx: Reading) -> dict[str, tuple[int, int]]:
+    """Return quantity and holders of every item."""
+    return {row[0]: (row[1], row[2]) for row in await tx.all(SQL.totals)}
+
+
+async def read_all_flows(tx: Reading) -> list[Flow]:
+    """Read the flows of all items, for the doctor."""
+    return [Flow(*row) for row in await tx.all(SQL.all_flows)]
+
+
+async def clear(tx: Writing, first: str) -> None:
+    """Forget holdings, totals and rankings, so that they are counted again. Flows and gifts stay."""
+    for statement in (SQL.clear_holdings, SQL.clear_totals, SQL.clear_buckets, SQL.clear_lists):
+        await tx.returning(statement)
+    await tx.returning(SQL.sweep_again, first)
+
+
+async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:
+    found = [Giver(*row) for row in await tx.all(SQL.giver_names, _to_ids(ids))]
+    return {each.id: each._replace(is_key=bool(each.is_key)) for each in found}
+
+
+async def find_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
+    return {row[0]: row[1] for row in await tx.all(SQL.item_names, _to_ids(ids))}
+
+
+def _to_ids(ids: Iterable[str]) -> str:
+    return as_table({"id": each} for each in ids)
+
+
+def _to_number(row: Row | None) -> int:
+    return row[0] if row else 0

@@ -1,0 +1,144 @@
+-- A new economy starts after the trimmed part of the audit log, of which only the newest changes of each player are left.
+-- name: begin
+INSERT INTO economy (one, seq, at, since, swept, variables)
+SELECT 1, e.trimmed, 0,
+       COALESCE((SELECT l.at FROM ledger l WHERE l.seq > e.trimmed ORDER BY l.seq LIMIT 1), {now}), CAST($1 AS {guid}), '[]'
+FROM epoch e WHERE {true}
+ON CONFLICT (one) DO NOTHING;
+
+-- name: state
+SELECT seq, at, since, swept, variables FROM economy;
+
+-- No row: another instance counts just now.
+-- name: lock (sqlite)
+SELECT seq, at, since, swept, variables FROM economy;
+
+-- name: lock (postgres)
+SELECT seq, at, since, swept, variables FROM economy FOR UPDATE SKIP LOCKED;
+
+-- name: set_state
+UPDATE economy SET seq = $1, at = $2, swept = $3, variables = $4;
+
+-- Changes that may move items or variables. What a game publishes may have fields like those of a slot, and a trim has the
+-- sums of changes that are counted already: so both come without their sides.
+-- name: changes
+SELECT l.seq, l.at, l.kind, l.actor_id, l.token_id, EXISTS (SELECT 1 FROM api_keys k WHERE k.id = l.token_id), l.over_link,
+       l.player_id, CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.before END,
+       CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.after END, l.undoes
+FROM masked_ledger l WHERE l.seq > $1 AND l.seq <= $2 ORDER BY l.seq LIMIT $3;
+
+-- name: add_flows
+INSERT INTO item_flows (item_id, day, source, created, destroyed)
+SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'day' AS {long}), value->>'source',
+       CAST(value->>'created' AS {long}), CAST(value->>'destroyed' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (item_id, day, source) DO UPDATE
+SET created = item_flows.created + excluded.created, destroyed = item_flows.destroyed + excluded.destroyed;
+
+-- name: add_gifts
+INSERT INTO item_gifts (day, giver_id, item_id, source, given, taken)
+SELECT CAST(value->>'day' AS {long}), CAST(value->>'giver_id' AS {guid}), CAST(value->>'item_id' AS {guid}),
+       value->>'source', CAST(value->>'given' AS {long}), CAST(value->>'taken' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (day, giver_id, item_id) DO UPDATE
+SET given = item_gifts.given + excluded.given, taken = item_gifts.taken + excluded.taken;
+
+-- name: add_totals
+INSERT INTO item_totals (item_id, quantity, holders)
+SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'quantity' AS {long}), CAST(value->>'holders' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (item_id) DO UPDATE
+SET quantity = item_totals.quantity + excluded.quantity, holders = item_totals.holders + excluded.holders;
+
+-- name: save_days
+INSERT INTO item_days (item_id, day, quantity, holders)
+SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders
+FROM item_totals t WHERE t.item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
+ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+
+-- name: save_all_days
+INSERT INTO item_days (item_id, day, quantity, holders)
+SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders FROM item_totals t WHERE {true}
+ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+
+-- The catalogue of a game bounds the number of items.
+-- name: items
+SELECT t.item_id, i.name, t.quantity, t.holders
+FROM item_totals t LEFT JOIN items i ON i.id = t.item_id
+ORDER BY i.name IS NULL, i.name, t.item_id LIMIT $1 OFFSET $2;
+
+-- name: count_items
+SELECT COUNT(*) FROM item_totals;
+
+-- name: item
+SELECT g.id, i.name, COALESCE(t.quantity, 0), COALESCE(t.holders, 0)
+FROM (SELECT CAST($1 AS {guid}) AS id) AS g
+LEFT JOIN items i ON i.id = g.id LEFT JOIN item_totals t ON t.item_id = g.id
+WHERE i.id IS NOT NULL OR t.item_id IS NOT NULL;
+
+-- name: flows_of_items
+SELECT f.item_id, f.source, CAST(SUM(f.created) AS {long}), CAST(SUM(f.destroyed) AS {long})
+FROM json_each($1) AS given JOIN item_flows f ON f.item_id = CAST(given.value->>'id' AS {guid})
+WHERE f.day >= $2 AND f.day <= $3 GROUP BY f.item_id, f.source;
+
+-- name: flows_of_item
+SELECT day, source, created, destroyed FROM item_flows
+WHERE item_id = $1 AND day >= $2 AND day <= $3 ORDER BY day, source;
+
+-- The days of a range, and the last day before it.
+-- name: days_of_item
+SELECT day, quantity, holders FROM item_days
+WHERE item_id = $1
+  AND day >= COALESCE((SELECT MAX(e.day) FROM item_days e WHERE e.item_id = $1 AND e.day <= $2), $2) AND day <= $3
+ORDER BY day;
+
+-- name: gifts
+SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
+FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
+GROUP BY g.giver_id, g.source, g.item_id
+ORDER BY given DESC, taken DESC, g.giver_id, g.item_id LIMIT $3 OFFSET $4;
+
+-- name: count_gifts
+SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
+                      GROUP BY g.giver_id, g.source, g.item_id) AS found;
+
+-- name: gifts_of_item
+SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
+FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
+GROUP BY g.giver_id, g.source, g.item_id
+ORDER BY given DESC, taken DESC, g.giver_id LIMIT $4 OFFSET $5;
+
+-- name: count_gifts_of_item
+SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
+                      GROUP BY g.giver_id, g.source) AS found;
+
+-- Subqueries and not joins, so that PostgreSQL looks up each giver.
+-- name: giver_names
+SELECT g.id, COALESCE((SELECT u.name FROM users u WHERE u.id = g.id), (SELECT k.name FROM api_keys k WHERE k.id = g.id)),
+       EXISTS (SELECT 1 FROM api_keys k WHERE k.id = g.id),
+       (SELECT u.name FROM users u WHERE u.id = (SELECT k.user_id FROM api_keys k WHERE k.id = g.id))
+FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_each($1)) AS g;
+
+-- name: item_names
+SELECT i.id, i.name FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_each($1)) AS g JOIN items i ON i.id = g.id;
+
+-- name: totals
+SELECT item_id, quantity, holders FROM item_totals;
+
+-- name: all_flows
+SELECT item_id, day, source, created, destroyed FROM item_flows;
+
+-- name: clear_holdings
+DELETE FROM holdings;
+
+-- name: clear_totals
+DELETE FROM item_totals;
+
+-- name: clear_buckets
+DELETE FROM ranked_buckets;
+
+-- name: clear_lists
+DELETE FROM ranked_lists;
+
+-- name: sweep_again
+UPDATE economy SET swept = CAST($1 AS {guid});

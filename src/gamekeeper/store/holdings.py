@@ -1,0 +1,171 @@
+"""What each player has of each item, and the values of ranked variables; buckets that find any page of the holders."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("holdings")
+ITEM, VARIABLE = "item", "variable"
+
+
+class Holding(NamedTuple):
+    """The key of a holding: a player, and an item or a variable."""
+
+    player_id: str
+    kind: str
+    thing_id: str
+
+
+class RankedList(NamedTuple):
+    kind: str
+    thing_id: str
+    quantity: int  # cursor of a list that is being counted: keys before it are in buckets
+    player_id: str
+    built: bool
+
+    def has_bucket_for(self, quantity: int, player_id: str) -> bool:
+        return self.built or (quantity, player_id) < (self.quantity, self.player_id)
+
+
+class Bucket(NamedTuple):
+    kind: str
+    thing_id: str
+    quantity: int  # first key: quantity and player
+    player_id: str
+    entries: int
+
+
+class BucketStep(NamedTuple):
+    kind: str
+    thing_id: str
+    quantity: int
+    player_id: str
+    step: int
+
+
+class Holder(NamedTuple):
+    player_id: str
+    name: str | None  # None: deleted, and not counted yet
+    quantity: int
+
+
+async def read_held(tx: Reading, keys: Iterable[Holding]) -> dict[Holding, int]:
+    rows = await tx.all(SQL.held, as_table(each._asdict() for each in keys))
+    return {Holding(*row[:3]): row[3] for row in rows}
+
+
+async def read_held_between(tx: Reading, after: str, upto: str) -> dict[Holding, int]:
+    """Read all holdings of the players after one id, up to another."""
+    return {Holding(*row[:3]): row[3] for row in await tx.all(SQL.held_between, after, upto)}
+
+
+async def save(tx: Writing, held: Mapping[Holding, int], gone: Iterable[Holding]) -> None:
+    if held:
+        rows = ({**key._asdict(), "quantity": quantity} for key, quantity in held.items())
+        await tx.returning(SQL.save, as_table(rows))
+    lost = [each._asdict() for each in gone]
+    if lost:
+        await tx.returning(SQL.delete, as_table(lost))
+
+
+async def read_players_after(tx: Reading, after: str, limit: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.players_after, after, limit)]
+
+
+async def sum_slots_between(tx: Reading, after: str, upto: str) -> dict[Holding, int]:
+    """Add up the slots of the players after one id, up to another."""
+    rows = await tx.all(SQL.items_between, after, upto)
+    return {Holding(player, ITEM, item): quantity for player, item, quantity in rows}
+
+
+async def read_variables_between(tx: Reading, after: str, upto: str, ids: Iterable[str]) -> dict[Holding, int]:
+    rows = await tx.all(SQL.variables_between, after, upto, as_table({"id": each} for each in ids))
+    return {Holding(player, VARIABLE, variable): value for player, variable, value in rows}
+
+
+async def read_lists(tx: Reading) -> list[RankedList]:
+    return [RankedList(*row[:4], built=bool(row[4])) for row in await tx.all(SQL.lists)]
+
+
+async def find_list(tx: Reading, kind: str, thing_id: str) -> RankedList | None:
+    row = await tx.one(SQL.list, kind, thing_id)
+    return RankedList(*row[:4], built=bool(row[4])) if row else None
+
+
+async def add_list(tx: Writing, kind: str, thing_id: str, quantity: int, player_id: str) -> None:
+    """Start to count a list, from its lowest key on."""
+    await tx.returning(SQL.add_list, kind, thing_id, quantity, player_id)
+
+
+async def move_list(tx: Writing, counted: RankedList) -> None:
+    await tx.returning(SQL.move_list, *counted)
+
+
+async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
+    await tx.returning(SQL.delete_list, kind, thing_id)
+    await tx.returning(SQL.delete_buckets, kind, thing_id)
+
+
+async def find_key(tx: Reading, start: Bucket | RankedList, offset: int) -> tuple[int, str] | None:
+    """Return the key that is `offset` rows after the start of a bucket."""
+    row = await tx.one(SQL.key_at, start.kind, start.thing_id, start.quantity, start.player_id, offset)
+    return (row[0], row[1]) if row else None
+
+
+async def count_from(tx: Reading, start: RankedList, most: int) -> int:
+    row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
+    return row[0] if row else 0
+
+
+async def find_buckets(tx: Reading, steps: Sequence[BucketStep]) -> list[Bucket]:
+    """Return the bucket that each step belongs to."""
+    rows = await tx.all(SQL.find_buckets, as_table({**each._asdict(), "place": n} for n, each in enumerate(steps)))
+    found = {row[0]: row[1:] for row in rows}
+    return [Bucket(each.kind, each.thing_id, *found[place]) for place, each in enumerate(steps)]
+
+
+async def save_buckets(tx: Writing, buckets: Iterable[Bucket]) -> None:
+    await tx.returning(SQL.save_buckets, as_table(each._asdict() for each in buckets))
+
+
+async def delete_bucket(tx: Writing, bucket: Bucket) -> None:
+    """Delete an empty bucket: its keys then belong to the one before."""
+    await tx.returning(SQL.delete_bucket, *bucket[:-1])
+
+
+async def count_entries(tx: Reading, kind: str, thing_id: str) -> int:
+    row = await tx.one(SQL.count_entries, kind, thing_id)
+    return row[0] if row else 0
+
+
+async def locate(tx: Reading, kind: str, thing_id: str, position: int) -> tuple[int | None, str | None, int] | None:
+    """Find the bucket with the row at a position from the top.
+
+    Returns the first key of the bucket above it (None: there is none), and the number of rows above the bucket.
+    """
+    row = await tx.one(SQL.locate, kind, thing_id, position)
+    return (row[0], row[1], row[2]) if row else None
+
+
+async def read_page(
+    tx: Reading, kind: str, thing_id: str, below: tuple[int, str], limit: int, offset: int
+) -> list[Holder]:
+    """Read holders below a key, most first."""
+    return [Holder(*row) for row in await tx.all(SQL.page, kind, thing_id, *below, limit, offset)]
+
+
+async def sum_by_item(tx: Reading) -> dict[str, tuple[int, int]]:
+    """Return quantity and number of holders of each item, by the holdings."""
+    return {row[0]: (row[1], row[2]) for row in await tx.all(SQL.sums)}
+
+
+async def count_by_list(tx: Reading) -> dict[tuple[str, str], int]:
+    return {(row[0], row[1]): row[2] for row in await tx.all(SQL.list_sums)}
+
+
+async def sum_buckets(tx: Reading) -> dict[tuple[str, str], int]:
+    """Return the number of holders of each counted list, by its buckets."""
+    return {(row[0], row[1]): row[2] for row in await tx.all(SQL.bucket_sums)}

@@ -1,0 +1,122 @@
+-- name: held
+SELECT r.player_id, r.kind, r.thing_id, r.quantity
+FROM json_each($1) AS given,
+     {each} holdings r WHERE r.player_id = CAST(given.value->>'player_id' AS {guid}) AND r.kind = given.value->>'kind'
+         AND r.thing_id = CAST(given.value->>'thing_id' AS {guid}) {end_each};
+
+-- name: held_between
+SELECT player_id, kind, thing_id, quantity FROM holdings WHERE player_id > $1 AND player_id <= $2;
+
+-- name: save
+INSERT INTO holdings (player_id, kind, thing_id, quantity)
+SELECT CAST(value->>'player_id' AS {guid}), value->>'kind', CAST(value->>'thing_id' AS {guid}),
+       CAST(value->>'quantity' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = excluded.quantity;
+
+-- name: delete (sqlite)
+DELETE FROM holdings WHERE (player_id, kind, thing_id) IN (
+    SELECT value->>'player_id', value->>'kind', value->>'thing_id' FROM json_each($1));
+
+-- By the places of the rows, which only the holder of the economy's lock changes: a join may scan the whole table.
+-- name: delete (postgres)
+DELETE FROM holdings WHERE ctid = ANY (ARRAY(
+    SELECT r.place
+    FROM json_each($1) AS given,
+         LATERAL (SELECT h.ctid AS place FROM holdings h
+                  WHERE h.player_id = CAST(given.value->>'player_id' AS uuid) AND h.kind = given.value->>'kind'
+                    AND h.thing_id = CAST(given.value->>'thing_id' AS uuid) OFFSET 0) AS r));
+
+-- name: players_after
+SELECT id FROM players WHERE id > $1 ORDER BY id LIMIT $2;
+
+-- name: items_between
+SELECT player_id, item_id, CAST(SUM(quantity) AS {long}) FROM slots
+WHERE player_id > $1 AND player_id <= $2 GROUP BY player_id, item_id;
+
+-- name: variables_between
+SELECT player_id, variable_id, value FROM player_variables
+WHERE player_id > $1 AND player_id <= $2
+  AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($3));
+
+-- name: lists
+SELECT kind, thing_id, quantity, player_id, built FROM ranked_lists ORDER BY kind, thing_id;
+
+-- name: list
+SELECT kind, thing_id, quantity, player_id, built FROM ranked_lists WHERE kind = $1 AND thing_id = $2;
+
+-- name: add_list
+INSERT INTO ranked_lists (kind, thing_id, quantity, player_id, built) VALUES ($1, $2, $3, $4, {false})
+ON CONFLICT (kind, thing_id) DO NOTHING;
+
+-- name: move_list
+UPDATE ranked_lists SET quantity = $3, player_id = $4, built = $5 WHERE kind = $1 AND thing_id = $2;
+
+-- name: delete_list
+DELETE FROM ranked_lists WHERE kind = $1 AND thing_id = $2;
+
+-- name: delete_buckets
+DELETE FROM ranked_buckets WHERE kind = $1 AND thing_id = $2;
+
+-- name: key_at
+SELECT quantity, player_id FROM holdings
+WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4)
+ORDER BY quantity, player_id LIMIT 1 OFFSET $5;
+
+-- name: count_from
+SELECT COUNT(*) FROM (SELECT 1 FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4)
+                      LIMIT $5) AS found;
+
+-- The bucket of each key: the last one that starts at or before it.
+-- name: find_buckets
+SELECT CAST(g.place AS INTEGER),
+       (SELECT b.quantity FROM ranked_buckets b
+        WHERE b.kind = g.kind AND b.thing_id = g.thing_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
+        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
+       (SELECT b.player_id FROM ranked_buckets b
+        WHERE b.kind = g.kind AND b.thing_id = g.thing_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
+        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
+       (SELECT b.entries FROM ranked_buckets b
+        WHERE b.kind = g.kind AND b.thing_id = g.thing_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
+        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1)
+FROM (SELECT value->>'place' AS place, value->>'kind' AS kind, CAST(value->>'thing_id' AS {guid}) AS thing_id,
+             CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
+      FROM json_each($1)) AS g;
+
+-- name: save_buckets
+INSERT INTO ranked_buckets (kind, thing_id, quantity, player_id, entries)
+SELECT value->>'kind', CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}),
+       CAST(value->>'player_id' AS {guid}), CAST(value->>'entries' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (kind, thing_id, quantity, player_id) DO UPDATE SET entries = excluded.entries;
+
+-- name: delete_bucket
+DELETE FROM ranked_buckets WHERE kind = $1 AND thing_id = $2 AND quantity = $3 AND player_id = $4;
+
+-- name: count_entries
+SELECT CAST(COALESCE(SUM(entries), 0) AS {long}) FROM ranked_buckets WHERE kind = $1 AND thing_id = $2;
+
+-- The bucket with the row at a position from the top: the first key of the bucket above it, and the number of rows above.
+-- name: locate
+SELECT above_quantity, above_player, CAST(upto - entries AS {long})
+FROM (SELECT entries, SUM(entries) OVER by_key AS upto, LAG(quantity) OVER by_key AS above_quantity,
+             LAG(player_id) OVER by_key AS above_player
+      FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
+      WINDOW by_key AS (ORDER BY quantity DESC, player_id DESC)) AS counted
+WHERE upto > CAST($3 AS {long}) ORDER BY upto LIMIT 1;
+
+-- The name is a subquery and not a join, so that PostgreSQL looks up each player of the page.
+-- name: page
+SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.quantity
+FROM holdings h WHERE h.kind = $1 AND h.thing_id = $2 AND (h.quantity, h.player_id) < ($3, $4)
+ORDER BY h.quantity DESC, h.player_id DESC LIMIT $5 OFFSET $6;
+
+-- name: sums
+SELECT thing_id, CAST(SUM(quantity) AS {long}), COUNT(*) FROM holdings WHERE kind = 'item' GROUP BY thing_id;
+
+-- name: list_sums
+SELECT kind, thing_id, COUNT(*) FROM holdings GROUP BY kind, thing_id;
+
+-- name: bucket_sums
+SELECT b.kind, b.thing_id, CAST(SUM(b.entries) AS {long}) FROM ranked_buckets b
+JOIN ranked_lists l ON l.kind = b.kind AND l.thing_id = b.thing_id AND l.built GROUP BY b.kind, b.thing_id;

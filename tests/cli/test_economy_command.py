@@ -1,0 +1,47 @@
+"""The command `economy`."""
+
+from command_line import CommandLine
+from economics import give
+from people import ANN, COIN, KILLS
+from world import World
+
+
+def test_items_days_holders_and_gifts_are_shown(command: CommandLine, world: World) -> None:
+    give(world, "Bob", 5)
+    shown = command.says("economy").splitlines()
+    assert shown[0].split() == ["ITEM", "IN", "CIRCULATION", "HOLDERS", "CREATED", "DESTROYED"]
+    assert shown[2].split() == ["Gold", "Coin", "1255", "2", "1255", "0"]
+    assert shown[-1].startswith(f"Counted up to change {world.ledger()[-1].seq} of ")
+    days = command.json("economy", "Gold Coin")
+    assert (days["ItemId"], days["Quantity"], len(days["Days"])) == (COIN.id, 1255, 7)
+    assert "Gold Coin: 1255 in circulation, 2 holders." in command.says("economy", COIN.id)
+    holders = command.says("economy", "Gold Coin", "--holders").splitlines()
+    assert holders[1].split() == ["1", "Ann", ANN.id, "1250"]
+    assert "at most 100" in holders[-2]
+    gifts = command.says("economy", "Gold Coin", "--staff").splitlines()
+    assert [line.split("  ")[0] for line in gifts[1:3]] == ["(command line)", "Shop"]
+
+
+def test_ranked_variable_is_listed(command: CommandLine, world: World) -> None:
+    listed = command.json("economy", "--variable", "Kills", GAMEKEEPER_RANKED="variable:Kills")
+    assert (listed["Total"], listed["Ranked"]) == (1, True)
+    assert listed["Values"] == [{"Rank": 1, "PlayerId": ANN.id, "Name": "Ann", "Quantity": 7}]
+    assert command.json("economy", "--variable", KILLS.id)["Ranked"] is False
+    assert world.sql("SELECT COUNT(*) FROM ranked_lists") == [(0,)]
+
+
+def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> None:
+    command.says("economy")
+    world.sql("UPDATE item_totals SET quantity = 1")
+    assert "1250" in command.says("economy", "--recount")
+
+
+def test_wrong_arguments_are_refused(command: CommandLine) -> None:
+    assert "needs an ITEM" in command.refuses("economy", "--holders", code=2)
+    assert "only one of" in command.refuses("economy", "Arrow", "--holders", "--staff", code=2)
+    assert "no item 'Nothing'" in command.refuses("economy", "Nothing", code=2)
+    assert "is not a day" in command.refuses("economy", "--from", "tomorrow", code=2)
+    assert "less than 92 days" in command.refuses("economy", "--from", "2020-01-01")
+    many = ",".join(["item:Arrow"] * 21)
+    assert "at most 20" in command.refuses("economy", GAMEKEEPER_RANKED=many)
+    assert "item:NAME or variable:NAME" in command.refuses("economy", GAMEKEEPER_RANKED="Arrow")

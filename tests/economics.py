@@ -1,0 +1,47 @@
+"""Gifts and bulk loads for tests of the economy, and its tables."""
+
+from typing import Any
+
+import people
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import PAUSE_LISTS, RESUME_LISTS, PlayersLoaded, PlayerState
+from gamekeeper.game.inventory import INVENTORY, Stack
+from gamekeeper.game.players import Player
+from gamekeeper.store.engine import Reading
+from people import COIN, KILLS
+from world import CLI, World
+
+
+def give(world: World, name: str, quantity: int, item_id: str = COIN.id, what: str = "give", **more: Any) -> None:
+    body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
+    assert world.post(f"/api/v1/players/{name}/items/{what}", body, **{"by": "Shop", **more}).status == 200
+
+
+def catch_up(world: World) -> None:
+    world.run(world.keeper.economy.catch_up())
+
+
+def read_flows(world: World, item_id: str = COIN.id) -> dict[str, tuple[int, int]]:
+    rows = world.sql("SELECT source, created, destroyed FROM item_flows WHERE item_id = $1", item_id)
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def read_holdings(world: World) -> set[tuple[str, str, str, int]]:
+    rows = world.sql("SELECT player_id, kind, thing_id, quantity FROM holdings")
+    return {(str(row[0]), row[1], str(row[2]), row[3]) for row in rows}
+
+
+def load_players(world: World, count: int, first: int = 0x5000) -> None:
+    """Load players in bulk, each with some coins."""
+    made = [
+        (
+            Player(people.guid(first + n), people.USER_IDS["Bob"], f"Loaded{first + n}", level=1, exp=0),
+            PlayerState(slots={(INVENTORY, 0): Stack(COIN.id, n + 1)}, variables={KILLS.id: n % 7}),
+        )
+        for n in range(count)
+    ]
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision([PAUSE_LISTS, PlayersLoaded(made), RESUME_LISTS], None)
+
+    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))

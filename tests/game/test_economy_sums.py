@@ -1,0 +1,168 @@
+"""The economy: flows by source, gifts, holdings, sweeps, and the same sums whenever the count is killed."""
+
+import asyncio
+
+import pytest
+
+import people
+from api_keys import create
+from economics import catch_up, give, load_players, read_flows, read_holdings
+from findings import errors
+from game_server import put_player, stack
+from gamekeeper import crash
+from gamekeeper.game import economy, holdings, retention
+from gamekeeper.game.lookup import ZERO_GUID
+from listings import MakeWorld
+from people import ANN, ARROW, BOB, COIN, KILLS, SWORD, ZOE
+from tidying import trim_older
+from undos import undone
+from world import World
+
+ANN_COINS = 1250
+TABLES = (
+    "economy",
+    "item_totals",
+    "item_flows",
+    "item_gifts",
+    "item_days",
+    "holdings",
+    "ranked_lists",
+    "ranked_buckets",
+)
+
+
+def test_flows_are_counted_by_source(world: World) -> None:
+    key = create(world)["Key"]
+    give(world, "Bob", 5)
+    give(world, "Bob", 7, token=key)
+    give(world, "Bob", 2, what="take")
+    give(world, "Zoe", 30)
+    assert undone(world, world.ledger()[-1].seq).status == 200
+    report = {"Name": "Bob", "UserId": people.USER_IDS["Bob"], "Items": [stack(0, COIN.id, 4)]}
+    assert put_player(world, BOB.id, report).status == 200
+    catch_up(world)
+    created = ANN_COINS
+    assert read_flows(world) == {"staff": (created + 5 + 30, 2), "key": (7, 0), "undo": (0, 30), "game": (0, 6)}
+    assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(created + 4, 2)]
+    gifts = {tuple(row) for row in world.sql("SELECT source, given, taken FROM item_gifts WHERE item_id = $1", COIN.id)}
+    assert gifts == {("staff", created, 0), ("staff", 35, 2), ("key", 7, 0)}
+    assert errors(world) == []
+
+
+def test_move_between_slots_is_no_flow(world: World) -> None:
+    give(world, "Bob", 5)
+    catch_up(world)
+    before = read_flows(world)
+    report = {"Name": "Bob", "UserId": people.USER_IDS["Bob"], "Items": [stack(0, ZERO_GUID, 0), stack(7, COIN.id, 5)]}
+    assert put_player(world, BOB.id, report).status == 200
+    catch_up(world)
+    assert read_flows(world) == before
+
+
+def test_deleted_player_leaves_holdings(world: World) -> None:
+    catch_up(world)
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    catch_up(world)
+    assert not any(row[0] == ANN.id for row in read_holdings(world))
+    assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(0, 0)]
+    assert errors(world) == []
+
+
+def test_bulk_load_is_an_import_and_sweeps_all_players(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    world = make_world(ranked=f"item:Gold Coin, variable:{KILLS.id}")
+    catch_up(world)
+    load_players(world, 21)
+    give(world, f"Loaded{0x5003}", 9)
+    catch_up(world)
+    assert read_flows(world)["import"] == (231, 0)
+    assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(1250 + 231 + 9, 22)]
+    assert (people.guid(0x5003), "item", COIN.id, 13) in read_holdings(world)
+    assert errors(world) == []
+
+
+def test_sweep_takes_off_changes_that_are_not_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change that commits between the counted ones and the sweep is counted once."""
+    monkeypatch.setattr(economy, "BATCH_PLAYERS", 1)
+    upto = world.run(world.keeper.feed.find_watermark())
+    while world.run(world.keeper.economy.step(upto)):
+        give(world, "Ann", 3)
+        give(world, "Ann", 1, what="take")
+        give(world, "Zoe", 1, SWORD.id)
+    catch_up(world)
+    assert errors(world) == []
+    held = world.sql("SELECT SUM(quantity) FROM slots WHERE player_id = $1 AND item_id = $2", ANN.id, COIN.id)[0][0]
+    assert (ANN.id, "item", COIN.id, held) in read_holdings(world)
+
+
+@pytest.mark.parametrize("point", crash.ROLLUP_POINTS)
+def test_killed_count_gives_the_same_sums_when_repeated(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
+    monkeypatch.setattr(economy, "BATCH_CHANGES", 3)
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    world = make_world(ranked="item:Gold Coin, variable:Kills")
+    load_players(world, 17)
+    for number in range(12):
+        give(world, f"Loaded{0x5000 + number}", number + 1)
+        give(world, f"Loaded{0x5000 + number}", 1, what="take")
+    passes = {"left": 0}
+
+    def kill(name: str) -> None:
+        if name == point:
+            passes["left"] -= 1
+            if passes["left"] < 0:
+                raise Killed
+
+    monkeypatch.setattr(crash, "crash_at", kill)
+    for survived in range(40):
+        passes["left"] = survived
+        try:
+            catch_up(world)
+        except (Killed, asyncio.CancelledError):
+            continue
+        break
+    passes["left"] = 1000
+    catch_up(world)
+    assert read_flows(world) == {"staff": (1250 + 78, 12), "import": (153, 0)}
+    assert errors(world) == []
+
+
+def test_doctor_finds_a_wrong_sum(world: World) -> None:
+    give(world, "Bob", 5)
+    catch_up(world)
+    for statement, word in (
+        ("UPDATE item_flows SET created = created + 1 WHERE source = 'staff'", "by the audit log"),
+        ("UPDATE item_totals SET quantity = quantity + 1", "the total says"),
+        ("UPDATE item_totals SET holders = holders + 1", "the total says"),
+        ("UPDATE holdings SET quantity = quantity + 1", "in the slots"),
+    ):
+        before = world.read_tables(TABLES)
+        world.sql(statement)
+        assert any(word in each for each in errors(world)), statement
+        world.sql(statement.replace("+ 1", "- 1"))
+        assert world.read_tables(TABLES) == before
+    assert errors(world) == []
+
+
+def test_trim_waits_for_the_economy(make_world: MakeWorld) -> None:
+    world = make_world(ledger_days=8)
+    for _ in range(3):
+        give(world, "Bob", 5)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
+    assert world.ledger()[-1].kind == "ledger_trimmed"
+    catch_up(world)
+    assert read_flows(world)["staff"] == (ANN_COINS + 15, 0)
+    assert errors(world) == []
+
+
+def test_arrows_in_a_bag_count(world: World) -> None:
+    catch_up(world)
+    assert (ANN.id, "item", ARROW.id, 67) in read_holdings(world)
+    assert not any(row[0] == ZOE.id for row in read_holdings(world))

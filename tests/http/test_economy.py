@@ -1,0 +1,116 @@
+"""Operations of the economy: items, days, holders and gifts, exact at the moment of the answer."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from api_keys import create
+from economics import give, load_players
+from expectations import refused
+from gamekeeper.game import holdings
+from listings import MakeWorld
+from people import ANN, COIN, KILLS, NOBODY_ID, SWORD, ZOE
+from world import World
+
+ROOT = "/api/keeper/v1/economy"
+
+
+def test_items_are_listed_with_flows_by_source(world: World) -> None:
+    give(world, "Bob", 5)
+    give(world, "Bob", 2, what="take")
+    page = world.get(f"{ROOT}?pageSize=100").json
+    assert [each["Name"] for each in page["Values"]] == ["Arrow", "Gold Coin", "Pouch", "Sword"]
+    coin = page["Values"][1]
+    assert (coin["ItemId"], coin["Quantity"], coin["Holders"]) == (COIN.id, 1253, 2)
+    assert coin["Created"] == {"Game": 0, "Key": 0, "Staff": 1255, "Undo": 0, "Import": 0}
+    assert coin["Destroyed"] == {"Game": 0, "Key": 0, "Staff": 2, "Undo": 0, "Import": 0}
+    assert (page["Total"], page["Count"]) == (4, 4)
+    assert page["UpTo"]["Seq"] == world.ledger()[-1].seq
+    assert page["UpTo"]["Complete"] is True
+    assert world.get(f"{ROOT}?page=1&pageSize=3").json["Values"][0]["Name"] == "Sword"
+
+
+def test_days_of_an_item_lead_back_from_the_present_quantity(world: World) -> None:
+    give(world, "Bob", 5)
+    world.sql("UPDATE ledger SET at = at - 2 * 86400000 WHERE seq = $1", world.ledger()[-1].seq)
+    world.sql("UPDATE ledger SET at = at - 4 * 86400000 WHERE seq < $1", world.ledger()[-1].seq)
+    give(world, "Zoe", 7)
+    days = world.get(f"{ROOT}/items/{COIN.id}").json["Days"]
+    assert [each["Quantity"] for each in days] == [0, 0, 1250, 1250, 1255, 1255, 1262]
+    assert [each["Holders"] for each in days][-1] == 3
+    assert [each["Created"]["Staff"] for each in days] == [0, 0, 1250, 0, 5, 0, 7]
+    assert days[-1]["Day"] == datetime.now(UTC).date().isoformat()
+    refused(world.get(f"{ROOT}/items/{NOBODY_ID}"), 404, "no_such_item")
+
+
+def test_range_of_days_is_limited(world: World) -> None:
+    refused(world.get(f"{ROOT}?from=2020-01-01&to=2021-01-01"), 400, "bad_field")
+    assert world.get(f"{ROOT}?from=2020-01-01&to=2020-03-01").json["From"] == "2020-01-01"
+    assert len(world.get(f"{ROOT}/items/{COIN.id}?from=2020-01-01&to=2020-03-01").json["Days"]) == 61
+    assert world.get(f"{ROOT}/items/{COIN.id}?from=2020-01-02&to=2020-01-01").json["Days"] == []
+
+
+def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    world = make_world(ranked="item:Gold Coin,variable:Kills")
+    world.get(ROOT)
+    load_players(world, 57)
+    for number in range(0, 57, 3):
+        give(world, f"Loaded{0x5000 + number}", 100 * number + 1)
+    for number in range(0, 57, 5):
+        give(world, f"Loaded{0x5000 + number}", 1, what="take")
+    for kind, thing, table in (
+        ("items", COIN.id, "SELECT player_id, SUM(quantity) FROM slots WHERE item_id = $1 GROUP BY player_id"),
+        ("variables", KILLS.id, "SELECT player_id, value FROM player_variables WHERE variable_id = $1"),
+    ):
+        wanted = sorted(((int(row[1]), str(row[0])) for row in world.sql(table, thing)), reverse=True)
+        found: list[tuple[int, str]] = []
+        for number in range(20):
+            page = world.get(f"{ROOT}/{kind}/{thing}/holders?page={number}&pageSize=7").json
+            assert (page["Total"], page["Ranked"]) == (len(wanted), True)
+            found += [(each["Quantity"], each["PlayerId"]) for each in page["Values"]]
+            assert [each["Rank"] for each in page["Values"]] == [*range(number * 7 + 1, number * 7 + 1 + page["Count"])]
+        assert found == wanted
+    assert world.sql("SELECT MAX(entries) FROM ranked_buckets")[0][0] < 8
+
+
+def test_unranked_item_has_its_first_hundred_holders(world: World) -> None:
+    load_players(world, 120)
+    first = world.get(f"{ROOT}/items/{COIN.id}/holders?pageSize=100").json
+    assert (first["Total"], first["Count"], first["Ranked"]) == (121, 100, False)
+    assert first["Values"][0] == {"Rank": 1, "PlayerId": ANN.id, "Name": "Ann", "Quantity": 1250}
+    assert world.get(f"{ROOT}/items/{COIN.id}/holders?page=1&pageSize=100").json["Values"] == []
+    unranked = world.get(f"{ROOT}/variables/{KILLS.id}/holders").json
+    assert (unranked["Ranked"], unranked["Values"]) == (False, [])
+    refused(world.get(f"{ROOT}/variables/{NOBODY_ID}/holders"), 404, "no_such_variable")
+
+
+def test_gifts_of_staff_and_keys_are_listed_by_quantity(world: World) -> None:
+    made = create(world)
+    give(world, "Bob", 5)
+    give(world, "Bob", 9, token=made["Key"])
+    give(world, "Bob", 1, SWORD.id)
+    give(world, "Bob", 2, what="take")
+    page = world.get(f"{ROOT}/staff?item={COIN.id}").json
+    shown = [(each["Source"], each["Name"], each["Given"], each["Taken"]) for each in page["Values"]]
+    assert shown == [("staff", None, 1250, 0), ("key", made["Name"], 9, 0), ("staff", "Shop", 5, 2)]
+    assert page["Values"][1]["GiverId"] == made["Id"]
+    everything = world.get(f"{ROOT}/staff?pageSize=100").json
+    assert everything["Total"] == 7
+    assert ("Shop", "Sword", 1) in [(each["Name"], each["ItemName"], each["Given"]) for each in everything["Values"]]
+
+
+def test_erased_giver_has_no_name(world: World) -> None:
+    give(world, "Bob", 5)
+    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
+    names = [each["Name"] for each in world.get(f"{ROOT}/staff?item={COIN.id}").json["Values"]]
+    assert names == [None, None]
+
+
+def test_deleted_player_is_no_holder(make_world: MakeWorld) -> None:
+    world = make_world(ranked=f"item:{COIN.id}")
+    give(world, "Zoe", 7)
+    assert world.get(f"{ROOT}/items/{COIN.id}/holders").json["Total"] == 2
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    page = world.get(f"{ROOT}/items/{COIN.id}/holders").json
+    assert [each["PlayerId"] for each in page["Values"]] == [ZOE.id]

@@ -1,0 +1,65 @@
+"""Query plans of the economy: no statement reads more rows with more players, changes or days."""
+
+from typing import Any
+
+from gamekeeper.demo.names import numbered_id
+from gamekeeper.game.holdings import HIGHEST, LOWEST
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store import economy, holdings
+from gamekeeper.store.history import NEVER
+from gamekeeper.store.table import as_table
+from people import COIN, KILLS
+from plans import WORDS, find_growing
+from world import World
+
+FILL = (
+    "INSERT INTO holdings SELECT id, 'item', CAST($1 AS {guid}), exp FROM players",
+    "INSERT INTO ranked_buckets SELECT 'item', CAST($1 AS {guid}), exp, id, 1 FROM players",
+    "INSERT INTO item_flows SELECT DISTINCT CAST($1 AS {guid}), exp + 7 * level, 'game', 1, 1 FROM players",
+    "INSERT INTO item_days SELECT DISTINCT CAST($1 AS {guid}), exp + 7 * level, 1, 1 FROM players",
+    "INSERT INTO item_gifts SELECT exp, id, CAST($1 AS {guid}), 'staff', 1, 0 FROM players",
+)
+# SQLite sorts the rows of these in memory; their number is limited by a range of days or players
+SORTED = {"flows_of_items", "gifts", "gifts_of_item", "items_between"}
+
+
+def test_statements_of_the_economy_use_an_index(world: World) -> None:
+    engine, player, item = world.keeper.store.engine, numbered_id("player", 7), COIN.id
+    for statement in FILL:
+        world.sql(statement, item)
+    world.run(world.keeper.store.write(lambda tx: economy.begin(tx, ZERO_GUID)))
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    key = {"player_id": player, "kind": "item", "thing_id": item, "quantity": 1, "entries": 1, "step": 1, "place": 0}
+    keys, ids = as_table([key]), as_table([{"id": item}])
+    asked: list[tuple[Any, tuple[Any, ...]]] = [
+        (economy.SQL.state, ()),
+        (economy.SQL.changes, (NEVER - 1, NEVER, 500)),
+        (economy.SQL.flows_of_item, (item, 8, 14)),
+        (economy.SQL.flows_of_items, (ids, 8, 14)),
+        (economy.SQL.days_of_item, (item, 8, 14)),
+        (economy.SQL.gifts, (8, 9, 5, 0)),
+        (economy.SQL.gifts_of_item, (item, 8, 9, 5, 0)),
+        (economy.SQL.giver_names, (ids,)),
+        (economy.SQL.item_names, (ids,)),
+        (economy.SQL.item, (item,)),
+        (economy.SQL.save_days, (8, ids)),
+        (holdings.SQL.held, (keys,)),
+        (holdings.SQL.held_between, (ZERO_GUID, numbered_id("player", 3))),
+        (holdings.SQL.items_between, (ZERO_GUID, ZERO_GUID)),
+        (holdings.SQL.variables_between, (ZERO_GUID, ZERO_GUID, as_table([{"id": KILLS.id}]))),
+        (holdings.SQL.players_after, (player, 5)),
+        (holdings.SQL.delete, (keys,)),
+        (holdings.SQL.key_at, ("item", item, *LOWEST, 20)),
+        (holdings.SQL.page, ("item", item, *HIGHEST, 5, 20)),
+        (holdings.SQL.find_buckets, (keys,)),
+        (holdings.SQL.save_buckets, (keys,)),
+        (holdings.SQL.delete_bucket, ("item", item, *LOWEST)),
+    ]
+    faults = {
+        (statement.name, values): found
+        for statement, values in asked
+        for found in find_growing(world, statement.render(engine, WORDS[engine]), values)
+        if statement.name not in SORTED or "TEMP B-TREE" not in str(found)
+    }
+    assert not faults, "\n".join(map(str, faults.items()))
