@@ -23,7 +23,7 @@ GIVEN: dict[str, Any] = {
     "acks": [],
     "object_type": "item",
 }
-NUMBERS = {"value", "lease", "level"}
+NUMBERS = {"value", "lease", "level", "slot", "to_slot", "quantity"}
 
 
 def build_call(name: str, **options: Any) -> Call[Any]:

@@ -60,6 +60,12 @@ def read_slot(world: World, place: str, slot: int, name: str = "Ann") -> tuple[s
     return found["ItemId"], found["Quantity"]
 
 
+def slots(world: World, what: str, container: str, slot: int, item: str, quantity: int, to: int = -1) -> Answer:
+    body = {"Container": container, "Slot": slot, "ItemId": item, "Quantity": quantity}
+    target = {} if to < 0 else {"ToContainer": "inventory", "ToSlot": to}
+    return world.post(f"/api/keeper/v1/players/Ann/items/slots/{what}", body | target)
+
+
 def grant(world: World, name: str, powers: Powers) -> Answer:
     """Set an account's permissions like the command line, without a permission check."""
 
@@ -92,6 +98,12 @@ ACTS: Mapping[str, Act] = {
     "items_set": lambda world: put_player(world, ANN.id, {"Items": [stack(0, SWORD.id), stack(7, COIN.id, 4)]}),
     "items_set of a bag": lambda world: put_player(world, ANN.id, {"Items": [{"Slot": 3}]}),
     "items_set of a larger bag": lambda world: put_player(world, ANN.id, {"Bags": [BAG]}),
+    "items_taken from a slot of the bank": lambda world: slots(world, "take", "bank", 0, COIN.id, 30),
+    "items_taken by emptying a slot": lambda world: slots(world, "set", "inventory", 1, ARROW.id, 0),
+    "items_given into a slot of a bag": lambda world: slots(world, "set", ANNS_POUCH, 5, POUCH.id, 1),
+    "items_set by swapping": lambda world: slots(world, "move", "inventory", 2, SWORD.id, 1, 0),
+    "items_set by merging": lambda world: slots(world, "move", ANNS_POUCH, 1, ARROW.id, 3, 1),
+    "items_set by moving a full bag": lambda world: slots(world, "move", "inventory", 3, POUCH.id, 1, 30),
     "items_set by moving a bag": lambda world: put_player(
         world, ANN.id, {"Items": [{"Slot": 3}, stack(9, POUCH.id, BagId=ANNS_POUCH)]}
     ),

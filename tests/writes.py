@@ -51,7 +51,13 @@ def items(item_id: str, quantity: object) -> dict[str, object]:
     return {"itemid": item_id, "quantity": quantity}
 
 
+def in_slot(number: int, item_id: str, quantity: int, **more: object) -> dict[str, object]:
+    return {"Container": "inventory", "Slot": number, "ItemId": item_id, "Quantity": quantity, **more}
+
+
 GIVE, TAKE = f"{PLAYERS}/Ann/items/give", f"{PLAYERS}/Ann/items/take"
+KEEPER_PLAYERS = "/api/keeper/v1/players"
+SLOTS, ANNS_SLOTS = f"{KEEPER_PLAYERS}/[lookupKey]/items/slots", f"{KEEPER_PLAYERS}/Ann/items/slots"
 TEACH, FORGET = f"{PLAYERS}/Ann/spells/teach", f"{PLAYERS}/Ann/spells/forget"
 POUCHED = slot(6, POUCH.id, 1, BagId=NEW)
 EMPTY_BAG: dict[str, object] = {"Id": NEW, "SlotCount": 8, "Slots": list[object]()}
@@ -116,6 +122,36 @@ CASES = (
                 {"Items": [slot(2)]},
             ),
             "player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, -1, -1, -1]}),
+        },
+        ANN.id,
+    ),
+    Case(
+        f"POST {SLOTS}/take",
+        Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 50)),
+        Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 60)),
+        Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 251)),
+        {"items_taken": ({"Items": [slot(0, COIN.id, 250)]}, {"Items": [slot(0, COIN.id, 200)]})},
+        ANN.id,
+    ),
+    Case(
+        f"POST {SLOTS}/set",
+        Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 90)),
+        Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 91)),
+        Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 101)),
+        {"items_given": ({"Items": [slot(1, ARROW.id, 60)]}, {"Items": [slot(1, ARROW.id, 90)]})},
+        ANN.id,
+    ),
+    Case(
+        f"POST {SLOTS}/move",
+        Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=0)),
+        Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=1)),
+        Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=35)),
+        {
+            "items_set": (
+                {"Items": [slot(0, COIN.id, 250), slot(2, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])]},
+                {"Items": [slot(0, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5]), slot(2, COIN.id, 250)]},
+            ),
+            "player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, 0, -1, -1]}),
         },
         ANN.id,
     ),

@@ -124,7 +124,7 @@ def body_of(route: Operation) -> object:
     """Return the declared example body with values of the test world; if all fields are optional, only KEPT_FIELDS."""
     if route.body is None:
         return None
-    text = msgspec.json.encode(route.example_body).decode()
+    text = msgspec.json.encode(route.example_body).decode().replace('"Slot":5', '"Slot":0')  # of Ann's coins
     for demo, here in HERE.items():
         text = text.replace(f'"{demo}"', f'"{here}"')
     body: Any = msgspec.json.decode(text)

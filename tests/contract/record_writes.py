@@ -85,6 +85,21 @@ WRITES = [
         {"itemid": people.SWORD.id, "quantity": 1},
     ),
     Write(
+        "POST /api/keeper/v1/players/[lookupKey]/items/slots/take",
+        "/api/keeper/v1/players/Ann/items/slots/take",
+        {"Container": "inventory", "Slot": 2, "ItemId": people.SWORD.id, "Quantity": 1},
+    ),
+    Write(
+        "POST /api/keeper/v1/players/[lookupKey]/items/slots/set",
+        "/api/keeper/v1/players/Ann/items/slots/set",
+        {"Container": "bank", "Slot": 7, "ItemId": people.POUCH.id, "Quantity": 1},
+    ),
+    Write(
+        "POST /api/keeper/v1/players/[lookupKey]/items/slots/move",
+        "/api/keeper/v1/players/Ann/items/slots/move",
+        {"Container": "inventory", "Slot": 0, "ItemId": people.COIN.id, "ToContainer": "inventory", "ToSlot": 9},
+    ),
+    Write(
         "POST /api/v1/players/[lookupKey]/spells/teach", "/api/v1/players/Bob/spells/teach", {"spellid": people.HEAL.id}
     ),
     Write(

@@ -77,7 +77,10 @@ def test_document_and_columns_agree_after_each_single_field(world: World) -> Non
 
 def touches_record(write: Write) -> bool:
     """Return whether the write changes a row of the players table."""
-    belongings = ("variables/", "give", "teach", "forget", "joined", "catalogue/", "admin/", "acks", "logs/", "guilds/")
+    belongings = (
+        *("variables/", "give", "teach", "forget", "joined", "catalogue/", "admin/", "acks", "logs/", "guilds/"),
+        *("slots/set", "slots/move"),
+    )
     return not any(part in write.path for part in belongings) and write is not LEASE
 
 

@@ -53,8 +53,8 @@ async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
         context, apply_slot_changes(world.slots, touched), _remove_bags({**world.bags, **was}, made)
     )
     outcome = InventoryChange(touched, new_bags=dict(was), removed_bags=made, resized_bags=resized)
-    others = {spot: stack if _is_same_item(stack, world.slots.get(spot)) else None for spot, stack in touched.items()}
-    return [ItemsChanged("items_set", player.id, world.slots, outcome), *items.unequip_removed(player, others)]
+    followed = items.follow_equipment(player, world.slots, touched)
+    return [ItemsChanged("items_set", player.id, world.slots, outcome), *followed]
 
 
 async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, now: Stack | None) -> Stack | None:

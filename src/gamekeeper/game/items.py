@@ -10,7 +10,7 @@ from gamekeeper.game import inventory, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import Change, ItemsChanged, PlayerChanged
-from gamekeeper.game.inventory import INVENTORY, Capacity, ItemCounts, SlotAddress, SlotChanges, Stack
+from gamekeeper.game.inventory import INVENTORY, Capacity, ItemCounts, SlotAddress, SlotChanges, Slots, Stack
 from gamekeeper.game.players import Player, unequip_slots
 from gamekeeper.game.refusals import NoSuchBag, NoSuchItem
 from gamekeeper.store import catalogue, items, players
@@ -61,6 +61,32 @@ def unequip_removed(player: Player, touched: SlotChanges) -> list[Change]:
     emptied = {slot for (place, slot), stack in touched.items() if place == INVENTORY and stack is None}
     after = replace(player, equipment=unequip_slots(player, emptied))
     return [PlayerChanged(player, after)] if after != player else []
+
+
+def follow_equipment(player: Player, slots: Slots, touched: SlotChanges) -> list[Change]:
+    """Return the change of the equipment after a change of slots, if there is one.
+
+    An equipped item that the change moves to another slot of the inventory stays equipped; one that leaves does not.
+    """
+    kept = tuple(_follow_slot(slot, slots, touched) for slot in player.equipment)
+    return [PlayerChanged(player, replace(player, equipment=kept))] if kept != player.equipment else []
+
+
+def _follow_slot(slot: int, slots: Slots, touched: SlotChanges) -> int:
+    was = slots.get((INVENTORY, slot))
+    if was is None or (INVENTORY, slot) not in touched or _is_like(was, touched[INVENTORY, slot]):
+        return slot
+    targets = [
+        to
+        for (place, to), stack in touched.items()
+        if place == INVENTORY and _is_like(was, stack) and not _is_like(was, slots.get((place, to)))
+    ]
+    return targets[0] if len(targets) == 1 else -1
+
+
+def _is_like(stack: Stack, other: Stack | None) -> bool:
+    """Tell whether two stacks have the same item, in any quantity."""
+    return other is not None and stack._replace(quantity=1) == other._replace(quantity=1)
 
 
 def read_stacks(rows: Iterable[Row]) -> dict[SlotAddress, Stack]:

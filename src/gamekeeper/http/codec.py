@@ -12,7 +12,7 @@ from gamekeeper.game import finder, mails, permissions, undo
 from gamekeeper.game.codec import Attachments, ChangeSide
 from gamekeeper.game.delivery_states import DeliveryState
 from gamekeeper.game.effects import Change
-from gamekeeper.game.inventory import BANK, INVENTORY, ItemCounts, Slots, Stack
+from gamekeeper.game.inventory import BANK, INVENTORY, ItemCounts, SlotChanges, Slots, Stack
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import REQUIRED, Player
@@ -129,6 +129,19 @@ def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: i
 
 def encode_given(item_id: str, held: ItemCounts) -> bytes:
     return encode(wire.items.Given(item_id, wire.items.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
+
+
+def encode_changed_slots(touched: SlotChanges) -> bytes:
+    return encode(
+        wire.items.ChangedSlots(
+            [
+                wire.items.ChangedSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs), place)
+                if stack
+                else wire.items.ChangedSlot(slot, Container=place)
+                for (place, slot), stack in touched.items()
+            ]
+        )
+    )
 
 
 def encode_user_record(user: User, *, codes: bool) -> bytes:

@@ -1,9 +1,12 @@
 from collections.abc import Mapping
 from functools import partial
 
-from gamekeeper.game import inventory, items, lookup
+from msgspec import UNSET
+
+from gamekeeper.game import inventory, items, lookup, slots
 from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
+from gamekeeper.game.slot_refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import GIFT_REFUSALS, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
@@ -12,6 +15,10 @@ from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 
 GROUP = Group("Items", "Inventory, bank and bags; give and take items.")
+
+
+def _make_slot(container: str, slot: int, quantity: int) -> wire.items.ChangedSlot:
+    return wire.items.ChangedSlot(slot, None, samples.COIN, quantity, samples.BUFFS, container)
 
 
 @GROUP.operation(
@@ -83,8 +90,8 @@ async def get_bank(request: Request) -> bytes:
 )
 async def get_bag(request: Request, bag_id: str) -> bytes:
     """Get all slots of a bag."""
-    size, slots, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
-    return wire.encode(wire.items.NamedBag(bag_id, size, codec.list_named_slots(slots, names, bag_id, size)))
+    size, held, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
+    return wire.encode(wire.items.NamedBag(bag_id, size, codec.list_named_slots(held, names, bag_id, size)))
 
 
 @GROUP.operation(
@@ -134,6 +141,91 @@ async def take(request: Request, body: wire.items.TakeItem) -> Response:
         codec=request.services.keeper.changes.codec,
     )
     return await request.change(decide, lambda taken: wire.encode(wire.items.Taken(body.itemid, taken)))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/players/[lookupKey]/items/slots/take",
+    name="take_from_slot",
+    permissions=needs("items.take"),
+    access=WRITE,
+    body=wire.items.TakeFromSlot,
+    answer=wire.items.ChangedSlots,
+    refusals=(NoSuchContainer, SlotChanged, SlotHoldsLess, no.BagNotEmpty),
+    example_body=wire.items.TakeFromSlot(INVENTORY, 5, samples.COIN, 100),
+    example_answer=wire.items.ChangedSlots([_make_slot(INVENTORY, 5, 1085)]),
+)
+async def take_from_slot(request: Request, body: wire.items.TakeFromSlot) -> Response:
+    """Take items from one slot of a player's inventory, bank or bag: all of them or none."""
+    decide = partial(
+        slots.take,
+        key=request.params[0],
+        source=(body.Container, body.Slot),
+        item_id=body.ItemId,
+        quantity=body.Quantity,
+        room=inventory.read_capacity(request.services.keeper.settings),
+        codec=request.services.keeper.changes.codec,
+    )
+    return await request.change(decide, codec.encode_changed_slots)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/players/[lookupKey]/items/slots/set",
+    name="set_slot",
+    permissions=needs("items.give", "items.take"),
+    access=WRITE,
+    body=wire.items.SetSlot,
+    answer=wire.items.ChangedSlots,
+    refusals=(
+        *(NoSuchContainer, no.NoSuchItem, SlotChanged, no.SlotOutOfRange, no.StackTooLarge, no.BagNotEmpty),
+        *GIFT_REFUSALS,
+    ),
+    example_body=wire.items.SetSlot(INVENTORY, 5, samples.COIN, 1000),
+    example_answer=wire.items.ChangedSlots([_make_slot(INVENTORY, 5, 1000)]),
+)
+async def set_slot(request: Request, body: wire.items.SetSlot) -> Response:
+    """Set how many of an item one slot holds; 0 empties it. More counts as a gift."""
+    decide = partial(
+        slots.set_quantity,
+        key=request.params[0],
+        target=(body.Container, body.Slot),
+        item_id=body.ItemId,
+        quantity=body.Quantity,
+        expected=None if body.Held is UNSET else body.Held,
+        room=inventory.read_capacity(request.services.keeper.settings),
+        codec=request.services.keeper.changes.codec,
+    )
+    return await request.change(decide, codec.encode_changed_slots)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/players/[lookupKey]/items/slots/move",
+    name="move_slot",
+    permissions=needs("items.give", "items.take"),
+    access=WRITE,
+    body=wire.items.MoveSlot,
+    answer=wire.items.ChangedSlots,
+    refusals=(
+        *(NoSuchContainer, no.NoSuchItem, SlotChanged, SlotHoldsLess, SlotOccupied, BagInItself),
+        *(no.SlotOutOfRange, no.StackTooLarge),
+    ),
+    example_body=wire.items.MoveSlot(INVENTORY, 5, samples.COIN, BANK, 90),
+    example_answer=wire.items.ChangedSlots(
+        [wire.items.ChangedSlot(5, Container=INVENTORY), _make_slot(BANK, 90, 1185)]
+    ),
+)
+async def move_slot(request: Request, body: wire.items.MoveSlot) -> Response:
+    """Move items to an empty slot, onto a stack of the same item, or swap two stacks."""
+    decide = partial(
+        slots.move,
+        key=request.params[0],
+        source=(body.Container, body.Slot),
+        target=(body.ToContainer, body.ToSlot),
+        item_id=body.ItemId,
+        quantity=None if body.Quantity is UNSET else body.Quantity,
+        room=inventory.read_capacity(request.services.keeper.settings),
+        codec=request.services.keeper.changes.codec,
+    )
+    return await request.change(decide, codec.encode_changed_slots)
 
 
 async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:

@@ -35,6 +35,7 @@ EXAMPLE_VALUES = {  # values for the placeholders in the example messages of ref
     "id": samples.TOKEN_ID,
     "kind": "pets",
     "held": 3,
+    "container": "pocket",
     "wanted": 10,
     "slot": 99,
     "place": "inventory",

@@ -58,6 +58,16 @@ class Taken(Struct, rename="pascal"):
     quantity: int
 
 
+class ChangedSlot(ItemSlot, rename="pascal"):
+    container: str = ""  # "inventory", "bank" or the id of a bag
+
+
+class ChangedSlots(Struct, rename="pascal"):
+    """Result of a change of slots: their content after it."""
+
+    slots: list[ChangedSlot]
+
+
 class ItemOperations:
     @operation("GET", "/api/v1/players/{player}/items")
     def get_items(self, player: str) -> Payload[Items]:
@@ -129,3 +139,73 @@ class ItemOperations:
         Raises NoSuchPlayer, NoSuchItem, NotEnoughItems, BagNotEmpty, BadField, PermissionMissing.
         """
         return Payload(Taken, body={"itemid": item_id, "quantity": quantity})
+
+    @operation("POST", "/api/keeper/v1/players/{player}/items/slots/take")
+    def take_from_slot(
+        self, player: str, container: str, slot: int, item_id: str, quantity: int = 1, **options: Unpack[WriteOptions]
+    ) -> Payload[ChangedSlots]:
+        """Take items from one slot: all of them, or none and an error.
+
+        container: "inventory", "bank" or the id of one of the player's bags.
+        slot: number of the slot, counted from 0.
+        item_id: id of the item that the slot holds; SlotChanged is raised if it holds another.
+        quantity: how many to take.
+        Returns the slot after the change.
+        Raises NoSuchPlayer, NoSuchContainer, SlotChanged, SlotHoldsLess, BagNotEmpty, BadField, PermissionMissing.
+        """
+        body = {"Container": container, "Slot": slot, "ItemId": item_id, "Quantity": quantity}
+        return Payload(ChangedSlots, body=body)
+
+    @operation("POST", "/api/keeper/v1/players/{player}/items/slots/set")
+    def set_slot(
+        self,
+        player: str,
+        container: str,
+        slot: int,
+        item_id: str,
+        quantity: int,
+        *,
+        held: int | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Payload[ChangedSlots]:
+        """Set how many of an item one slot holds; 0 empties it. More than before counts as a gift.
+
+        container: "inventory", "bank" or the id of one of the player's bags.
+        slot: number of the slot, counted from 0.
+        item_id: id of the item that the slot holds, or gets if it is empty.
+        quantity: how many the slot holds after the change.
+        held: how many the slot holds now; SlotChanged is raised if it holds more or less.
+        Returns the slot after the change.
+        Raises NoSuchPlayer, NoSuchContainer, NoSuchItem, SlotChanged, SlotOutOfRange, StackTooLarge, BagNotEmpty,
+        ItemNotAllowed, GiftTooLarge, QuotaReached, BadField, PermissionMissing.
+        """
+        body = {"Container": container, "Slot": slot, "ItemId": item_id, "Quantity": quantity}
+        return Payload(ChangedSlots, body=body if held is None else {**body, "Held": held})
+
+    @operation("POST", "/api/keeper/v1/players/{player}/items/slots/move")
+    def move_slot(
+        self,
+        player: str,
+        container: str,
+        slot: int,
+        item_id: str,
+        to_container: str,
+        to_slot: int,
+        quantity: int | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Payload[ChangedSlots]:
+        """Move items to another slot: an empty one, a stack of the same item, or swap two stacks.
+
+        container: "inventory", "bank" or the id of one of the player's bags.
+        slot: number of the slot, counted from 0.
+        item_id: id of the item that the slot holds; SlotChanged is raised if it holds another.
+        to_container: where the items go, like `container`.
+        to_slot: number of the slot that they go to.
+        quantity: how many to move, all or none; default the whole stack, or as many of it as fit.
+        Returns both slots after the change.
+        Raises NoSuchPlayer, NoSuchContainer, NoSuchItem, SlotChanged, SlotHoldsLess, SlotOccupied, BagInItself,
+        SlotOutOfRange, StackTooLarge, BadField, PermissionMissing.
+        """
+        body = {"Container": container, "Slot": slot, "ItemId": item_id}
+        target = {"ToContainer": to_container, "ToSlot": to_slot}
+        return Payload(ChangedSlots, body={**body, **target, **({} if quantity is None else {"Quantity": quantity})})

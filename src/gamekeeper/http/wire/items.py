@@ -3,9 +3,9 @@
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.wire.scalars import NEVER_NULL, ZERO, Guid, Natural, PlainInt32, PlainInt64, Positive, Stats
+from gamekeeper.http.wire.scalars import NEVER_NULL, ZERO, Guid, Natural, PlainInt32, PlainInt64, Positive, Stats, Text
 
 
 class GiveItem(Struct):
@@ -17,6 +17,34 @@ class GiveItem(Struct):
 class TakeItem(Struct):
     itemid: Guid
     quantity: Positive
+
+
+CONTAINER = "`inventory`, `bank`, or the id of one of the player's bags."
+ContainerName = Annotated[Text, Meta(description=CONTAINER)]
+
+
+class TakeFromSlot(Struct):
+    Container: ContainerName
+    Slot: Natural
+    ItemId: Guid  # the item that the slot is expected to hold
+    Quantity: Positive
+
+
+class SetSlot(Struct):
+    Container: ContainerName
+    Slot: Natural
+    ItemId: Guid  # the item that the slot is expected to hold, or gets if it is empty
+    Quantity: Natural
+    Held: Natural | UnsetType = UNSET  # the quantity that the slot is expected to hold
+
+
+class MoveSlot(Struct):
+    Container: ContainerName
+    Slot: Natural
+    ItemId: Guid  # the item that the slot is expected to hold
+    ToContainer: ContainerName
+    ToSlot: Natural
+    Quantity: Positive | UnsetType = UNSET
 
 
 class ItemSlot(Struct):
@@ -40,6 +68,16 @@ class NamedSlot(ItemSlot):
     """A slot with the item's name in the catalogue; `ERR_DELETED` for an empty slot and for an unknown item."""
 
     ItemName: str = DELETED
+
+
+class ChangedSlot(ItemSlot):
+    """A slot after a change, with the container that it is in."""
+
+    Container: str = ""
+
+
+class ChangedSlots(Struct):
+    Slots: list[ChangedSlot]
 
 
 class NamedBag(Struct):

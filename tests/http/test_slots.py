@@ -1,0 +1,258 @@
+"""Our own operations on single slots: take from a slot, set its quantity, move between slots."""
+
+from collections.abc import Callable
+
+import pytest
+
+import api_keys
+import game_server
+import people
+from approving import make_strict
+from expectations import everything, refused
+from findings import errors
+from game_server import stack
+from gamekeeper.game.lookup import ZERO_GUID
+from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
+from undos import undone
+from world import Answer, World
+
+ANN = "/api/keeper/v1/players/Ann/items/slots"
+SIDES = "/api/v1/players/Ann"
+
+
+def change(
+    world: World, act: str, container: str, slot: int, item: str, quantity: int | None, **more: object
+) -> Answer:
+    body = {"Container": container, "Slot": slot, "ItemId": item, **more}
+    return world.post(f"{ANN}/{act}", body if quantity is None else {**body, "Quantity": quantity})
+
+
+def move(
+    world: World, container: str, slot: int, item: str, to: tuple[str, int], quantity: int | None = None
+) -> Answer:
+    return change(world, "move", container, slot, item, quantity, ToContainer=to[0], ToSlot=to[1])
+
+
+def held(world: World, container: str) -> dict[int, tuple[str, int]]:
+    """Return item and quantity of each occupied slot of a container."""
+    inner = container in {"inventory", "bank"}
+    slots = (
+        world.get(f"{SIDES}/items/{container}").json
+        if inner
+        else world.get(f"/api/v1/players/bag/{container}").json["Slots"]
+    )
+    return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in slots if each["ItemId"] != ZERO_GUID}
+
+
+def equipment(world: World) -> list[int]:
+    return world.get(SIDES).json["Equipment"]
+
+
+def conflict(world: World, answer: Callable[[], Answer], code: str, status: int = 409) -> None:
+    """Require that a request is refused with this code, and changes nothing."""
+    before = everything(world)
+    refused(answer(), status, code)
+    assert everything(world) == before
+
+
+# --- take ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("container", ["inventory", "bank", ANNS_POUCH, ANNS_POUCH.upper()])
+def test_take_takes_from_the_named_slot_only(world: World, container: str) -> None:
+    slot, item, before = {"inventory": (0, COIN.id, 250), "bank": (0, COIN.id, 1000)}.get(container, (1, ARROW.id, 7))
+    answer = change(world, "take", container, slot, item, 5)
+    left = {"Container": container.lower(), "Slot": slot, "BagId": None, "ItemId": item, "Quantity": before - 5}
+    assert answer.json == {"Slots": [{**left, "StatBuffs": [0, 0, 0, 0, 0]}]}
+    assert held(world, container.lower())[slot] == (item, before - 5)
+    assert world.ledger()[-1].kind == "items_taken"
+    assert errors(world) == []
+
+
+def test_take_of_the_last_item_empties_the_slot_and_unequips_it(world: World) -> None:
+    answer = change(world, "take", "inventory", 2, SWORD.id, 1)
+    assert answer.json["Slots"][0]["ItemId"] == ZERO_GUID
+    assert equipment(world) == [-1, -1, -1, -1, -1]
+    assert [each.kind for each in world.ledger()[-2:]] == ["items_taken", "player_changed"]
+    assert undone(world, world.ledger()[-2].seq).status == 200
+    assert held(world, "inventory")[2] == (SWORD.id, 1)
+
+
+def test_slot_that_holds_something_else_is_a_conflict(world: World) -> None:
+    conflict(world, lambda: change(world, "take", "inventory", 0, ARROW.id, 1), "slot_changed")
+    conflict(world, lambda: change(world, "take", "inventory", 9, ARROW.id, 1), "slot_changed")
+    conflict(world, lambda: change(world, "set", "inventory", 0, ARROW.id, 1), "slot_changed")
+    conflict(world, lambda: change(world, "set", "inventory", 0, COIN.id, 1, Held=249), "slot_changed")
+    conflict(world, lambda: move(world, "inventory", 0, ARROW.id, ("bank", 5)), "slot_changed")
+
+
+def test_more_than_the_slot_holds_is_a_conflict(world: World) -> None:
+    conflict(world, lambda: change(world, "take", "inventory", 0, COIN.id, 251), "slot_holds_less")
+    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("bank", 5), 251), "slot_holds_less")
+
+
+@pytest.mark.parametrize("container", ["pocket", "Inventory", "", people.guid(0xBA6)])
+def test_unknown_container_is_not_found(world: World, container: str) -> None:
+    conflict(world, lambda: change(world, "take", container, 0, COIN.id, 1), "no_such_container", 404)
+
+
+def test_bag_of_another_player_is_not_found(world: World) -> None:
+    body = {"Container": ANNS_POUCH, "Slot": 1, "ItemId": ARROW.id, "Quantity": 1}
+    refused(world.post("/api/keeper/v1/players/Bob/items/slots/take", body), 404, "no_such_container")
+
+
+def test_bag_with_content_stays_and_an_empty_one_goes(world: World) -> None:
+    conflict(world, lambda: change(world, "take", "inventory", 3, POUCH.id, 1), "bag_not_empty")
+    conflict(world, lambda: change(world, "set", "inventory", 3, POUCH.id, 0), "bag_not_empty")
+    assert change(world, "set", ANNS_POUCH, 1, ARROW.id, 0).status == 200
+    assert change(world, "take", "inventory", 3, POUCH.id, 1).status == 200
+    assert world.sql("SELECT count(*) FROM bags") == [(0,)]
+    assert errors(world) == []
+
+
+def test_item_that_the_catalogue_lacks_can_be_taken_and_moved(world: World) -> None:
+    world.sql("DELETE FROM items WHERE id = $1", COIN.id)
+    assert change(world, "take", "inventory", 0, COIN.id, 50).status == 200
+    assert move(world, "inventory", 0, COIN.id, ("bank", 9)).status == 200
+    conflict(world, lambda: change(world, "set", "bank", 9, COIN.id, 201), "no_such_item", 404)
+
+
+# --- set -----------------------------------------------------------------------------------------------------------
+
+
+def test_set_gives_or_takes_the_difference(world: World) -> None:
+    assert change(world, "set", "bank", 0, COIN.id, 1200, Held=1000).status == 200
+    assert change(world, "set", "inventory", 1, ARROW.id, 10).status == 200
+    assert change(world, "set", "inventory", 7, SWORD.id, 1, Held=0).status == 200
+    assert change(world, "set", "inventory", 0, COIN.id, 0).status == 200
+    assert [each.kind for each in world.ledger()[-4:]] == ["items_given", "items_taken", "items_given", "items_taken"]
+    assert held(world, "bank")[0] == (COIN.id, 1200)
+    assert {slot: held(world, "inventory").get(slot) for slot in (0, 1, 7)} == {
+        0: None,
+        1: (ARROW.id, 10),
+        7: (SWORD.id, 1),
+    }
+    assert errors(world) == []
+
+
+def test_set_to_the_present_quantity_changes_nothing(world: World) -> None:
+    before = world.ledger()
+    assert change(world, "set", "inventory", 0, COIN.id, 250).json["Slots"][0]["Quantity"] == 250
+    assert world.ledger() == before
+
+
+def test_set_of_a_bag_item_makes_an_empty_bag(world: World) -> None:
+    made = change(world, "set", "bank", 5, POUCH.id, 1).json["Slots"][0]["BagId"]
+    assert held(world, made) == {}
+    conflict(world, lambda: change(world, "set", "bank", 6, POUCH.id, 2), "stack_too_large")
+    assert undone(world, world.ledger()[-1].seq).status == 200
+    assert world.sql("SELECT count(*) FROM bags") == [(1,)]
+    assert errors(world) == []
+
+
+def test_set_keeps_within_stack_and_container(world: World) -> None:
+    conflict(world, lambda: change(world, "set", "inventory", 1, ARROW.id, 101), "stack_too_large")
+    conflict(world, lambda: change(world, "set", "inventory", 2, SWORD.id, 2), "stack_too_large")
+    conflict(world, lambda: change(world, "set", "inventory", 35, COIN.id, 1), "slot_out_of_range")
+    conflict(world, lambda: change(world, "set", ANNS_POUCH, 8, COIN.id, 1), "slot_out_of_range")
+    conflict(world, lambda: change(world, "set", "inventory", 9, people.guid(0xABC), 1), "no_such_item", 404)
+
+
+def test_slot_beyond_a_reduced_size_can_be_emptied_but_not_filled(make_world: Callable[..., World]) -> None:
+    world = make_world(inventory_slots=2)
+    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("inventory", 3)), "slot_out_of_range")
+    conflict(world, lambda: move(world, "inventory", 3, POUCH.id, ("inventory", 0)), "slot_out_of_range")
+    assert move(world, "inventory", 2, SWORD.id, ("bank", 1)).status == 200
+    assert change(world, "set", "bank", 1, SWORD.id, 0).status == 200
+
+
+def test_set_counts_against_the_limits_of_gifts(world: World) -> None:
+    text = api_keys.create(world, Items=[COIN.id], MostPerDay=10)["Key"]
+
+    def fill(slot: int, item: str, quantity: int) -> Answer:
+        body = {"Container": "inventory", "Slot": slot, "ItemId": item, "Quantity": quantity}
+        return world.post(f"{ANN}/set", body, token=text)
+
+    assert fill(0, COIN.id, 261).code == "quota_reached"
+    refused(fill(9, ARROW.id, 1), 409, "item_not_allowed")
+    assert fill(0, COIN.id, 260).status == 200
+    assert fill(0, COIN.id, 200).status == 200
+    assert fill(0, COIN.id, 201).code == "quota_reached"
+    assert world.sql("SELECT quantity FROM gift_totals") == [(10,)]
+
+
+def test_set_beyond_a_rule_waits_for_approval_and_a_move_does_not(make_world: Callable[..., World]) -> None:
+    world = make_strict(make_world)
+    body = {"Container": "bank", "Slot": 0, "ItemId": COIN.id, "Quantity": 12_001}
+    before = held(world, "bank")
+    assert world.post(f"{ANN}/set", body, by="Shop").status == 202
+    assert held(world, "bank") == before
+    target = {"ToContainer": "inventory", "ToSlot": 9, "Quantity": 1000}
+    assert world.post(f"{ANN}/move", body | target, by="Shop").status == 200
+
+
+# --- move ----------------------------------------------------------------------------------------------------------
+
+
+def test_move_to_an_empty_slot_whole_or_in_part(world: World) -> None:
+    assert move(world, "inventory", 0, COIN.id, ("bank", 7), 50).status == 200
+    assert move(world, "inventory", 0, COIN.id, (ANNS_POUCH, 4)).status == 200
+    assert 0 not in held(world, "inventory")
+    assert (held(world, "bank")[7], held(world, ANNS_POUCH)[4]) == ((COIN.id, 50), (COIN.id, 200))
+    assert world.ledger()[-1].kind == "items_set"
+    assert errors(world) == []
+
+
+def test_move_onto_a_like_stack_fills_it_up(world: World) -> None:
+    assert change(world, "set", "inventory", 1, ARROW.id, 95).status == 200
+    conflict(world, lambda: move(world, ANNS_POUCH, 1, ARROW.id, ("inventory", 1), 6), "stack_too_large")
+    assert move(world, ANNS_POUCH, 1, ARROW.id, ("inventory", 1)).status == 200
+    assert (held(world, "inventory")[1], held(world, ANNS_POUCH)[1]) == ((ARROW.id, 100), (ARROW.id, 2))
+    conflict(world, lambda: move(world, ANNS_POUCH, 1, ARROW.id, ("inventory", 1)), "stack_too_large")
+
+
+def test_move_onto_another_item_swaps_whole_stacks(world: World) -> None:
+    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("inventory", 1), 5), "slot_occupied")
+    assert move(world, "inventory", 0, COIN.id, ("inventory", 1)).status == 200
+    assert {slot: held(world, "inventory")[slot] for slot in (0, 1)} == {0: (ARROW.id, 60), 1: (COIN.id, 250)}
+
+
+def test_equipped_item_stays_equipped_in_the_inventory_and_not_elsewhere(world: World) -> None:
+    assert move(world, "inventory", 2, SWORD.id, ("inventory", 0)).status == 200
+    assert equipment(world) == [-1, -1, 0, -1, -1]
+    assert undone(world, world.ledger()[-2].seq).status == 200
+    assert equipment(world) == [-1, -1, 2, -1, -1]
+    assert move(world, "inventory", 2, SWORD.id, ("bank", 3)).status == 200
+    assert equipment(world) == [-1, -1, -1, -1, -1]
+
+
+def test_swap_with_an_equipped_item_from_the_bank_unequips_it(world: World) -> None:
+    assert move(world, "bank", 0, COIN.id, ("inventory", 2)).status == 200
+    assert equipment(world) == [-1, -1, -1, -1, -1]
+    assert held(world, "bank")[0] == (SWORD.id, 1)
+
+
+def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
+    conflict(world, lambda: move(world, "inventory", 3, POUCH.id, (ANNS_POUCH, 0)), "bag_in_itself")
+    bags = [{"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [stack(4, POUCH.id)]}]
+    game_server.put_player(world, people.ANN.id, {"Bags": bags})
+    inner = next(
+        each["BagId"] for each in world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json["Slots"] if each["BagId"]
+    )
+    conflict(world, lambda: move(world, "inventory", 3, POUCH.id, (inner, 0)), "bag_in_itself")
+    conflict(world, lambda: move(world, ANNS_POUCH, 4, POUCH.id, ("inventory", 3)), "bag_in_itself")
+    assert move(world, "inventory", 3, POUCH.id, ("bank", 9)).status == 200
+    assert held(world, ANNS_POUCH)[1] == (ARROW.id, 7)
+    assert errors(world) == []
+
+
+def test_move_to_the_same_slot_is_malformed(world: World) -> None:
+    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("inventory", 0)), "bad_field", 400)
+
+
+def test_move_is_in_the_feed_as_changed_items(world: World) -> None:
+    assert move(world, "inventory", 0, COIN.id, ("bank", 7)).status == 200
+    told = world.get("/api/link/v1/changes?own=true", by="Server").json["Changes"][-1]
+    assert told["Kind"] == "items_set"
+    assert told["After"]["Items"][0]["ItemId"] == ZERO_GUID
+    assert told["After"]["Bank"][0]["Quantity"] == 250
