@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from demo_server import HELPER, KEEPER, DemoServer, account_page, player_page
 from explorer_page import log_in, preview_gift
 from playwright.sync_api import Page, expect
+from tour import open_menu
 from visitor import NARROW, WIDE, Visitor
 
 from gamekeeper.console.menu import MENU
@@ -36,6 +37,11 @@ PAGES = [
     "/console/search?q=silver",
     "/console/search?q=ban+Aldwyn+7d",
     player_page("Aldwyn"),
+    f"{player_page('Aldwyn')}?slot=inventory-5",
+    f"{player_page('Aldwyn')}?slot=bank-90",
+    f"{player_page('Aldwyn')}?tab=history",
+    f"{player_page('Aldwyn')}?tab=variables",
+    f"{player_page('Aldwyn')}?tab=account",
     f"{player_page('Aldwyn')}?at=60",
     account_page("Leopold"),
     "/console/changes/60",
@@ -127,7 +133,7 @@ def test_sign_in_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> No
 def test_health_of_a_player_fits_on_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
     """The health bar and two three-digit numbers fit on one line, also at the narrowest page width."""
     me = visit(sqlite_demo, KEEPER)
-    me.go(player_page("Aldwyn"))
+    me.go(f"{player_page('Aldwyn')}?tab=account")
     health = me.page.locator(".facts dd", has=me.page.locator("meter")).first
     expect(health).to_have_text(re.compile(r"\d{3} of \d{3}"))
     for width in (WIDE[0], 1280, NARROW[0]):
@@ -138,6 +144,7 @@ def test_health_of_a_player_fits_on_one_line(visit: Visit, sqlite_demo: DemoServ
 def test_preview_dialog_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wynstan"))
+    open_menu(me, "More")
     me.page.get_by_role("button", name="Set level").click()
     me.confirm_button.wait_for()
     check_page(me)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Locator, Route, expect
+from tour import open_menu
 from visitor import HURRY, Visitor
 
 from gamekeeper.demo.names import stable_id
@@ -120,6 +121,7 @@ def test_request_without_an_answer_times_out_with_a_message(visit: Visit, sqlite
     me.page.add_init_script(IMPATIENT)
     me.go(player_page("Wulfric"))
     me.page.route(ACT, lambda _: None)
+    open_menu(me, "More")
     me.page.get_by_role("button", name="Set level").click()
     me.sees(NOT_DONE)
     expect(me.page.get_by_role("button", name="Set level")).to_be_enabled()
@@ -130,6 +132,7 @@ def test_answer_of_a_proxy_is_reported_as_failure(visit: Visit, sqlite_demo: Dem
     me.expected = {502}
     me.go(player_page("Wulfric"))
     me.page.route(ACT, lambda route: route.fulfill(status=502, content_type="text/plain", body="<h1>Bad gateway</h1>"))
+    open_menu(me, "More")
     me.page.get_by_role("button", name="Set level").click()
     me.sees(NOT_DONE)
     assert not me.dialog.is_visible()
@@ -138,6 +141,7 @@ def test_answer_of_a_proxy_is_reported_as_failure(visit: Visit, sqlite_demo: Dem
 def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wulfric"))
+    open_menu(me, "More")
     me.page.get_by_role("button", name="Set level").click()
     me.dialog.get_by_label("Reason").fill("as it was")
     with me.cut_off("**/console/done/*"):
@@ -151,7 +155,8 @@ def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: 
 def test_catalogue_choice_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wulfric"))
-    item = me.page.locator("input[data-suggest=items]")
+    open_menu(me, "Give item")
+    item = me.page.locator("input[data-suggest=items]").first
     with me.cut_off("**/console/suggest/items*"):
         item.fill("Moonfern")
         me.page.keyboard.press("Enter")

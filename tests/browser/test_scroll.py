@@ -35,7 +35,8 @@ def top_of(place: Locator) -> float:
 
 def test_page_stays_where_it_was_after_an_action(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
-    me.go(player_page(WHO))
+    me.go(f"{player_page(WHO)}?tab=variables")
+    me.page.set_viewport_size({"width": 1440, "height": 400})
     variables(me).scroll_into_view_if_needed()
     heading = me.page.locator("#variables")
     before = top_of(heading)
@@ -49,15 +50,17 @@ def test_page_stays_where_it_was_after_an_action(visit: Visit, sqlite_demo: Demo
     notice.get_by_role("button", name="Close").click()
     expect(notice).to_have_count(0)
     # a page that is opened anew starts at its top, not at the scroll position before the action
-    me.go(player_page(WHO))
+    me.go(f"{player_page(WHO)}?tab=variables")
     assert me.page.evaluate("scrollY") == 0
 
 
 def test_page_returns_to_its_part_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
-    me.go(player_page(WHO))
+    me.page.set_viewport_size({"width": 1440, "height": 400})
+    me.go(f"{player_page(WHO)}?tab=variables")
     set_variable(me)
-    expect(me.page.get_by_role("link", name="Cancel")).to_have_attribute("href", f"{player_page(WHO)}#variables")
+    here = f"{player_page(WHO)}?tab=variables#variables"
+    expect(me.page.get_by_role("link", name="Cancel")).to_have_attribute("href", here)
     me.page.get_by_label("Reason").fill("a quest counted once too often")
     me.confirm_button.click()
     expect(me.page.get_by_role("heading", name=WHO, level=1)).to_be_attached()
@@ -69,7 +72,7 @@ def test_page_returns_to_its_part_without_scripts(visit: Visit, sqlite_demo: Dem
 def test_undo_in_a_history_returns_to_its_change_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
     sqlite_demo.do(f"players/{WHO}/level", {"level": 30}, "to be undone")
-    me.go(player_page(WHO))
+    me.go(f"{player_page(WHO)}?tab=history")
     change = me.page.locator("article.change", has_text="to be undone").first
     number = change.locator(".number").inner_text()
     change.get_by_role("button", name="Undo").click()

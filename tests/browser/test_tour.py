@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from demo_server import HELPER, KEEPER, PASSWORD, DemoServer, player_page
 from playwright.sync_api import expect
-from tour import STEPS, Tour, arrive, confirm, offer, read_quantities, sign_in
+from tour import STEPS, Tour, arrive, confirm, offer, open_menu, read_quantities, sign_in
 from visitor import Visitor
 
 from gamekeeper.console.menu import MENU
@@ -44,6 +44,8 @@ def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer
     me.page.get_by_role("heading", name="Ondine", level=1).wait_for()
     me.page.wait_for_load_state()
     before = read_quantities(me, ITEM)
+    tab_to(me, "summary.main")
+    keyboard.press("Enter")
     tab_to(me, "input[data-suggest=items]")
     keyboard.type(ITEM)
     keyboard.press("Tab")
@@ -108,6 +110,7 @@ def test_expired_session_returns_to_the_page_after_sign_in(visit: Visit, demo: D
 def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go(f"{player_page('Wynstan')}?before=99999")
+    open_menu(me, "More")
     level = me.page.get_by_role("spinbutton", name="Level").input_value()
     me.page.get_by_role("spinbutton", name="Level").fill(str(int(level) + 1))
     demo.sign_out(me.cookie)
@@ -116,6 +119,7 @@ def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: De
     sign_in(me, KEEPER)
     me.page.get_by_role("heading", name="Wynstan", level=1).wait_for()
     assert me.page.url.endswith(f"{player_page('Wynstan')}?before=99999")
+    open_menu(me, "More")
     assert me.page.get_by_role("spinbutton", name="Level").input_value() == level
     demo.sign_out(me.cookie)
     me.expected = {401}
@@ -126,7 +130,8 @@ def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: De
 def test_misspelt_item_name_is_suggested(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wynstan"))
-    item = me.page.locator("input[data-suggest=items]")
+    open_menu(me, "Give item")
+    item = me.page.locator("input[data-suggest=items]").first
     for typed, said in (
         ("Rievr", f"No name contains this text. Did you mean {ITEM}?"),
         ("River", "No name is exactly this text. Choose one of the suggestions."),

@@ -81,8 +81,16 @@ def arrive(visitor: Visitor) -> None:
     visitor.page.wait_for_load_state()
 
 
+def open_menu(visitor: Visitor, name: str) -> None:
+    """Open a menu of acts in the header of a player's page."""
+    menu = visitor.page.locator("details.act", has=visitor.page.locator("summary", has_text=name)).first
+    if menu.get_attribute("open") is None:
+        menu.locator("summary").click()
+
+
 def offer(visitor: Visitor, item: str, quantity: int) -> None:
     """Fill in the form for giving an item to the player whose page is open, and open the preview."""
+    open_menu(visitor, "Give item")
     give = visitor.page.locator(
         "form[data-action]", has=visitor.page.get_by_role("button", name="Give item", exact=True)
     )
@@ -149,7 +157,7 @@ def gift(tour: Tour) -> None:
     tour.note_arrival("A player, after a gift")
     given = read_quantities(me, GEM.name)
     assert given != before
-    number = page.locator("article.change .number").first.inner_text()
+    number = page.locator("#done summary a").first.inner_text().removeprefix("Change ")
     page.locator("#done").get_by_role("button", name="Undo").click()
     confirm(me, "it was somebody else's")
     assert read_quantities(me, GEM.name) == before

@@ -9,7 +9,7 @@ from commanding import ack, acknowledge, read_feed, read_last
 from gamekeeper.store import deliveries
 from world import World
 
-PLAYER = f"/console/players/{people.ZOE.id}"
+PLAYER = f"/console/players/{people.ZOE.id}?tab=history"
 OVERDUE = "/console/deliveries"
 LIST = "/console/changes"
 

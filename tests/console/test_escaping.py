@@ -16,6 +16,7 @@ from msgspec.structs import replace
 import people
 from game_server import heartbeat, join, put_catalogue
 from gamekeeper.console.pages import TEMPLATES
+from gamekeeper.console.player import TABS
 from gamekeeper.console.template_output import escape_value
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
@@ -114,6 +115,8 @@ def test_hostile_values_are_text_on_every_page(world: World, root: Keeper, hosti
     paths = (
         "/console",
         f"/console/players/{PLAYER_ID}",
+        f"/console/players/{PLAYER_ID}?slot=inventory-0",
+        *(f"/console/players/{PLAYER_ID}?tab={tab}" for tab in TABS),
         f"/console/players/{PLAYER_ID}?at={seq}",
         f"/console/accounts/{ACCOUNT_ID}",
         "/console/characters",

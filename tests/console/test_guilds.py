@@ -57,10 +57,10 @@ def test_unknown_guild_is_refused(root: Keeper, unknown: str) -> None:
 
 
 def test_player_page_has_the_guild(world: World, root: Keeper) -> None:
-    assert "Guild:" not in root.page(f"/console/players/{ANN.id}").text
+    assert "Red Hand" not in root.page(f"/console/players/{ANN.id}").text
     fill(world)
     page = root.page(f"/console/players/{ANN.id}")
-    assert "Guild: Red Hand (Member)" in page.text
+    assert "Guild Red Hand (Member)" in page.text
     assert page.links["Red Hand"] == f"{PAGE}/{GUILD_ID}"
 
 

@@ -14,7 +14,7 @@ from people import ANN, BOB, COIN, guid
 from world import World
 
 USER = people.USER_IDS["Ann"]
-PLAYER_PAGE, ACCOUNT_PAGE = f"/console/players/{ANN.id}", f"/console/accounts/{USER}"
+PLAYER_PAGE, ACCOUNT_PAGE = f"/console/players/{ANN.id}?tab=history", f"/console/accounts/{USER}"
 ADDRESS = "198.51.100.5"
 AT = "2026-01-31T12:00:00Z"
 

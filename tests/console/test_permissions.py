@@ -47,9 +47,10 @@ def test_viewer_is_offered_no_change(world: World) -> None:
 
 
 def test_game_master_is_offered_changes_of_players_but_no_deletion(world: World) -> None:
-    page = sign_in(world, "game master").page(ANN)
-    offered = paths(page)
-    assert offered >= {"name", "level", "class", "give", "take", "teach", "forget", "ban", "mute"}
+    keeper = sign_in(world, "game master")
+    page = keeper.page(ANN)
+    offered = paths(page) | paths(keeper.page(f"{ANN}?tab=variables")) | paths(keeper.page(f"{ANN}?slot=inventory-0"))
+    assert offered >= {"name", "level", "class", "give", "teach", "forget", "ban", "mute", "take", "set", "move"}
     assert not [each for tag, each in page.tags if tag == "input" and each.get("value") == "DELETE"]
 
 

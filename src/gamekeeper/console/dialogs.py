@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import api_calls, undo_dialogs
+from gamekeeper.console import api_calls, differences, undo_dialogs
 from gamekeeper.console.api_calls import ApiCall
-from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.console.differences import TIMES_SIGN, Names
 from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
 from gamekeeper.game import api_keys, approvals, lookup
 from gamekeeper.http.operation import Operation
@@ -41,6 +41,9 @@ def _same(text: str) -> Dialog:
 DIALOGS: Mapping[str, Dialog] = {
     "give_item": Dialog(_("Give %(item)s to %(name)s"), _("Give %(items)s to %(name)s")),
     "take_item": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s")),
+    "take_from_slot": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s, %(slot)s")),
+    "set_slot": Dialog(_("Set %(slot)s of %(name)s"), _("Set %(slot)s of %(name)s to %(items)s")),
+    "move_slot": Dialog(_("Move %(item)s of %(name)s"), _("Move %(item)s of %(name)s from %(slot)s to %(to_slot)s")),
     "teach_spell": _same(_("Teach %(spell)s to %(name)s")),
     "forget_spell": _same(_("Remove %(spell)s from %(name)s")),
     "set_variable": Dialog(_("Set %(variable)s of %(name)s"), _("Set %(variable)s of %(name)s to %(value)s")),
@@ -133,6 +136,8 @@ async def load_facts(
     names = {kind: await _find_catalogue_name(tx, kind, each) for kind, each in wanted.items()}
     item = names.get("items", "")
     return facts | {
+        "slot": _name_slot(sent, "container", "slot"),
+        "to_slot": _name_slot(sent, "tocontainer", "toslot"),
         "item": item,
         "items": f"{_group(sent.get('quantity', '1'))} {TIMES_SIGN} {item}",
         "spell": names.get("spells", ""),
@@ -146,7 +151,7 @@ async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> st
         return ""
     if route.path.startswith(KEYS):
         return (await api_keys.find(tx, params[0])).name
-    if route.path.startswith("/api/v1/players/"):
+    if route.path.startswith(("/api/v1/players/", "/api/keeper/v1/players/")):
         player_id = await lookup.find_player_id(tx, params[0])
         return next((each.name for each in await players.read_summaries(tx, {player_id})), "")
     if route.name == "retry_mail":
@@ -162,6 +167,13 @@ async def _find_catalogue_name(tx: Reading, kind: str, text: str) -> str:
     wanted = lookup.parse_guid(text) or text
     entry = (await catalogue.find_by_ids(tx, kind, [wanted])).get(wanted)
     return entry.name if entry and entry.name else wanted
+
+
+def _name_slot(sent: Mapping[str, str], container: str, slot: str) -> str:
+    """Name a slot of a form, such as "bank slot 3"."""
+    if container not in sent:
+        return ""
+    return differences.name_spot((sent[container], int(sent[slot])), Names({}))
 
 
 def _group(text: str) -> str:

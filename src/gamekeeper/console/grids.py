@@ -18,6 +18,7 @@ STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.
 EQUIPMENT_SLOTS = ("helmet", "armor", "weapon", "shield", "boots")
 COLOUR_COUNT = 12  # number of background colours of item tiles, defined in player.css
 SLOTS_SHOWN = 35  # empty slots at the end of a grid are hidden after this many slots: a bank may have hundreds
+DIGITS = 9  # of a slot's number in an address: more than any setting allows
 DATA_URL = "data:image/"  # start of an icon that is embedded as a data URL, so it needs no request
 
 
@@ -46,6 +47,24 @@ class SlotGrid(NamedTuple):
     def hidden_slots(self) -> int:
         """Number of empty slots at the end of the grid that are not shown."""
         return self.size - len(self.cells)
+
+
+class ChosenSlot(NamedTuple):
+    """The slot that the page has a form for."""
+
+    grid: SlotGrid
+    cell: SlotCell
+
+
+def find_slot(grids: Iterable[SlotGrid], address: str) -> ChosenSlot | None:
+    """Find a slot by its address in a query, such as `bank-3`; None: there is no such slot."""
+    place, _, number = address.rpartition("-")
+    for grid in grids:
+        if grid.place == place and len(number) <= DIGITS and number.isascii() and number.isdigit():
+            slot = int(number)
+            if slot < grid.size:
+                return ChosenSlot(grid, grid.cells[slot] if slot < len(grid.cells) else SlotCell(slot))
+    return None
 
 
 def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterable[int]) -> list[SlotGrid]:

@@ -1,4 +1,7 @@
-"""The page of one player: its data, items and history. It also shows earlier states and deleted players."""
+"""The page of one player, in tabs: items, history, variables and spells, account.
+
+It also shows earlier states and deleted players. Each tab is an address of its own, and loads only what it shows.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,6 +10,7 @@ from gamekeeper.console import account, changes, differences, grids, logs, pages
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.menu import CHANGES
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
@@ -32,6 +36,15 @@ NEIGHBOURS = 3  # players shown above and below this one in the ranking
 CHANGES_PER_PAGE = 20  # audit log changes per page of the player's history
 MAX_CHOICES = 1_000  # entries in each select list, of classes and of variables
 ERASED_NAME = "(erased)"
+INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB, ACCOUNT_TAB = "inventory", "history", "variables", "account"
+TABS = {
+    INVENTORY_TAB: gettext("Inventory"),
+    HISTORY_TAB: gettext("History"),
+    VARIABLES_TAB: gettext("Variables and spells"),
+    ACCOUNT_TAB: gettext("Details and account"),
+}
+PAST_TABS = (INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB)  # an earlier state has items, spells and variables only
+NO_HISTORY = HistoryPage([], {}, None)
 ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
 
 
@@ -55,6 +68,13 @@ class PlayerView(NamedTuple):
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
 
 
+class Tab(NamedTuple):
+    name: str
+    title: str
+    address: str
+    is_open: bool
+
+
 class Neighbour(NamedTuple):
     rank: int
     player: Player
@@ -62,17 +82,19 @@ class Neighbour(NamedTuple):
 
 async def show(request: Request) -> Response:
     moment = queries.decode(ThenQuery, request.query).at
-    if moment != PointInTime():
+    then = moment != PointInTime()
+    if then:
         request.caller.require(CHANGES)
-    sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moment, rest))
-    player, then = sight.player, moment != PointInTime()
-    standing = (
-        None if then or sight.record is None else await request.services.keeper.lists.find_rank(player.id, NEIGHBOURS)
-    )
+    tab = _choose_tab(request, then=then)
+    sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moment, tab, rest))
+    player, keeper = sight.player, request.services.keeper
+    standing = None if then or sight.record is None else await keeper.lists.find_rank(player.id, NEIGHBOURS)
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.history.changes]
     entries = await changes.load_entries(request, told, sight.history.undone, sight.history.deliveries)
-    home, at = f"/console/players/{player.id}", {"at": request.query.get("at", "")}
+    home = f"/console/players/{player.id}"
+    here = {"tab": "" if tab == INVENTORY_TAB else tab, "at": request.query.get("at", "")}
+    found = grids.make_grids(sight.holdings, sight.names, keeper.settings, equipment)
     return pages.render(
         request,
         "player.html",
@@ -80,27 +102,64 @@ async def show(request: Request) -> Response:
         player=player,
         record=sight.record,
         home=home,
+        here=changes.build_address(home, here),
+        at=here["at"],
+        tab=tab,
+        tabs=_list_tabs(request, home, tab, here["at"] if then else ""),
         operations=f"/api/v1/players/{player.id}",
         moment=moment if then else None,
         live=sight.record is not None and not then,
         standing=standing,
-        neighbours=_list_neighbours(standing, request.services.keeper.changes.codec) if standing else [],
-        grids=grids.make_grids(sight.holdings, sight.names, request.services.keeper.settings, equipment),
+        neighbours=_list_neighbours(standing, keeper.changes.codec) if standing and tab == ACCOUNT_TAB else [],
+        grids=found,
+        slot=grids.find_slot(found, request.query.get("slot", "")),
         stats=list(zip(grids.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),
         days=account.DURATIONS,
         deletion=entries.pop(0) if sight.deletion else None,
         entries=[each._replace(undoable=each.undoable and not then) for each in entries],
-        newest=changes.build_address(home, at) if "before" in request.query else "",
-        older=changes.build_address(home, at, before=str(sight.history.next)) if sight.history.next else "",
+        newest=changes.build_address(home, here) if "before" in request.query else "",
+        older=changes.build_address(home, here, before=str(sight.history.next)) if sight.history.next else "",
         recent=sight.recent,
         name_rank=name_rank,
-        max_level=request.services.keeper.settings.max_level,
+        max_level=keeper.settings.max_level,
     )
 
 
-async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: history.Pause) -> PlayerView:
+def _choose_tab(request: Request, *, then: bool) -> str:
+    """Return the tab of the request. An address with a page of the history but without a tab is that of the history."""
+    allowed = [each for each in (PAST_TABS if then else TABS) if _can_see(request, each)]
+    default = HISTORY_TAB if "before" in request.query and HISTORY_TAB in allowed else INVENTORY_TAB
+    wanted = request.query.get("tab", "")
+    return wanted if wanted in allowed else default
+
+
+def _can_see(request: Request, tab: str) -> bool:
+    rights = request.caller.permissions
+    return tab != HISTORY_TAB or rights >= CHANGES or "logs.read" in rights
+
+
+def _name_tab(request: Request, tab: str) -> str:
+    if tab == HISTORY_TAB and not request.caller.permissions >= CHANGES:
+        return gettext("Activity")  # the viewer may read the game's logs, but not the audit log
+    return TABS[tab]
+
+
+def _list_tabs(request: Request, home: str, tab: str, at: str) -> list[Tab]:
+    return [
+        Tab(
+            each,
+            _name_tab(request, each),
+            changes.build_address(home, {"tab": "" if each == INVENTORY_TAB else each, "at": at}),
+            each == tab,
+        )
+        for each in (PAST_TABS if at else TABS)
+        if _can_see(request, each)
+    ]
+
+
+async def _load_view(tx: Reading, request: Request, moment: PointInTime, tab: str, rest: history.Pause) -> PlayerView:
     spelling = request.services.keeper.changes.codec
     accounts = "users.query" in request.caller.permissions
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
@@ -114,6 +173,10 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
         held = world.make_side(player)
     wanted, then = seen._replace(whose=player.id), moment != PointInTime()
     membership = None if then else (await guilds.read_memberships(tx, [player.id])).get(player.id)
+    listed = NO_HISTORY if tab != HISTORY_TAB else await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE)
+    settable = await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if tab == VARIABLES_TAB else []
+    texts = tab == VARIABLES_TAB and not then and record is not None
+    logged = tab == HISTORY_TAB and not then
     return PlayerView(
         player=player,
         record=record,
@@ -125,11 +188,11 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, rest: h
         server=await presence.find_server_of(tx, player.id),
         membership=membership,
         guild=await guilds.find(tx, membership.guild_id) if membership else None,
-        history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
+        history=listed,
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
-        variables=[each for each in await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if _is_settable(each)],
-        texts=[] if then or record is None else await _load_texts(tx, player.id),
-        recent=None if then else await logs.load_recent(tx, request, LogFilter(player_id=player.id)),
+        variables=[each for each in settable if _is_settable(each)],
+        texts=await _load_texts(tx, player.id) if texts else [],
+        recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,
     )
 
 

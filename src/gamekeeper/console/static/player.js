@@ -1,5 +1,8 @@
-// The page of a player: choose catalogue entries by name, and move between slots with the arrow keys.
+// The page of a player: choose catalogue entries by name, open the form of a slot in place, menus of acts, and tabs of old addresses.
 import { attachChooser } from "./chooser.js";
+
+const FORM_OF_SLOT = "slot"; // id of the element that has the form of the chosen slot
+const TAB_OF = { history: "history", variables: "variables", spells: "variables", standing: "account", facts: "account" };
 
 // Find the nearest tile in the next row below (direction 1) or above (direction -1).
 function findInNextRow(tiles, at, direction) {
@@ -14,8 +17,6 @@ function findInNextRow(tiles, at, direction) {
 
 function attachArrowKeys(slots) {
   slots.addEventListener("keydown", (event) => {
-    const slot = event.target.closest(".slot");
-    if (event.key === "Escape" && slot) slot.dataset.dismissed = "yes";
     if (!event.target.matches(".tile")) return;
     const tiles = [...slots.querySelectorAll(".tile")];
     const at = tiles.indexOf(event.target);
@@ -24,20 +25,70 @@ function attachArrowKeys(slots) {
     event.preventDefault();
     next.focus();
   });
-  for (const slot of slots.querySelectorAll(".slot:not(.free)")) {
-    const show = () => delete slot.dataset.dismissed;
-    slot.addEventListener("mouseleave", show);
-    slot.addEventListener("click", show);
-    slot.addEventListener("focusout", (event) => {
-      if (!slot.contains(event.relatedTarget)) show();
-    });
-  }
 }
 
+function markSlot(address) {
+  for (const tile of document.querySelectorAll("[data-slot][aria-current]")) tile.removeAttribute("aria-current");
+  document.querySelector(`[data-slot="${address}"]`)?.setAttribute("aria-current", "true");
+}
+
+// Show the form of a slot without leaving the page. If that fails, the link is followed.
+async function openSlot(tile) {
+  const place = document.getElementById(FORM_OF_SLOT);
+  const home = new URL(location.href);
+  home.searchParams.delete("slot");
+  try {
+    const answer = await fetch(tile.href, { headers: { "X-Fragment": "yes", "X-Place": home.pathname + home.search } });
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(FORM_OF_SLOT);
+    if (!answer.ok || !found) throw new Error(answer.statusText);
+    place.replaceChildren(...found.childNodes);
+  } catch {
+    location.assign(tile.href);
+    return;
+  }
+  place.hidden = false;
+  place.dataset.opener = tile.dataset.slot;
+  markSlot(tile.dataset.slot);
+  place.querySelectorAll("input[data-suggest]").forEach(attachChooser);
+  place.querySelector("h3")?.focus({ preventScroll: true });
+}
+
+function closeSlot() {
+  const place = document.getElementById(FORM_OF_SLOT);
+  place.hidden = true;
+  place.replaceChildren();
+  markSlot("");
+  document.querySelector(`[data-slot="${place.dataset.opener}"]`)?.focus({ preventScroll: true });
+}
+
+// Follow an address of an earlier version, whose page had everything: `#history` is on the tab of the history now.
+function openTabOfAnchor() {
+  const anchor = location.hash.slice(1);
+  const name = anchor.startsWith("change-") ? "history" : TAB_OF[anchor];
+  const tab = name && !document.getElementById(anchor) && document.querySelector(`[data-tab="${name}"]`);
+  if (tab && !tab.hasAttribute("aria-current")) location.replace(`${tab.href}#${anchor}`);
+}
+
+openTabOfAnchor();
 document.querySelectorAll("input[data-suggest]").forEach(attachChooser);
 document.querySelectorAll("[data-slots]").forEach(attachArrowKeys);
-// Escape also closes the card of a slot under the mouse pointer.
+document.addEventListener("click", (event) => {
+  const tile = event.target.closest("[data-slot]");
+  if (tile && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    openSlot(tile);
+  }
+  if (event.target.closest("[data-close-slot]")) {
+    event.preventDefault();
+    closeSlot();
+  }
+  for (const menu of document.querySelectorAll(".act[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  for (const slot of document.querySelectorAll(".slot:hover")) slot.dataset.dismissed = "yes";
+  if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+  const menu = document.activeElement.closest(".act[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  } else if (document.getElementById(FORM_OF_SLOT)?.contains(document.activeElement)) closeSlot();
 });

@@ -1,0 +1,169 @@
+"""The player's page: its tabs, the form of a slot, and the menus of acts, with and without scripts.
+
+The engine makes no difference; SQLite is enough. tests/console and tests/http cover the operations on both.
+"""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from demo_server import KEEPER, DemoServer, player_page
+from playwright.sync_api import Locator, expect
+from test_looks import check_page
+from tour import confirm, open_menu
+from visitor import NARROW, Visitor
+
+Visit = Callable[..., Visitor]
+WHO = "Aldwyn"
+
+
+def tile(visitor: Visitor, slot: str) -> Locator:
+    return visitor.page.locator(f'[data-slot="{slot}"]')
+
+
+def form(visitor: Visitor) -> Locator:
+    return visitor.page.locator("#slot")
+
+
+def read_count(visitor: Visitor, slot: str) -> int:
+    return int(tile(visitor, slot).locator(".count").inner_text().replace(",", ""))
+
+
+def test_click_on_a_slot_acts_on_that_slot(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    before = read_count(me, "inventory-12")
+    tile(me, "inventory-12").click()
+    expect(form(me)).to_contain_text("Inventory, slot 12")
+    expect(form(me).locator("h3")).to_be_focused()
+    assert "slot=" not in me.page.url
+    form(me).get_by_label("Quantity to take from this slot").fill("3")
+    form(me).get_by_role("button", name="Take").click()
+    expect(me.confirm_button).to_have_text(re.compile(rf"Take 3 × .+ from {WHO}, Inventory, slot 12"))  # noqa: RUF001 - the text of the page
+    confirm(me, "counted wrongly")
+    assert read_count(me, "inventory-12") == before - 3
+    me.page.locator("#done").get_by_role("button", name="Undo").click()
+    confirm(me, "counted rightly")
+    assert read_count(me, "inventory-12") == before
+
+
+def test_items_are_moved_by_the_keyboard(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    before = read_count(me, "inventory-14")
+    tile(me, "inventory-13").focus()
+    me.page.keyboard.press("ArrowRight")
+    expect(tile(me, "inventory-14")).to_be_focused()
+    me.page.keyboard.press("Enter")
+    expect(form(me)).to_contain_text("Inventory, slot 14")
+    me.page.keyboard.press("Escape")
+    expect(form(me)).to_be_hidden()
+    expect(tile(me, "inventory-14")).to_be_focused()
+    me.page.keyboard.press("Enter")
+    form(me).get_by_label("Slot", exact=True).fill("30")
+    me.page.keyboard.press("Enter")
+    confirm(me, "sorted")
+    assert read_count(me, "inventory-30") == before
+    expect(tile(me, "inventory-14")).to_have_class(re.compile("free"))
+
+
+def test_item_is_put_into_an_empty_slot_by_name(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    tile(me, "inventory-28").click()
+    form(me).get_by_label("Item for this slot").fill("Moonfern")
+    form(me).get_by_role("button", name="Put into this slot").click()
+    confirm(me, "a gift")
+    expect(tile(me, "inventory-28")).to_contain_text("Moonfern")
+
+
+def test_slot_works_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
+    me.go(player_page(WHO))
+    before = read_count(me, "bank-3")
+    tile(me, "bank-3").click()
+    expect(form(me)).to_contain_text("Bank, slot 3")
+    expect(form(me)).to_be_in_viewport()
+    form(me).get_by_label("New quantity of this slot").fill(str(before - 1))
+    form(me).get_by_role("button", name="Set quantity").click()
+    me.page.get_by_label("Reason", exact=True).fill("one too many")
+    me.confirm_button.click()
+    expect(tile(me, "bank-3")).to_be_attached()
+    assert read_count(me, "bank-3") == before - 1
+    assert me.page.url.endswith("#grid-bank")
+    expect(me.page.locator("#grid-bank")).to_be_in_viewport()
+
+
+def test_stale_page_is_refused(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me, other = visit(sqlite_demo, KEEPER), visit(sqlite_demo, KEEPER)
+    for each in (me, other):
+        each.go(player_page(WHO))
+        tile(each, "bank-5").click()
+        form(each).get_by_label("New quantity of this slot").wait_for()
+    form(other).get_by_role("button", name="Take").click()
+    confirm(other, "all of it")
+    me.expected = {409}
+    form(me).get_by_label("New quantity of this slot").fill("1")
+    form(me).get_by_role("button", name="Set quantity").click()
+    me.sees("Slot 5 does not hold what the request expects.")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_tabs_are_addresses_and_acting_keeps_the_tab(visit: Visit, sqlite_demo: DemoServer, *, scripts: bool) -> None:
+    me, level = visit(sqlite_demo, KEEPER, java_script_enabled=scripts), "9" if scripts else "10"
+    me.go(player_page("Wynstan"))
+    tabs = me.page.get_by_role("navigation", name="Parts of this player")
+    for title, part in (
+        ("History", "#history"),
+        ("Variables and spells", "#spells"),
+        ("Details and account", "#facts"),
+    ):
+        tabs.get_by_role("link", name=title).click()
+        expect(me.page.locator(part)).to_be_visible()
+        expect(tabs.locator("[aria-current=page]")).to_have_text(title)
+    open_menu(me, "More")
+    me.page.get_by_role("spinbutton", name="Level").fill(level)
+    me.page.get_by_role("button", name="Set level").click()
+    me.page.get_by_label("Reason", exact=True).fill("a test")
+    me.confirm_button.click()
+    expect(me.page.locator(".known").get_by_text(level, exact=True)).to_be_visible()
+    expect(tabs.locator("[aria-current=page]")).to_have_text("Details and account")
+
+
+@pytest.mark.parametrize(
+    ("anchor", "tab"), [("history", "history"), ("spells", "variables"), ("variables", "variables")]
+)
+def test_anchor_of_an_older_address_opens_its_tab(visit: Visit, sqlite_demo: DemoServer, anchor: str, tab: str) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(f"{player_page(WHO)}#{anchor}")
+    expect(me.page).to_have_url(re.compile(rf"\?tab={tab}#{anchor}$"))
+    expect(me.page.locator(f"#{anchor}")).to_be_in_viewport()
+
+
+def test_dangerous_acts_are_in_a_closed_menu(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    delete = me.page.get_by_role("button", name="Delete the player")
+    expect(delete).to_be_hidden()
+    open_menu(me, "More")
+    expect(delete).to_be_visible()
+    check_page(me)
+    me.page.keyboard.press("Escape")
+    expect(delete).to_be_hidden()
+    expect(me.page.locator("#change-it summary")).to_be_focused()
+
+
+def test_player_fits_one_screen(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """Name, state, acts, facts, tabs and the whole inventory are visible without scrolling."""
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    for each in (me.page.locator("h1"), me.page.locator(".usual"), me.page.locator(".known"), tile(me, "inventory-34")):
+        expect(each).to_be_in_viewport(ratio=1)
+
+
+def test_form_of_a_slot_is_at_the_lower_edge_of_a_phone(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, width=NARROW[0])
+    me.go(player_page(WHO))
+    tile(me, "inventory-6").click()
+    expect(form(me).get_by_role("button", name="Take")).to_be_in_viewport(ratio=1)
+    check_page(me)
