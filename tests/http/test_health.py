@@ -153,7 +153,7 @@ def lesser_role(world: World) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("revoked", "fault"),
     [
-        ("ALL ON ALL TABLES IN SCHEMA public", "lacks privileges on: activity_log, "),
+        ("ALL ON ALL TABLES IN SCHEMA public", "lacks privileges on: activity_cohorts, "),
         ("INSERT ON ledger", "lacks privileges on: ledger. Grant the privilege"),
         ("ALL ON SEQUENCE ledger_seq", "lacks privileges on: ledger_seq."),
         ("EXECUTE ON FUNCTION search_parts", "lacks privileges on: search_parts."),

@@ -25,7 +25,7 @@ from gamekeeper.store.history import NEVER
 from gamekeeper.store.rollups import Checkpoint
 
 SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
-BATCH_SESSIONS = 500  # sessions counted per transaction: a few milliseconds, so that requests do not wait long
+BATCH_SESSIONS = 200  # sessions counted per transaction: some milliseconds, so that requests do not wait long
 BATCH_HOURS = 48  # hours made from minutes per transaction
 BATCH_SIGN_IN_HOURS = 24  # hours whose sign-ins are counted per transaction
 MINUTES_KEPT = 2 * DAY_MINUTES
@@ -95,10 +95,12 @@ async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint) -> bool:
     end = min((await clock.now(tx) - SETTLE_MS) // HOUR_MS, first + BATCH_SIGN_IN_HOURS)
     if end <= first:
         return False
-    counted = await activity.count_sign_ins(tx, first * HOUR_MS, end * HOUR_MS)
+    counts = {
+        hour: await activity.count_sign_ins(tx, hour * HOUR_MS, (hour + 1) * HOUR_MS) for hour in range(first, end)
+    }
+    hours = [Hour(hour, sign_ins=number) for hour, number in counts.items() if number]
     rollups.move(tx, SIGN_INS, Checkpoint(end, 0))
-    activity.save_sign_ins(tx, counted)
-    hours = [Hour(hour, sign_ins=number) for hour, number in counted.items()]
+    activity.save_sign_ins(tx, {each.hour: each.sign_ins for each in hours})
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return True
 

@@ -1,5 +1,6 @@
 """Steps of time in UTC: minutes, hours, days, ISO weeks and months, as numbers since 1970."""
 
+import functools
 from datetime import UTC, date, datetime, timedelta
 
 MINUTE_MS = 60_000
@@ -12,8 +13,9 @@ _EPOCH = date(1970, 1, 1)
 _FIRST_WEEKDAY = 3  # 1970-01-01 was a Thursday: three days after the Monday of its week
 
 
+@functools.lru_cache(maxsize=4096)
 def find_first_day(step: str, day: int) -> int:
-    """Return the first day of the day, week or month that a day is in."""
+    """Return the first day of the day, week or month that a day is in. Cached, because there are few different days."""
     if step == "week":
         return day - (day + _FIRST_WEEKDAY) % WEEK_DAYS
     if step == "month":

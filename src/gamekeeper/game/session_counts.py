@@ -43,7 +43,7 @@ class SessionCounts:
             self._count_day(session, day)
             played = min(end, (day + 1) * DAY_MS) - max(start, day * DAY_MS)
             for step in PERIODS:
-                self._add(step, day, play_ms=played)
+                self._add(step, day, "play_ms", played)
         known = self.players[session.player_id]
         self.players[session.player_id] = known._replace(play_ms=known.play_ms + end - start)
         self.sessions.append(
@@ -66,7 +66,8 @@ class SessionCounts:
             is_new = session.created_at is None or session.created_at >= self.since
             self.players[session.player_id] = PlayerActivity(session.player_id, day, day, is_new, 0)
             for step in PERIODS:
-                self._add(step, day, active=1, new_players=int(is_new))
+                self._add(step, day, "active")
+                self._add(step, day, "new_players", int(is_new))
             if is_new:
                 self.cohorts[day]["players"] += 1
             return
@@ -74,13 +75,14 @@ class SessionCounts:
             return
         for step in PERIODS:
             if find_first_day(step, day) > find_first_day(step, known.last_day):
-                self._add(step, day, active=1, returned=int(_has_returned(step, known.last_day, day)))
+                self._add(step, day, "active")
+                self._add(step, day, "returned", int(_has_returned(step, known.last_day, day)))
         if known.is_new and day - known.first_day in RETENTION_DAYS:
             self.cohorts[known.first_day][RETENTION_DAYS[day - known.first_day]] += 1
         self.players[session.player_id] = known._replace(last_day=day)
 
-    def _add(self, step: str, day: int, **numbers: int) -> None:
-        self.periods[step, find_first_day(step, day)].update(numbers)
+    def _add(self, step: str, day: int, name: str, number: int = 1) -> None:
+        self.periods[step, find_first_day(step, day)][name] += number
 
 
 def _has_returned(step: str, last_day: int, day: int) -> bool:

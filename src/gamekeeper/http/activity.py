@@ -27,10 +27,10 @@ TOO_MANY_POINTS = f"is too early: the range has more than {MOST_POINTS:,} points
     query=wire.activity.ActivityQuery,
     answer=wire.activity.ActivitySeries,
     refusals=(),
-    example_answer=samples.ACTIVITY,
+    example_answer=samples.ACTIVITY_SERIES,
 )
 async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> bytes:
-    """Get numbers over time: players online, active, new and returning, play time, sign-ins, requests and errors."""
+    """Get numbers over time, such as players online, active and new players, and play time."""
     span = Span(_find_given(query.since), _find_given(query.to))
     try:
         series = await request.services.keeper.store.read(lambda tx: activity_series.load(tx, query.step, span))
@@ -78,7 +78,7 @@ async def get_retention(request: Request, query: wire.activity.RetentionQuery) -
     example_answer=wire.activity.PlaySessions([samples.PLAY_SESSION], None),
 )
 async def list_play_sessions(request: Request, query: wire.activity.SessionsQuery) -> bytes:
-    """List the play sessions of a player, newest first: when it was online, and on which game server."""
+    """List when a player was online, and on which game server, newest first."""
 
     async def look(tx: Reading) -> list[PlaySession]:
         player_id = await lookup.find_player_id(tx, request.params[0])

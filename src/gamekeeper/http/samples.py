@@ -248,7 +248,7 @@ COUNTED_GUILD = wire.guilds.CountedGuild(GUILD, 7)
 PUT_GUILD = wire.guilds.PutGuild("Harbour Watch", TIME, [wire.guilds.ReportedMember(PLAYER_ID, 0, TIME)], 50)
 
 PLAY_SESSION = wire.activity.PlaySession(REALM, "2026-01-31T10:30:00.000Z", TIME, 5400)
-ACTIVITY = wire.activity.ActivitySeries(
+ACTIVITY_SERIES = wire.activity.ActivitySeries(
     "2026-01-31T00:00:00.000Z",
     TIME,
     "day",

@@ -148,9 +148,9 @@ def save_sign_ins(tx: Writing, sign_ins: Mapping[int, int]) -> None:
     tx.defer(SQL.save_sign_ins, as_table({"hour": hour, "sign_ins": count} for hour, count in sign_ins.items()))
 
 
-async def count_sign_ins(tx: Reading, start: int, end: int) -> dict[int, int]:
-    """Map each hour between two times that has sign-ins to their number."""
-    return {row[0]: row[1] for row in await tx.all(SQL.count_sign_ins, start, end)}
+async def count_sign_ins(tx: Reading, start: int, end: int) -> int:
+    row = await tx.one(SQL.count_sign_ins, start, end)
+    return row[0] if row else 0
 
 
 def delete_minutes(tx: Writing, before: int) -> None:

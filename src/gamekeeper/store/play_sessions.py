@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
 
 SQL = Statements("play_sessions")
 
@@ -74,7 +75,8 @@ async def find_disagreeing(tx: Reading, limit: int) -> list[str]:
 
 async def delete_old(tx: Writing, before: int, limit: int) -> int:
     """Delete sessions that ended before a time and are in the rollups; return how many."""
-    deleted = len(await tx.returning(SQL.delete_old, before, limit))
-    if deleted:
+    old = await tx.all(SQL.old, before, limit)
+    if old:
+        tx.defer(SQL.delete, as_table({"player_id": row[0], "started_at": row[1]} for row in old))
         tx.defer(SQL.note_deleted, before)
-    return deleted
+    return len(old)

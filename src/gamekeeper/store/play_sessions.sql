@@ -26,9 +26,13 @@ UPDATE player_activity SET player_id = $2 WHERE player_id = $1 RETURNING 1;
 -- name: load
 INSERT INTO play_sessions (player_id, started_at, server, ended_at) VALUES ($1, $2, $3, $4);
 
--- name: delete_old
+-- name: old
+SELECT player_id, started_at FROM play_sessions WHERE counted AND ended_at < $1 ORDER BY ended_at LIMIT $2;
+
+-- A list of keys: with a subquery PostgreSQL would expect a tenth of the table, and scan it.
+-- name: delete
 DELETE FROM play_sessions WHERE (player_id, started_at) IN (
-    SELECT player_id, started_at FROM play_sessions WHERE counted AND ended_at < $1 ORDER BY ended_at LIMIT $2) RETURNING 1;
+    SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'started_at' AS {long}) FROM json_each($1));
 
 -- name: after
 SELECT player_id, started_at, server, ended_at, counted_to, counted FROM play_sessions
