@@ -30,9 +30,10 @@ from gamekeeper.game import (
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.second_factors import read_policy
-from gamekeeper.http import health, openapi, workers
+from gamekeeper.http import bulk_runner, health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
+from gamekeeper.http.bulk_runner import BulkRunner
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.chat_guard import ChatGuard
 from gamekeeper.http.dispatcher import ConsoleRoutes
@@ -80,6 +81,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     services = build_services(keeper, callers, pages)
     upkeep.save_requests = partial(_save_requests, keeper, services.metrics.request_rates)
     upkeep.jobs.append((activity.SAVE_REQUESTS_SECONDS, upkeep.save_requests))
+    upkeep.jobs.append((bulk_runner.POLL_SECONDS, BulkRunner(services).run))
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, services.metrics.publish))
     if keeper.settings.health_port:

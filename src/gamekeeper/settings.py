@@ -187,8 +187,10 @@ class Settings:
     approvals: str = setting(
         "",
         "Rules that hold a change until a second person approves it, separated by commas: a permission such as "
-        "people.erase, or items.give>10000 for gifts beyond 10,000 of an item on a UTC day; empty: none.",
+        "people.erase, items.give>10000 for gifts beyond 10,000 of an item on a UTC day, or bulk.run>100 for bulk jobs "
+        "with more than 100 players; empty: none.",
     )
+    bulk_days: int = setting(180, "Days for which bulk jobs are listed, with the result for each player.", least=1)
     approval_hours: int = setting(24, "Hours after which a change that waits for approval expires.", least=1, most=8760)
     approval_days: int = setting(180, "Days for which approvals are listed after their request.", least=1)
     ledger_days: int = setting(0, "Days for which the audit log keeps changes; 0: forever.", least=0)

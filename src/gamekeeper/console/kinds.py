@@ -36,6 +36,7 @@ KIND_TITLES = {
     "user_suspended": gettext("Account suspended"),
     "user_resumed": gettext("Suspension ended"),
     "change_approved": gettext("Change approved"),
+    "bulk_job_changed": gettext("Bulk job changed"),
     "user_kicked": gettext("Player kicked"),
     "player_killed": gettext("Player killed"),
     "player_warped": gettext("Player warped"),

@@ -7,7 +7,19 @@ from typing import ClassVar
 from gamekeeper.game import permissions, rows
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.lookup import fold
-from gamekeeper.store import approvals, erasures, guesses, invitations, mails, moderation, resets, roles, tokens, users
+from gamekeeper.store import (
+    approvals,
+    bulk_jobs,
+    erasures,
+    guesses,
+    invitations,
+    mails,
+    moderation,
+    resets,
+    roles,
+    tokens,
+    users,
+)
 from gamekeeper.store.engine import Writing
 
 
@@ -99,6 +111,7 @@ class UserDeleted(_UserChange):
         guesses.delete_of_account(tx, self.user.id)
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
+        bulk_jobs.erase(tx, self.players, self.user.id)
         users.delete(tx, self.user.id)
 
 
@@ -361,24 +374,6 @@ class MailRetried:
 
     def _make_side(self, state: str, due: int | None) -> ChangeSide:
         return ChangeSide(user={"mail_id": self.mail.id, "mail_state": state, "next_try_at": due})
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeApproved:
-    """The approval of a held change. It stands beside the entries of that change, with the approver as actor."""
-
-    requester_id: str | None
-    approval_id: str
-    kind: ClassVar[str] = "change_approved"
-
-    def whose(self) -> SubjectIds:
-        return None, self.requester_id
-
-    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
-        return None, ChangeSide(user={"approval": self.approval_id})
-
-    def carry_out(self, tx: Writing, _: Codec) -> None:
-        """Change nothing: the approval itself is stored with its answer."""
 
 
 def _make_role_side(role: roles.Role) -> ChangeSide:

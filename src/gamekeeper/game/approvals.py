@@ -14,6 +14,7 @@ import msgspec
 
 from gamekeeper.game import lookup
 from gamekeeper.game.approval_refusals import ApprovalDecided, ApprovalExpired, NoSuchApproval, OwnApproval
+from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.effects import (
     Change,
     InvitationSent,
@@ -42,7 +43,8 @@ from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.ledger import LedgerEntry
 
-GIVE, TAKE = "items.give", "items.take"
+GIVE, TAKE, BULK = "items.give", "items.take", "bulk.run"
+SIZED = {GIVE: 10_000, BULK: 100}  # permission of a rule that can have a size → example of a size
 PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that hold it; items and names: see below
     SpellsChanged: "spells.write",
     VariablesSet: "variables.write",
@@ -62,9 +64,10 @@ PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that h
     SecondFactorsReset: "staff.manage",
 }
 RENAME, PROGRESS = "players.rename", "players.progress"
-HOLDABLE = sorted({GIVE, TAKE, RENAME, PROGRESS, *PERMISSIONS.values()})
+HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *PERMISSIONS.values()})
 HOUR_MS = 60 * 60 * 1000
-Rules = Mapping[str, int | None]  # permission → the most of an item on a UTC day without approval; None: always held
+# permission → the most of an item on a UTC day, or the most players of a bulk job, without approval; None: always held
+Rules = Mapping[str, int | None]
 
 
 class HeldRequest(NamedTuple):
@@ -122,9 +125,10 @@ def parse_rules(text: str) -> Rules:
     found: dict[str, int | None] = {}
     for each in filter(None, (part.strip() for part in text.split(","))):
         permission, sign, most = (part.strip() for part in each.partition(">"))
-        known = permission in HOLDABLE and (permission == GIVE or not sign)
+        known = permission in HOLDABLE and (permission in SIZED or not sign)
         if not known or (sign and not (most.isascii() and most.isdigit() and len(most) <= len(str(2**31)))):
-            allowed = f"permissions out of {', '.join(HOLDABLE)}, with commas between them; {GIVE}>10000 sets a size"
+            sizes = " and ".join(f"{name}>{size}" for name, size in SIZED.items())
+            allowed = f"permissions out of {', '.join(HOLDABLE)}, with commas between them; {sizes} set a size"
             raise BadSetting(f"{variable('approvals')} has the rule '{each}'; it must be {allowed}.")
         found[permission] = int(most) if sign else None
     return found
@@ -162,12 +166,34 @@ async def find_rule(tx: Writing, rules: Rules, actor_id: str, changes: Sequence[
     needed |= {TAKE} if any(each < 0 for each in gifts.values()) else set()
     needed |= {GIVE} if any(each > 0 for each in gifts.values()) else set()
     held = next((each for each in sorted(needed) if each in rules and rules[each] is None), None)
+    for change in changes:
+        if isinstance(change, BulkJobChanged) and change.is_first_start and held is None:
+            held = await _find_rule_of_job(tx, rules, actor_id, change)
     most = rules.get(GIVE)
     if held or most is None:
         return held
     for item_id, quantity in sorted(gifts.items()):
         if quantity > 0 and await approvals.lock_gifts(tx, actor_id, item_id) + quantity > most:
             return f"{GIVE}>{most}"
+    return None
+
+
+async def _find_rule_of_job(tx: Writing, rules: Rules, actor_id: str, start: BulkJobChanged) -> str | None:
+    """Return the rule that holds the start of a bulk job: its size, or what its changes would be held for together.
+
+    The approval of the start counts for all its changes, so it must not hold less than they would be held.
+    """
+    for permission in filter(None, (BULK, start.permission)):
+        if permission in rules and rules[permission] is None:
+            return permission
+    most = rules.get(BULK)
+    if most is not None and start.job.players > most:
+        return f"{BULK}>{most}"
+    gifts = rules.get(GIVE)
+    if gifts is not None and start.gift is not None:
+        item_id, quantity = start.gift
+        if await approvals.lock_gifts(tx, actor_id, item_id) + quantity > gifts:
+            return f"{GIVE}>{gifts}"
     return None
 
 

@@ -21,6 +21,7 @@ from gamekeeper.game.effects import Change, ChangeApproved, Command, Unlogged, U
 from gamekeeper.game.gifts import GiftLimits
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.security import FindOrigin, SecurityEvent
+from gamekeeper.game.steps import Step
 from gamekeeper.store import approvals as approval_rows
 from gamekeeper.store import deliveries, keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Locking, Reading, RowExists, Store, Writing
@@ -49,6 +50,7 @@ class Intent(Struct, frozen=True):
     find_origin: FindOrigin | None = None  # finds the client's address and browser, for the security log
     find_request: FindRequest | None = None  # describes the request, to hold it for approval; None: it is not held
     consent: Consent | None = None  # the change was held, and a second person approves it
+    step: Step | None = None  # the change is one of a bulk job, without a key: its transaction stores the result
     queue: str | None = None  # requests with the same queue name wait for each other before they take a connection
 
 
@@ -175,7 +177,7 @@ class Changes:
         if intent.find_request is None or not intent.actor_id or intent.over_link:
             return None
         rule = None
-        if intent.consent is None:
+        if intent.consent is None and not (intent.step and intent.step.is_approved):
             rule = await approvals.find_rule(tx, self.rules, intent.actor_id, decision.changes)
         if rule is not None and intent.gift_limits is not None:
             await gifts.require_within(tx, intent.gift_limits, decision.changes, decision.undoes)
@@ -197,6 +199,8 @@ class Changes:
             keys.insert(tx, *key, marker, _find_subject(decision))
         event = SecurityEvent("approval_requested", intent.actor_id, details={"ApprovalId": approval_id, "Rule": rule})
         security.record_decision(tx, (), [event], intent.actor_id, intent.find_origin)
+        if intent.step is not None:
+            intent.step.record(tx, None, approval_id)
         return ApplyResult(b"", held=approval_id)
 
     async def _note_consent(self, tx: Writing, intent: Intent, consent: Consent) -> None:
@@ -229,16 +233,19 @@ class Changes:
                     commands.append((len(entries), change))
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
-        if commands:
+        if commands or intent.step:
             numbers = await ledger.append_numbered(tx, entries)
-            deliveries.insert(
-                tx,
-                [
-                    deliveries.CommandTarget(numbers[place], server, command.life_ms)
-                    for place, command in commands
-                    for server in command.servers
-                ],
-            )
+            if commands:
+                deliveries.insert(
+                    tx,
+                    [
+                        deliveries.CommandTarget(numbers[place], server, command.life_ms)
+                        for place, command in commands
+                        for server in command.servers
+                    ],
+                )
+            if intent.step:
+                intent.step.record(tx, numbers[0] if numbers else None, None)
         else:
             await ledger.append(tx, entries)
         security.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
@@ -266,6 +273,8 @@ async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decisi
     """Run the rule; raise RowExists if an answer is stored for the Idempotency-Key, whatever the rule says."""
     key = _find_key(intent)
     if not key:
+        if intent.step is not None:
+            await intent.step.begin(tx)
         return await decide(tx)
     keys.require_absent(tx, *key)
     try:

@@ -11,7 +11,6 @@ import msgspec
 
 from gamekeeper.game import rows
 from gamekeeper.game.account_effects import (
-    ChangeApproved,
     EmailChanged,
     GameNotified,
     MailRetried,
@@ -32,6 +31,8 @@ from gamekeeper.game.account_effects import (
     UserUnbanned,
     UserUnmuted,
 )
+from gamekeeper.game.approval_effects import ChangeApproved
+from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.codec import Attachments, ChangeSide, Codec, SubjectIds
 from gamekeeper.game.command_effects import GameCommanded
 from gamekeeper.game.guild_effects import GuildDeleted, GuildSaved
@@ -342,6 +343,7 @@ Change = (
     | ResetRequested
     | MailRetried
     | ChangeApproved
+    | BulkJobChanged
     | ServerVariablesSet
     | GuildVariablesSet
     | CataloguePut

@@ -33,7 +33,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "audit.undo": "Undo changes; needs also the permission of the change that is undone.",
     "logs.read": "Read the activity and trade logs of players and accounts, without addresses.",
     "addresses.read": "See addresses in the activity and trade logs.",
-    "bulk.run": "Change many players at once in the console; needs also the permission of each change.",
+    "bulk.run": "Change many players at once by a bulk job; needs also the permission of each change.",
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
     "approvals.decide": "See changes that wait for approval; approve or deny those of other accounts.",

@@ -1,4 +1,4 @@
-"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, events, log entries, sessions, and old changes.
+"""Deletes old rows: answers, tokens, mails, guesses, totals of gifts, events, bulk jobs, logs, sessions, old changes.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
 So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
@@ -19,6 +19,7 @@ from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import (
     approvals,
+    bulk_jobs,
     clock,
     deliveries,
     economy,
@@ -145,7 +146,11 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
     async def delete_log_entries(tx: Writing) -> int:
         return await logs.delete_old(tx, now_ms - settings.log_days * DAY_MS, BATCH_LOG_ENTRIES)
 
+    async def delete_bulk_job(tx: Writing) -> int:
+        return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS)
+
     await keeper.store.write(delete_others)
+    await _delete_batches(keeper, delete_bulk_job, 1, MOST_BATCHES)
     await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MOST_LOG_BATCHES if settings.log_days else 0)
     await _delete_batches(keeper, delete_events, BATCH_ROWS, MOST_BATCHES)
     await _delete_batches(keeper, delete_sessions, BATCH_ROWS, MOST_BATCHES if settings.session_days else 0)

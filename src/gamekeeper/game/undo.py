@@ -222,6 +222,7 @@ WHY_NOT = {
     "identities_changed": "the account links or removes the sign-in itself",
     "role_saved": "edit the role again",
     "change_approved": "undo the approved change instead",
+    "bulk_job_changed": "pause, cancel or undo the job instead",
     "role_deleted": "create the role again",
     "invitation_sent": "withdraw the invitation instead",
     "invitation_withdrawn": "invite the person again",

@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from gamekeeper.game import api_keys, approval_decisions, approvals, lookup, permissions
+from gamekeeper.game import approval_decisions, approvals
 from gamekeeper.game.approval_refusals import (
     ApprovalDecided,
     ApprovalExpired,
@@ -14,24 +14,19 @@ from gamekeeper.game.approval_refusals import (
     OwnApproval,
     RequesterLostAccess,
 )
-from gamekeeper.game.approvals import GIVE, ApproverKey, Consent
+from gamekeeper.game.approvals import ApproverKey, Consent
 from gamekeeper.game.changes import Intent
-from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits
 from gamekeeper.game.refusals import ChangedMeanwhile, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import dispatcher, dry_runs, samples, wire
-from gamekeeper.http.caller import Caller
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
 from gamekeeper.http.request import Request
+from gamekeeper.http.requesters import load_requester
 from gamekeeper.http.response import Response, make_change_response
-from gamekeeper.store import api_keys as key_rows
-from gamekeeper.store import gifts, roles, users
-from gamekeeper.store.api_keys import ApiKey
 from gamekeeper.store.approvals import DONE, WAITING, Approval
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import User
 
 GROUP = Group("Approvals", "Changes that wait for a second person.")
 DECIDE = needs("approvals.decide")
@@ -157,7 +152,7 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
     me = request.caller
     consent = Consent(found.id, found.scope_id, me.account_id, me.token_id, intent.reason, check, approver_key)
     run = partial(_make_request, request, found, consent)
-    caller = await _load_requester(store, found)
+    caller = await load_requester(store, found.actor_id, found.token_id)
     try:
         if request.dry_run:
             await check(store)  # else the transaction of the change checks it
@@ -197,34 +192,5 @@ def _make_request(request: Request, found: Approval, consent: Consent, *, dry_ru
     )
 
 
-async def _load_requester(tx: Reading, found: Approval) -> Caller:
-    """Return the requester with the permissions of now: of the account, or of its API key."""
-    user = await users.find_by_id(tx, found.actor_id)
-    if user is None or user.ban_reason is not None or user.suspended or not permissions.can_log_in(user):
-        raise RequesterLostAccess
-    held = permissions.list_held(user)
-    key = await key_rows.find(tx, found.token_id) if found.token_id else None
-    if key is not None:
-        held = api_keys.find_held(key, user, await roles.read_all(tx))
-        if key.user_id != user.id:  # it belongs to another account now
-            raise RequesterLostAccess
-    token_id, limits = found.token_id or lookup.ZERO_GUID, await _load_gift_limits(tx, user, key)
-    return Caller(user.id, user.name, token_id, read_only=False, permissions=held, gift_limits=limits)
-
-
-async def _load_gift_limits(tx: Reading, user: User, key: ApiKey | None) -> GiftLimits:
-    """Return the limits of the requester's gifts, which an approval does not lift."""
-    daily, own = list[DailyLimit](), key.limits if key else None
-    quotas = [] if GIVE in user.grants.direct else await gifts.read_quotas_of_user(tx, user.id)
-    if quotas and all(quotas):
-        daily.append(DailyLimit(user.id, tuple(quotas)))
-    if key and key.role and (of_role := await gifts.read_quotas_of_role(tx, key.role)):
-        daily.append(DailyLimit(key.id, (of_role,)))
-    if key and own and own.most_per_day is not None:
-        daily.append(DailyLimit(key.id, ({EVERY_OTHER_ITEM: own.most_per_day},)))
-    items = frozenset(own.items) if own and own.items is not None else None
-    return GiftLimits(items, own.most_per_request if own else None, tuple(daily))
-
-
 async def _check_requester(tx: Reading, found: Approval, route: Route) -> None:
-    dispatcher.require_permissions(await _load_requester(tx, found), route)
+    dispatcher.require_permissions(await load_requester(tx, found.actor_id, found.token_id), route)

@@ -152,7 +152,7 @@ async def _receive_body(request: Request, route: Route) -> bytes:
     Then the caller is found again: the token may have been revoked while the body was received.
     """
     settings, admission = request.services.keeper.settings, request.services.admission
-    limit = settings.link_body_limit if route.over_link else settings.body_limit
+    limit = settings.link_body_limit if route.over_link else max(settings.body_limit, route.body_limit)
     admission.in_flight -= 1
     try:
         sent = await body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)

@@ -80,6 +80,7 @@ class Route:
     handler: Handler
     # shape of the request body; bytes: the handler decodes the body itself
     body: type[Struct] | type[bytes] | None = None
+    body_limit: int = 0  # bytes of a body that are accepted, if that is more than the setting `body_limit`
     query: type[Struct] | None = None
     path_values: tuple[PathValue, ...] = ()  # path parameters that are passed to the handler
     successor: str | None = None  # path of the operation that replaces this deprecated one
@@ -141,6 +142,7 @@ class Parts(TypedDict):
     number: NotRequired[int]
     cache: NotRequired[Cache]  # whether clients may cache the answer; required for GET, other methods are never cached
     body: NotRequired[type[Struct] | type[bytes]]
+    body_limit: NotRequired[int]
     query: NotRequired[type[Struct]]
     example_path: NotRequired[Mapping[str, str]]
     example_body: NotRequired[object]  # example of the request body; required if there is a body
@@ -175,6 +177,7 @@ class Group:
                     access=parts["access"],
                     cache=parts.get("cache", NO_STORE),
                     body=parts.get("body"),
+                    body_limit=parts.get("body_limit", 0),
                     query=parts.get("query"),
                     path_values=list_values(path),
                     answer=parts["answer"],

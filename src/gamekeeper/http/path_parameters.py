@@ -126,6 +126,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
     "keyId": _make_id_parameter("The API key's id.", samples.KEY_ID, "key_id"),
     "invitationId": _make_id_parameter("The invitation's id.", samples.MAIL_ID, "invitation_id"),
     "approvalId": _make_id_parameter("The approval's id.", samples.MAIL_ID, "approval_id"),
+    "jobId": _make_id_parameter("The bulk job's id.", samples.BULK_JOB_ID, "job_id"),
     "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
         "The game server's name, chosen by the game server.",

@@ -17,7 +17,18 @@ from gamekeeper.http import codec, instants, samples, wire
 from gamekeeper.http.operation import NO_STORE, READ, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import approvals, ledger, leftovers, logs, person, play_sessions, player_texts, players, security
+from gamekeeper.store import (
+    approvals,
+    bulk_jobs,
+    ledger,
+    leftovers,
+    logs,
+    person,
+    play_sessions,
+    player_texts,
+    players,
+    security,
+)
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.ledger import LedgerRow
 from gamekeeper.store.users import User
@@ -97,6 +108,8 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> Pers
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
         ("approvals", await approvals.read_of_person(tx, user.id)),
+        ("bulk_jobs", await bulk_jobs.read_of_person(tx, user.id)),
+        ("bulk_targets", await bulk_jobs.read_targets_of_person(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),
         ("log_addresses", await logs.read_addresses_of_person(tx, user.id)),
     ):

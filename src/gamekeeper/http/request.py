@@ -14,6 +14,7 @@ from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.game.security import Origin, make_origin
+from gamekeeper.game.steps import Step
 from gamekeeper.http import large_bodies
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
@@ -63,6 +64,7 @@ class Request(msgspec.Struct):
     body: msgspec.Struct | None = None
     dry_run: bool = False
     consent: Consent | None = None  # the request was held, and a second person approves it
+    step: Step | None = None  # the request is one of a bulk job
 
     @property
     def raw_headers(self) -> Sequence[Header]:
@@ -104,6 +106,7 @@ class Request(msgspec.Struct):
             find_origin=self.find_origin,
             find_request=self.describe if self.services.keeper.changes.rules else None,
             consent=self.consent,
+            step=self.step,
             queue=self._name_queue(),
         )
 

@@ -190,6 +190,27 @@ APPROVAL_DETAILS = wire.approvals.ApprovalDetails(
     *msgspec.structs.astuple(APPROVAL),
     Preview=[wire.approvals.PreviewedChange(CHANGE.Kind, PLAYER_ID, None, CHANGE.Before, CHANGE.After)],
 )
+BULK_JOB_ID = "5b1f6c64-5c0e-4c5b-9d0f-6f3c8f3f0a11"
+NEW_BULK_JOB = wire.bulk.NewBulkJob("give_item", [PLAYER, PLAYER_ID], ItemId=DRAUGHT, Quantity=2)
+_BULK_ORIGIN = ("event prize", USER_ID, USER)
+BULK_JOB = wire.bulk.BulkJob(
+    *(BULK_JOB_ID, "running", "give_item", DRAUGHT, 2, False, None, None, None, *_BULK_ORIGIN, None),
+    *(f"bulk-{BULK_JOB_ID}", None, 500, 120, 2, 0, 378, 1, 3, TIME, TIME, None),
+)
+BULK_UNDO = wire.bulk.BulkJob(
+    *(MAIL_ID, "previewed", "undo_change", None, None, False, None, None, None, *_BULK_ORIGIN, BULK_JOB_ID),
+    *(f"bulk-{MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, TIME, None, None),
+)
+BULK_TARGET = wire.bulk.BulkTarget(1, "done", PLAYER_ID, PLAYER, None, 4711, None, None, None, None)
+PREVIEWED_TARGET = wire.bulk.PreviewedTarget(
+    1,
+    PLAYER_ID,
+    PLAYER,
+    None,
+    None,
+    NeedsApproval=False,
+    Changes=[wire.approvals.PreviewedChange(CHANGE.Kind, PLAYER_ID, None, CHANGE.Before, CHANGE.After)],
+)
 SECURITY_EVENT = wire.security.SecurityEvent(
     MAIL_ID,
     TIME,

@@ -202,6 +202,21 @@ class ApprovalSide(Struct):
     ApprovalId: Guid
 
 
+class BulkJobSide(Struct):
+    """A bulk job; the fields after `State` depend on its act. `Each` is the quantity for one player."""
+
+    JobId: Guid
+    Act: str
+    Players: PlainInt32
+    State: str
+    ItemId: Guid | UnsetType = UNSET
+    Each: PlainInt32 | UnsetType = UNSET
+    VariableId: Guid | UnsetType = UNSET
+    Value: PlainInt64 | bool | UnsetType = UNSET
+    Days: PlainInt32 | UnsetType = UNSET
+    UndoOf: Guid | UnsetType = UNSET
+
+
 class CatalogueSide(Struct):
     """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
@@ -288,6 +303,7 @@ SIDES: Mapping[str, Sides] = {
     "guild_variables_set": Sides(GuildVariablesSide, GuildVariablesSide),
     "user_suspended": Sides(SuspensionSide, SuspensionSide),
     "user_resumed": Sides(SuspensionSide, SuspensionSide),
+    "bulk_job_changed": Sides(BulkJobSide, BulkJobSide),
     "change_approved": Sides(ApprovalSide | None, ApprovalSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "guild_saved": Sides(GuildSide | None, GuildSide),

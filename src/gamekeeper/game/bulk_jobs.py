@@ -1,0 +1,313 @@
+"""Bulk jobs: one act for many players, which the server works through one player at a time.
+
+The result of a player is stored in the transaction of its change, so that a crash neither loses nor repeats one. Each
+of these transactions locks the job: of several instances, one at a time works on it.
+"""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gamekeeper.game import lookup
+from gamekeeper.game.bulk_effects import BulkJobChanged
+from gamekeeper.game.bulk_refusals import (
+    JobEnded,
+    JobNotStarted,
+    JobRunning,
+    NoPlayers,
+    NoSuchBulkJob,
+    NothingToUndo,
+    NotYourJob,
+    TooManyPlayers,
+)
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.steps import Step
+from gamekeeper.store import bulk_jobs, clock
+from gamekeeper.store.bulk_jobs import (
+    CANCELLED,
+    DONE,
+    FINISHED,
+    HELD,
+    NOT_FOUND,
+    PAUSED,
+    PREVIEWED,
+    REFUSED,
+    RUNNING,
+    WAITING,
+    BulkJob,
+    BulkTarget,
+    GivenName,
+    NewJob,
+    NewTarget,
+    TargetResult,
+)
+from gamekeeper.store.engine import Reading, Store, Writing
+
+# players of one job: as many as an operator wants to look through, and their ids fit into a body of half a megabyte
+MOST_PLAYERS = 10_000
+LOOKUP_BATCH = 1_000  # names that one statement looks up
+UNDO = "undo_change"  # act of a job that undoes another one
+
+
+class JobDetails(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a job does to each player; which fields it has depends on the act."""
+
+    item_id: str | None = None
+    quantity: int | None = None
+    bank_overflow: bool = False
+    variable_id: str | None = None
+    value: int | bool | None = None
+    days: int | None = None
+
+
+class Plan(NamedTuple):
+    """A job that is to be created."""
+
+    act: str
+    details: JobDetails
+    players: Sequence[str]  # names and ids, as given
+    online: bool  # all players that are online too
+    reason: str | None
+    creator_id: str
+    creator: str
+    token_id: str
+
+
+class JobPage(NamedTuple):
+    jobs: list[BulkJob]
+    next: tuple[int, str] | None
+
+
+class TargetPage(NamedTuple):
+    targets: list[BulkTarget]
+    next: int | None  # number of the last target, if there are more
+
+
+class JobTaken(Exception):
+    """Another instance is working on the job, or it does not run any more."""
+
+
+class CreatorLostAccess(Exception):
+    """The account that created the job, or its API key, can no longer make its changes."""
+
+
+def read_details(job: BulkJob) -> JobDetails:
+    return msgspec.json.decode(job.details, type=JobDetails)
+
+
+async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
+    """Find the players, and store the job; nothing is changed before it is started."""
+    given = list(plan.players)
+    if plan.online:
+        given += await bulk_jobs.read_online(tx, MOST_PLAYERS + 1)
+    targets, repeated = await _find_targets(tx, given)
+    found = sum(each.player_id is not None for each in targets)
+    if not found:
+        raise NoPlayers
+    if len(targets) > MOST_PLAYERS:
+        raise TooManyPlayers(most=MOST_PLAYERS)
+    details = msgspec.json.encode(plan.details).decode()
+    missing = len(targets) - found
+    new = NewJob(
+        *(lookup.new_guid(), plan.act, details, plan.reason, plan.creator_id, plan.token_id, None),
+        *(found, missing, repeated, await clock.now(tx)),
+    )
+
+    async def insert(tx: Writing) -> None:
+        bulk_jobs.insert(tx, new, targets)
+
+    return Decision([Unlogged(insert)], _make_new(new, plan.creator), subject=(None, plan.creator_id))
+
+
+async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str, str, str]) -> Decision[BulkJob]:
+    """Create a job that undoes the changes of another one. `creator`: id and name of the account, and its token."""
+    job = await lock(tx, job_id)
+    if job.state == RUNNING:
+        raise JobRunning
+    count = await bulk_jobs.count_undos(tx, job_id)
+    if not count:
+        raise NothingToUndo
+    user_id, name, token_id = creator
+    new = NewJob(lookup.new_guid(), UNDO, "{}", reason, user_id, token_id, job_id, count, 0, 0, await clock.now(tx))
+
+    async def insert(tx: Writing) -> None:
+        bulk_jobs.insert_undos(tx, new)
+
+    return Decision([Unlogged(insert)], _make_new(new, name), subject=(None, user_id))
+
+
+class Terms(NamedTuple):
+    """What the start of a job depends on, besides the job itself."""
+
+    account_id: str
+    permission: str | None  # permission of each change
+    details: dict[str, object]  # as the API names them
+    approved: bool  # a second person approves the start
+
+
+async def start(tx: Reading, job_id: str, terms: Terms) -> Decision[BulkJob]:
+    """Start a job, or resume a paused one."""
+    job = await lock(tx, job_id)
+    _require_not_ended(job)
+    if job.creator_id != terms.account_id:
+        raise NotYourJob
+    if job.state == RUNNING:
+        return Decision([], job)
+    details = read_details(job)
+    gift = None
+    if job.act == "give_item" and details.item_id:
+        gift = details.item_id, (details.quantity or 0) * job.players
+    started_at, approved = job.started_at or await clock.now(tx), job.approved or terms.approved
+    after = job._replace(state=RUNNING, problem=None, started_at=started_at, approved=approved)
+    return Decision([BulkJobChanged(job, after, terms.details, terms.permission, gift)], after)
+
+
+async def pause(tx: Reading, job_id: str, details: dict[str, object]) -> Decision[BulkJob]:
+    job = await lock(tx, job_id)
+    _require_not_ended(job)
+    if job.state == PREVIEWED:
+        raise JobNotStarted
+    if job.state == PAUSED:
+        return Decision([], job)
+    after = job._replace(state=PAUSED)
+    return Decision([BulkJobChanged(job, after, details, None)], after)
+
+
+async def cancel(tx: Reading, job_id: str, details: dict[str, object]) -> Decision[BulkJob]:
+    """Cancel a job. What it has changed stays, and can be undone."""
+    job = await lock(tx, job_id)
+    if job.state == CANCELLED:
+        return Decision([], job)
+    _require_not_ended(job)
+    after = job._replace(state=CANCELLED, problem=None, ended_at=await clock.now(tx))
+    return Decision([BulkJobChanged(job, after, details, None)], after)
+
+
+async def find(tx: Reading, job_id: str) -> BulkJob:
+    return _require(job_id, await bulk_jobs.find(tx, job_id))
+
+
+async def lock(tx: Reading, job_id: str) -> BulkJob:
+    return _require(job_id, await bulk_jobs.lock(tx, job_id))
+
+
+async def load_page(tx: Reading, before: tuple[int, str], limit: int) -> JobPage:
+    found = await bulk_jobs.read_page(tx, before, limit + 1)
+    shown = found[:limit]
+    return JobPage(shown, (shown[-1].created_at, shown[-1].id) if len(found) > limit else None)
+
+
+async def load_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None) -> TargetPage:
+    await find(tx, job_id)
+    found = await bulk_jobs.read_targets(tx, job_id, after, limit + 1, state)
+    shown = found[:limit]
+    return TargetPage(shown, shown[-1].number if len(found) > limit else None)
+
+
+def make_step(job: BulkJob, number: int, check_creator: Callable[[Reading], Coroutine[Any, Any, None]]) -> Step:
+    """Make the part of a target's transaction that belongs to the job."""
+
+    async def begin(tx: Writing) -> None:
+        await _claim(tx, job.id, number)
+        await check_creator(tx)
+
+    def record(tx: Writing, seq: int | None, approval_id: str | None) -> None:
+        result = TargetResult(HELD if approval_id else DONE, seq, approval_id)
+        bulk_jobs.set_target(tx, job.id, number, result)
+
+    return Step(begin, record, is_approved=job.approved and job.act != UNDO)
+
+
+async def refuse_target(store: Store, job_id: str, number: int, code: str, problem: str) -> None:
+    """Store that the change of a target was refused."""
+
+    async def write(tx: Writing) -> None:
+        await _claim(tx, job_id, number)
+        bulk_jobs.set_target(tx, job_id, number, TargetResult(REFUSED, code=code, problem=problem))
+
+    await store.write(write)
+
+
+async def stop_running(store: Store, job_id: str, problem: str | None) -> None:
+    """Pause a running job because of a problem; without one, finish it if no target waits."""
+
+    async def write(tx: Writing) -> None:
+        if await bulk_jobs.claim(tx, job_id) != RUNNING:
+            raise JobTaken
+        if problem is not None:
+            bulk_jobs.pause(tx, job_id, problem)
+        elif not await bulk_jobs.read_waiting(tx, job_id, 1):
+            bulk_jobs.stop(tx, job_id, FINISHED, await clock.now(tx))
+
+    await store.write(write)
+
+
+async def _claim(tx: Writing, job_id: str, number: int) -> None:
+    """Lock the job; require that it runs, and that nobody has worked on the target since it was read."""
+    if await bulk_jobs.claim(tx, job_id) != RUNNING:
+        raise JobTaken
+    if await bulk_jobs.find_target_state(tx, job_id, number) != WAITING:
+        raise JobTaken
+
+
+async def _find_targets(tx: Reading, given: Sequence[str]) -> tuple[list[NewTarget], int]:
+    """Find the players with these names and ids, each once; return them in order, and how many were repeated."""
+    found: dict[int, str] = {}
+    for first in range(0, len(given), LOOKUP_BATCH):
+        some = list(enumerate(given[first : first + LOOKUP_BATCH], first))
+        ids = {place: guid for place, text in some if (guid := lookup.parse_guid(text))}
+        known = await bulk_jobs.find_players_by_id(tx, set(ids.values())) if ids else set[str]()
+        found |= {place: guid for place, guid in ids.items() if guid in known}
+        names = [
+            GivenName(place, text, lookup.fold(text))
+            for place, text in some
+            if place not in ids and lookup.is_nameable(text)
+        ]
+        for match in sorted(await bulk_jobs.find_players_by_name(tx, names), key=_sort_match) if names else ():
+            found.setdefault(match.place, match.player_id)
+    targets, seen, repeated = list[NewTarget](), set[str](), 0
+    for place, text in enumerate(given):
+        player_id = found.get(place)
+        key = player_id or text
+        if key in seen:
+            repeated += 1
+            continue
+        seen.add(key)
+        targets.append(NewTarget(WAITING, player_id, None) if player_id else NewTarget(NOT_FOUND, None, text[:255]))
+    return targets, repeated
+
+
+def _sort_match(match: bulk_jobs.NameMatch) -> tuple[int, bool, str]:
+    """Return the order in which the players of a name are tried: the exact spelling first."""
+    return match.place, not match.is_exact, match.fold
+
+
+def _require_not_ended(job: BulkJob) -> None:
+    if job.state in {FINISHED, CANCELLED}:
+        raise JobEnded(state=job.state)
+
+
+def _require(job_id: str, job: BulkJob | None) -> BulkJob:
+    if job is None:
+        raise NoSuchBulkJob(id=job_id)
+    return job
+
+
+def _make_new(new: NewJob, creator: str) -> BulkJob:
+    """Return a new job, as it will be read."""
+    return BulkJob(
+        *(new.id, PREVIEWED, new.act, new.details, new.reason, new.creator_id, creator, new.token_id, new.undoes),
+        approved=False,
+        problem=None,
+        players=new.players,
+        done=0,
+        refused=0,
+        held=0,
+        not_found=new.not_found,
+        repeated=new.repeated,
+        created_at=new.created_at,
+        started_at=None,
+        ended_at=None,
+    )

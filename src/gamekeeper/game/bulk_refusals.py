@@ -1,0 +1,41 @@
+"""Refusals of bulk jobs. `refusals.py` has all others.
+
+Forbidden   NotYourJob
+NotFound    NoSuchBulkJob
+Conflict    JobEnded  JobNotStarted  JobRunning  NothingToUndo
+Malformed   NoPlayers  TooManyPlayers
+"""
+
+from gamekeeper.game.refusals import Conflict, Forbidden, Malformed, NotFound
+
+
+class NotYourJob(Forbidden):
+    """Only the account that created this job can start it: each change needs its permissions."""
+
+
+class NoSuchBulkJob(NotFound):
+    """There is no bulk job with the id '{id}'."""
+
+
+class JobEnded(Conflict):
+    """This job is {state}."""
+
+
+class JobNotStarted(Conflict):
+    """This job was not started yet."""
+
+
+class JobRunning(Conflict):
+    """This job is running. Pause it, or wait until it is finished."""
+
+
+class NothingToUndo(Conflict):
+    """This job has changed nothing that could be undone."""
+
+
+class NoPlayers(Malformed):
+    """None of the given players exists."""
+
+
+class TooManyPlayers(Malformed):
+    """A job can have at most {most} players. Make several jobs."""

@@ -1,0 +1,269 @@
+"""Bulk jobs: one act for many players, which the server works through. `bulk_runner.py` does it."""
+
+import csv
+import io
+from functools import partial
+
+import msgspec
+
+from gamekeeper.game import bulk_jobs
+from gamekeeper.game import refusals as no
+from gamekeeper.game.approvals import encode_preview
+from gamekeeper.game.bulk_jobs import UNDO, Plan, Terms
+from gamekeeper.game.bulk_refusals import (
+    JobEnded,
+    JobNotStarted,
+    JobRunning,
+    NoPlayers,
+    NoSuchBulkJob,
+    NothingToUndo,
+    NotYourJob,
+    TooManyPlayers,
+)
+from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.http import bulk_acts, dispatcher, samples, wire
+from gamekeeper.http.bulk_acts import ACTS, make_request_id
+from gamekeeper.http.history import CSV, format_cell
+from gamekeeper.http.instants import format_instant
+from gamekeeper.http.mail_cursor import MailCursor
+from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import APPROVAL_HEADER, Response
+from gamekeeper.store import bulk_jobs as rows
+from gamekeeper.store.bulk_jobs import BulkJob, BulkTarget
+
+GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.")
+RUN = needs("bulk.run", "players.read")
+ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
+LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
+MISSING = (no.PowerMissing, PermissionMissing)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk",
+    name="create_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    body=wire.bulk.NewBulkJob,
+    body_limit=LARGE_BODY,
+    answer=wire.bulk.BulkJob,
+    refusals=(NoPlayers, TooManyPlayers, *MISSING),
+    example_body=samples.NEW_BULK_JOB,
+    example_answer=samples.BULK_JOB,
+)
+async def create(request: Request, body: wire.bulk.NewBulkJob) -> Response:
+    """Create a job for many players. Nothing is changed before it is started."""
+    act, me = ACTS[body.Act], request.caller
+    me.require(frozenset({act.permission} if act.permission else ()))
+    details, players = bulk_acts.read_details(body), [each.strip() for each in body.Players or []]
+    reason = request.make_intent().reason
+    plan = Plan(
+        body.Act, details, list(filter(None, players)), body.Online, reason, me.account_id, me.name, me.token_id
+    )
+    return await request.change(partial(bulk_jobs.create, plan=plan), encode_job)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk",
+    name="list_bulk_jobs",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.bulk.JobsQuery,
+    answer=wire.bulk.BulkJobs,
+    refusals=(),
+    example_answer=wire.bulk.BulkJobs([samples.BULK_JOB], samples.MAIL_CURSOR),
+)
+async def list_jobs(request: Request, query: wire.bulk.JobsQuery) -> bytes:
+    """List jobs, newest first."""
+    page = await bulk_jobs.load_page(request.services.keeper.store, query.before, query.limit)
+    following = str(MailCursor(*page.next)) if page.next else None
+    return wire.encode(wire.bulk.BulkJobs([make_job(each) for each in page.jobs], following))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk/[jobId]",
+    name="get_bulk_job",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.bulk.BulkJob,
+    refusals=(NoSuchBulkJob,),
+    example_answer=samples.BULK_JOB,
+)
+async def get_job(request: Request, job_id: str) -> bytes:
+    """Get a job with its progress."""
+    return encode_job(await bulk_jobs.find(request.services.keeper.store, job_id))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk/[jobId]/targets",
+    name="list_bulk_targets",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.bulk.TargetsQuery,
+    answer=wire.bulk.BulkTargets,
+    refusals=(NoSuchBulkJob,),
+    example_answer=wire.bulk.BulkTargets([samples.BULK_TARGET], 1),
+)
+async def list_targets(request: Request, query: wire.bulk.TargetsQuery, job_id: str) -> bytes | Response:
+    """List the players of a job with their results; `format=csv` for a table."""
+    page = await request.services.keeper.store.read(
+        partial(bulk_jobs.load_targets, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None)
+    )
+    targets = [make_target(each) for each in page.targets]
+    if query.format != CSV:
+        return wire.encode(wire.bulk.BulkTargets(targets, page.next))
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(wire.bulk.BulkTarget.__struct_fields__)
+    writer.writerows([format_cell(value) for value in msgspec.structs.astuple(each)] for each in targets)
+    more = [] if page.next is None else [(b"x-next", str(page.next).encode())]
+    content = out.getvalue().encode()
+    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk/[jobId]/preview",
+    name="preview_bulk_job",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.bulk.PreviewQuery,
+    answer=wire.bulk.BulkPreview,
+    refusals=(NoSuchBulkJob, *MISSING),
+    example_answer=wire.bulk.BulkPreview([samples.PREVIEWED_TARGET]),
+)
+async def preview(request: Request, query: wire.bulk.PreviewQuery, job_id: str) -> bytes:
+    """Try the job on its next players, and change nothing."""
+    store = request.services.keeper.store
+    job = await bulk_jobs.find(store, job_id)
+    dispatcher.require_permissions(request.caller, bulk_acts.find_route(request.services, job))
+    targets = await rows.read_targets(store, job_id, 0, query.limit, rows.WAITING)
+    return wire.encode(wire.bulk.BulkPreview([await _try_target(request, job, each) for each in targets]))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/start",
+    name="start_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    answer=wire.bulk.BulkJob,
+    refusals=(NoSuchBulkJob, NotYourJob, JobEnded, *MISSING),
+    example_answer=samples.BULK_JOB,
+)
+async def start(request: Request, job_id: str) -> Response:
+    """Start a job, or resume a paused one."""
+    job = await rows.find(request.services.keeper.store, job_id)
+    act = ACTS[job.act] if job else None
+    if job:
+        request.caller.require(bulk_acts.find_route(request.services, job).permissions or frozenset())
+    terms = Terms(
+        request.caller.account_id,
+        act.permission if act else None,
+        _describe(job) if job else {},
+        approved=request.consent is not None,
+    )
+    return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), encode_job)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/pause",
+    name="pause_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    answer=wire.bulk.BulkJob,
+    refusals=(NoSuchBulkJob, JobEnded, JobNotStarted),
+    example_answer=samples.BULK_JOB,
+)
+async def pause(request: Request, job_id: str) -> Response:
+    """Pause a job after the player that it works on; also 200 if it is paused already."""
+    job = await rows.find(request.services.keeper.store, job_id)
+    decide = partial(bulk_jobs.pause, job_id=job_id, details=_describe(job) if job else {})
+    return await request.change(decide, encode_job)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/cancel",
+    name="cancel_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    answer=wire.bulk.BulkJob,
+    refusals=(NoSuchBulkJob, JobEnded),
+    example_answer=samples.BULK_JOB,
+)
+async def cancel(request: Request, job_id: str) -> Response:
+    """Cancel a job. What it has changed stays."""
+    job = await rows.find(request.services.keeper.store, job_id)
+    decide = partial(bulk_jobs.cancel, job_id=job_id, details=_describe(job) if job else {})
+    return await request.change(decide, encode_job)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/undo",
+    name="undo_bulk_job",
+    permissions=RUN | needs("audit.undo"),
+    access=WRITE,
+    answer=wire.bulk.BulkJob,
+    refusals=(NoSuchBulkJob, JobRunning, NothingToUndo),
+    example_answer=samples.BULK_UNDO,
+)
+async def undo(request: Request, job_id: str) -> Response:
+    """Create a job that undoes each change of another job. Nothing is changed before it is started."""
+    me = request.caller
+    reason, creator = request.make_intent().reason, (me.account_id, me.name, me.token_id)
+    return await request.change(partial(bulk_jobs.undo, job_id=job_id, reason=reason, creator=creator), encode_job)
+
+
+async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> wire.bulk.PreviewedTarget:
+    """Run a dry run of the request for one player, as the caller."""
+    code = message = None
+    changes, needs_approval = list[wire.approvals.PreviewedChange](), False
+    waiting = rows.WaitingTarget(target.number, target.player_id or "", target.undoes)
+    sent = bulk_acts.make_request(request.services, job, bulk_jobs.read_details(job), waiting, None)
+    try:
+        tried = await dispatcher.call_as(sent.request, request.caller, sent.route, sent.params)
+        changes = msgspec.json.decode(encode_preview(tried.entries), type=list[wire.approvals.PreviewedChange])
+        needs_approval = APPROVAL_HEADER in tried.headers
+    except no.Refusal as refusal:
+        code, message = refusal.code, refusal.message
+    return wire.bulk.PreviewedTarget(
+        target.number, target.player_id or "", target.player, code, message, needs_approval, changes
+    )
+
+
+def _describe(job: BulkJob) -> dict[str, object]:
+    """Return what a job does, for the audit log and for approvers. Not `Quantity`, by which items are counted there."""
+    details = bulk_jobs.read_details(job)
+    found = {
+        "ItemId": details.item_id,
+        "Each": details.quantity,
+        "VariableId": details.variable_id,
+        "Value": details.value,
+        "Days": details.days,
+        "UndoOf": job.undoes if job.act == UNDO else None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def encode_job(job: BulkJob) -> bytes:
+    return wire.encode(make_job(job))
+
+
+def make_job(job: BulkJob) -> wire.bulk.BulkJob:
+    details = bulk_jobs.read_details(job)
+    times = (None if at is None else format_instant(at) for at in (job.started_at, job.ended_at))
+    return wire.bulk.BulkJob(
+        *(job.id, job.state, job.act, details.item_id, details.quantity, details.bank_overflow),
+        *(details.variable_id, details.value, details.days, job.reason, job.creator_id, job.creator, job.undoes),
+        *(make_request_id(job.id), job.problem, job.players, job.done, job.refused, job.held, job.remaining),
+        *(job.not_found, job.repeated, format_instant(job.created_at), *times),
+    )
+
+
+def make_target(target: BulkTarget) -> wire.bulk.BulkTarget:
+    return wire.bulk.BulkTarget(
+        *(target.number, target.state, target.player_id, target.player, target.given, target.seq, target.undoes),
+        *(target.approval_id, target.code, target.problem),
+    )

@@ -1,0 +1,129 @@
+"""JSON shapes of bulk jobs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.http import mail_cursor
+from gamekeeper.http.query_values import read_mail_cursor
+from gamekeeper.http.wire.approvals import PreviewedChange
+from gamekeeper.http.wire.history import Format
+from gamekeeper.http.wire.lists import Limit
+from gamekeeper.http.wire.mails import CURSOR_SCHEMA
+from gamekeeper.http.wire.moderation import Days as DayCount
+from gamekeeper.http.wire.scalars import NEVER_NULL, Guid, Instant, PlainInt32, PlainInt64, Positive
+from gamekeeper.http.wire.variables import VariableValue
+
+PlayerKey = Annotated[str, Meta(max_length=255)]
+ActName = Literal["give_item", "take_item", "set_variable", "ban_player", "mute_player"]
+JobsBefore = Annotated[
+    mail_cursor.MailCursor,
+    Meta(
+        description="Older jobs than this position: `Next` of the previous page.",
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+    ),
+]
+MOST_NUMBER = 2**31 - 1
+TargetsAfter = Annotated[
+    int, Meta(ge=0, le=MOST_NUMBER, description="Players after this number: `Next` of the previous page.")
+]
+TargetState = Annotated[
+    Literal["waiting", "done", "refused", "held", "not_found"], Meta(description="Only players in this state.")
+]
+
+
+class NewBulkJob(Struct):
+    """A job. `Act` is the operation that is called for each player; the other fields are those of its body."""
+
+    Act: ActName
+    Players: Annotated[list[PlayerKey], Meta(description="Names and ids of players.")] | UnsetType = UNSET
+    Online: Annotated[bool, Meta(description="All players that are online now."), NEVER_NULL] = False
+    ItemId: Guid | UnsetType = UNSET
+    Quantity: Positive | UnsetType = UNSET
+    BankOverflow: bool | UnsetType = UNSET
+    VariableId: Guid | UnsetType = UNSET
+    Value: VariableValue | UnsetType = UNSET
+    Days: DayCount | UnsetType = UNSET
+
+
+class JobsQuery(Struct, frozen=True):
+    before: JobsBefore = mail_cursor.START
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
+
+
+class TargetsQuery(Struct, frozen=True):
+    after: TargetsAfter = 0
+    state: TargetState | UnsetType = UNSET
+    limit: Annotated[Limit, Meta(extra={"cut": 10_000})] = 100
+    format: Format = "json"
+
+
+class PreviewQuery(Struct, frozen=True):
+    limit: Annotated[Limit, Meta(extra={"cut": 50})] = 10
+
+
+class BulkJob(Struct):
+    Id: Guid
+    State: str  # previewed, running, paused, finished or cancelled
+    Act: str
+    ItemId: Guid | None
+    Quantity: PlainInt32 | None
+    BankOverflow: bool
+    VariableId: Guid | None
+    Value: PlainInt64 | bool | None
+    Days: PlainInt32 | None
+    Reason: str | None
+    CreatorId: Guid
+    Creator: str | None
+    UndoOf: Guid | None
+    RequestId: str
+    Problem: str | None
+    Players: PlainInt32
+    Done: PlainInt32
+    Refused: PlainInt32
+    Held: PlainInt32
+    Remaining: PlainInt32
+    NotFound: PlainInt32
+    Repeated: PlainInt32
+    CreatedAt: Instant
+    StartedAt: Instant | None
+    EndedAt: Instant | None
+
+
+class BulkJobs(Struct):
+    Jobs: list[BulkJob]
+    Next: str | None
+
+
+class BulkTarget(Struct):
+    Number: PlainInt32
+    State: str  # waiting, done, refused, held or not_found
+    PlayerId: Guid | None
+    Player: str | None
+    Given: str | None  # the text that is not a player
+    Seq: PlainInt64 | None
+    UndoneSeq: PlainInt64 | None
+    ApprovalId: Guid | None
+    Code: str | None
+    Message: str | None
+
+
+class BulkTargets(Struct):
+    Targets: list[BulkTarget]
+    Next: PlainInt32 | None
+
+
+class PreviewedTarget(Struct):
+    """What the job would do to a player now; `Code` and `Message` if it would be refused."""
+
+    Number: PlainInt32
+    PlayerId: Guid
+    Player: str | None
+    Code: str | None
+    Message: str | None
+    NeedsApproval: bool
+    Changes: list[PreviewedChange]
+
+
+class BulkPreview(Struct):
+    Players: list[PreviewedTarget]

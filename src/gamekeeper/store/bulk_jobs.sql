@@ -1,0 +1,124 @@
+-- name: insert
+INSERT INTO bulk_jobs (id, state, act, details, reason, creator_id, token_id, undoes, approved, players, done, refused, held,
+                       not_found, repeated, created_at)
+VALUES ($1, 'previewed', $2, $3, $4, $5, $6, $7, {false}, $8, 0, 0, 0, $9, $10, $11);
+
+-- name: insert_targets
+INSERT INTO bulk_targets (job_id, number, state, player_id, given)
+SELECT CAST($1 AS {guid}), CAST(value->>'number' AS INTEGER), value->>'state', CAST(value->>'player' AS {guid}), value->>'given'
+FROM json_each($2);
+
+-- Targets of a job that undoes another one: its changes, in the same order.
+-- name: insert_undos
+INSERT INTO bulk_targets (job_id, number, state, player_id, undoes)
+SELECT CAST($1 AS {guid}), number, 'waiting', player_id, seq FROM bulk_targets
+WHERE job_id = $2 AND state = 'done' AND seq IS NOT NULL;
+
+-- name: count_undos
+SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1 AND state = 'done' AND seq IS NOT NULL;
+
+-- Players by name, as in players.sql: the exact spelling, or the fold without a clash suffix.
+-- name: players_by_name
+SELECT CAST(given.value->>'at' AS {long}), r.id, r.fold, r.name = given.value->>'name'
+FROM json_each($1) AS given,
+     {each} players r WHERE r.fold >= given.value->>'fold' AND r.fold < given.value->>'end'
+                      AND (r.name = given.value->>'name' OR r.fold = given.value->>'fold') {end_each};
+
+-- name: players_by_id
+SELECT r.id FROM json_each($1) AS given, {each} players r WHERE r.id = CAST(given.value->>'id' AS {guid}) {end_each};
+
+-- name: online
+SELECT player_id FROM presence ORDER BY fold, player_id LIMIT $1;
+
+-- name: find
+SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
+       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
+       j.started_at, j.ended_at
+FROM bulk_jobs j WHERE j.id = $1;
+
+-- name: lock
+SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
+       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
+       j.started_at, j.ended_at
+FROM bulk_jobs j WHERE j.id = $1 {for_update};
+
+-- Jobs before the cursor ($1 time, $2 id), newest first.
+-- name: page
+SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
+       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
+       j.started_at, j.ended_at
+FROM bulk_jobs j WHERE (j.created_at, j.id) < ($1, $2) ORDER BY j.created_at DESC, j.id DESC LIMIT $3;
+
+-- name: running
+SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
+       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
+       j.started_at, j.ended_at
+FROM bulk_jobs j WHERE j.state = 'running' ORDER BY j.created_at, j.id LIMIT $1;
+
+-- The job, unless another instance is working on it: then there is no row.
+-- name: claim (sqlite)
+SELECT state FROM bulk_jobs WHERE id = $1;
+
+-- name: claim (postgres)
+SELECT state FROM bulk_jobs WHERE id = $1 FOR UPDATE SKIP LOCKED;
+
+-- name: target_state
+SELECT state FROM bulk_targets WHERE job_id = $1 AND number = $2;
+
+-- name: waiting
+SELECT number, player_id, undoes FROM bulk_targets WHERE job_id = $1 AND state = 'waiting' ORDER BY number LIMIT $2;
+
+-- name: targets
+SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
+       t.approval_id, t.code, t.problem
+FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 ORDER BY t.number LIMIT $3;
+
+-- name: targets_in_state
+SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
+       t.approval_id, t.code, t.problem
+FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 AND t.state = $4 ORDER BY t.number LIMIT $3;
+
+-- name: set_target
+UPDATE bulk_targets SET state = $3, seq = $4, approval_id = $5, code = $6, problem = $7 WHERE job_id = $1 AND number = $2;
+
+-- name: add_counts
+UPDATE bulk_jobs SET done = done + $2, refused = refused + $3, held = held + $4 WHERE id = $1;
+
+-- name: start
+UPDATE bulk_jobs SET state = 'running', problem = NULL, started_at = $2, approved = $3 WHERE id = $1;
+
+-- name: pause
+UPDATE bulk_jobs SET state = 'paused', problem = $2 WHERE id = $1;
+
+-- name: stop
+UPDATE bulk_jobs SET state = $2, problem = NULL, ended_at = $3 WHERE id = $1;
+
+-- Removes what names an erased person: texts of refusals, and the reasons of the jobs that it created.
+-- name: erase_targets
+UPDATE bulk_targets SET given = NULL, problem = NULL
+WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND player_id IS NOT NULL;
+
+-- name: erase_targets (postgres)
+UPDATE bulk_targets SET given = NULL, problem = NULL
+WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
+
+-- name: erase_jobs
+UPDATE bulk_jobs SET reason = NULL, problem = NULL WHERE creator_id = $1;
+
+-- name: oldest
+SELECT id FROM bulk_jobs WHERE created_at < $1 AND state <> 'running' ORDER BY created_at, id LIMIT 1;
+
+-- name: delete_targets
+DELETE FROM bulk_targets WHERE job_id = $1;
+
+-- name: delete
+DELETE FROM bulk_jobs WHERE id = $1;
+
+-- name: of_person
+SELECT id, act, details, state, reason, players, done, created_at, started_at, ended_at
+FROM bulk_jobs WHERE creator_id = $1 ORDER BY created_at, id;
+
+-- name: targets_of_person
+SELECT r.job_id, r.number, r.player_id, r.state, r.seq, r.problem
+FROM players p, {each} bulk_targets r WHERE r.player_id = p.id {end_each}
+WHERE p.user_id = $1 ORDER BY r.job_id, r.number;

@@ -1,0 +1,85 @@
+"""Bulk jobs for tests: create one, start it, and let the runner work."""
+
+from typing import Any
+
+import people
+from gamekeeper.http.bulk_runner import BulkRunner
+from people import COIN
+from world import Answer, World
+
+ROOT = "/api/keeper/v1/bulk"
+JOB_ID = "00000000-0000-4000-8000-00000000eeee"
+GIVE = {"Act": "give_item", "ItemId": COIN.id, "Quantity": 5}
+
+
+def create(world: World, *players: str, by: str = "Root", reason: str = "prize", **fields: Any) -> dict[str, Any]:
+    """Create a job; by default it gives five coins."""
+    body = (fields if "Act" in fields else GIVE | fields) | {"Players": list(players)}
+    answer = world.post(ROOT, body, by=by, headers={"X-Reason": reason})
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def act(world: World, job: str, what: str, by: str = "Root", **more: Any) -> Answer:
+    return world.post(f"{ROOT}/{job}/{what}", by=by, **more)
+
+
+def start(world: World, job: str, by: str = "Root") -> None:
+    answer = act(world, job, "start", by)
+    assert answer.status == 200, answer.raw
+
+
+def work(world: World) -> None:
+    """Let the runner of this instance work until it has nothing to do."""
+    world.run(BulkRunner(world.asgi.services).run())
+
+
+def run(world: World, *players: str, by: str = "Root", **fields: Any) -> dict[str, Any]:
+    """Create a job, start it, and return it when the runner is done with it."""
+    job = create(world, *players, by=by, **fields)["Id"]
+    start(world, job, by)
+    work(world)
+    return get(world, job)
+
+
+def get(world: World, job: str) -> dict[str, Any]:
+    return world.get(f"{ROOT}/{job}").json
+
+
+def list_targets(world: World, job: str, query: str = "") -> list[dict[str, Any]]:
+    return world.get(f"{ROOT}/{job}/targets?{query}").json["Targets"]
+
+
+def list_results(world: World, job: str) -> list[tuple[str | None, str, str | None]]:
+    """Return name, state and code of each player of a job."""
+    return [(each["Player"] or each["Given"], each["State"], each["Code"]) for each in list_targets(world, job)]
+
+
+def insert(world: World) -> None:
+    """Insert a paused job of Root's with a known id: one change was made (Zoe was created), and Bob waits."""
+    world.sql("DELETE FROM bulk_targets")
+    world.sql("DELETE FROM bulk_jobs")
+    names = "id, state, act, details, creator_id, approved, players, done, refused, held, not_found, repeated"
+    details = f'{{"item_id": "{COIN.id}", "quantity": 2}}'
+    world.sql(
+        f"INSERT INTO bulk_jobs ({names}, created_at, started_at) "  # noqa: S608 - ours
+        "VALUES ($1, 'paused', 'give_item', $2, $3, $4, 2, 1, 0, 0, 0, 0, 1000, 2000)",
+        *(JOB_ID, details, people.USER_IDS["Root"], False),
+    )
+    add = "INSERT INTO bulk_targets (job_id, number, state, player_id, seq) VALUES ($1, $2, $3, $4, $5)"
+    world.sql(add, JOB_ID, 1, "done", people.ZOE.id, 16)
+    world.sql(add, JOB_ID, 2, "waiting", people.BOB.id, None)
+
+
+def add_players(world: World, count: int) -> list[str]:
+    """Insert players of Bob's account by the link; return their ids."""
+    ids = [people.guid(0x5000 + number) for number in range(count)]
+    for number, each in enumerate(ids):
+        body = {"Name": f"Extra{number}", "UserId": people.USER_IDS["Bob"]}
+        assert world.call("PUT", f"/api/link/v1/players/{each}", body=body).status == 200
+    return ids
+
+
+def count_coins(world: World, player: str) -> int:
+    slots = world.get(f"/api/v1/players/{player}/items").json
+    return sum(each["Quantity"] for part in slots.values() for each in part if each["ItemId"] == COIN.id)
