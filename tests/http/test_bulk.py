@@ -1,7 +1,5 @@
 """Bulk jobs: creation, preview, start, results, pause, cancellation, undo and permissions."""
 
-from collections.abc import Callable
-
 import pytest
 
 import bulking
@@ -9,7 +7,7 @@ import game_server
 import people
 from bulking import ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game import bulk_jobs
-from people import ANN, BOB, COIN, KILLS, NOBODY_ID, SWORD, ZOE
+from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, ZOE
 from proof import refused
 from world import World
 
@@ -27,20 +25,25 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
     done = get(world, job["Id"])
     assert [done[each] for each in counts[:6]] == ["finished", 2, 2, 0, 1, 3]
     assert done["StartedAt"] <= done["EndedAt"]
-    assert list_results(world, job["Id"]) == [("Ann", "done", None), ("Bob", "done", None), ("Nobody", "not_found", None)]
+    assert list_results(world, job["Id"]) == [
+        ("Ann", "done", None),
+        ("Bob", "done", None),
+        ("Nobody", "not_found", None),
+    ]
     assert (count_coins(world, "Ann"), count_coins(world, "Bob")) == (1255, 5)
 
 
 def test_changes_of_a_job_share_its_request_id_and_reason(world: World) -> None:
     job = run(world, "Ann", "Bob")
     changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
-    assert [(each["Player"], each["Kind"], each["Reason"], each["Actor"]) for each in changes] == [
+    assert [(each["Player"], each["Kind"], each["Reason"], each["By"]) for each in changes] == [
         ("Bob", "items_given", "prize", "Root"),
         ("Ann", "items_given", "prize", "Root"),
     ]
     assert [each["Seq"] for each in list_targets(world, job["Id"])] == [changes[1]["Seq"], changes[0]["Seq"]]
     ((kind, state),) = [(each.kind, each.after) for each in world.ledger() if each.kind == "bulk_job_changed"]
-    assert kind and '"running"' in str(state)
+    assert kind
+    assert '"running"' in str(state)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +70,8 @@ def test_ban_and_mute_use_the_reason_of_the_job(world: World) -> None:
     ]
     ((reason, ends),) = world.sql("SELECT reason, ends_at FROM bans WHERE user_id = $1", people.USER_IDS["Bob"])
     assert (reason, bool(ends)) == ("prize", True)
-    job = run(world, "Bob", Act="mute_player")
-    assert (job["Done"], job["Days"]) == (1, None)
+    job = run(world, "Bob", Act="mute_player", Days=0)
+    assert (job["Done"], job["Days"]) == (1, 0)
     assert world.get("/api/v1/users/Bob").json["IsMuted"]
 
 
@@ -76,7 +79,7 @@ def test_online_players_are_chosen_by_a_filter(world: World) -> None:
     game_server.heartbeat(world)
     game_server.join(world, ZOE.id, BOB.id)
     answer = world.post(ROOT, bulking.GIVE | {"Online": True, "Players": ["zoe"]})
-    assert (answer.json["Players"], answer.json["Repeated"]) == (2, 1)
+    assert (answer.json.get("Players"), answer.json.get("Repeated")) == (2, 1), answer.raw
 
 
 def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> None:
@@ -87,7 +90,6 @@ def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> Non
         ("Ann", None, 1),
         ("Bob", "not_enough_items", 0),
     ]
-    assert "Bob" not in (tried[1]["Message"] or "") or tried[1]["Message"]
     assert world.get(f"{ROOT}/{job}/preview?limit=1").json["Players"] == tried[:1]
     assert len(world.ledger()) == before
     assert get(world, job)["State"] == "previewed"
@@ -105,7 +107,8 @@ def test_dry_run_of_a_creation_stores_nothing(world: World) -> None:
         ({"Act": "give_item", "Players": ["Ann"], "Quantity": 1}, "bad_field", "ItemId"),
         ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
         (bulking.GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
-        ({"Act": "ban_player", "Players": ["Ann"], "Quantity": 3}, "bad_field", "Quantity"),
+        ({"Act": "ban_player", "Players": ["Ann"], "Quantity": 3, "Days": 1}, "bad_field", "Quantity"),
+        ({"Act": "ban_player", "Players": ["Ann"], "Days": None}, "bad_field", "Days"),  # not a permanent ban
         (bulking.GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
         (bulking.GIVE, "no_players", "players"),
         ({"Act": "kill_player", "Players": ["Ann"]}, "bad_field", "Act"),
@@ -131,9 +134,9 @@ def test_ten_thousand_names_fit_into_a_job(world: World) -> None:
 
 
 def test_exact_spelling_of_a_name_wins(world: World) -> None:
+    world.compares = False
     world.sql("UPDATE players SET name = 'BOB', fold = $1 WHERE id = $2", f"bob\x01{ZOE.id}", ZOE.id)
     found = [list_targets(world, create(world, name)["Id"])[0]["PlayerId"] for name in ("Bob", "bob", "BOB")]
-    world.compares = False
     assert found == [BOB.id, BOB.id, ZOE.id]
 
 
@@ -155,7 +158,8 @@ def test_results_are_paged_filtered_and_exported(world: World) -> None:
     answer = world.get(f"{ROOT}/{job}/targets?format=csv&limit=3")
     lines = answer.raw.decode().splitlines()
     assert (answer.headers["content-type"], answer.headers["x-next"]) == ("text/csv; charset=utf-8", "3")
-    assert lines[0].startswith("Number,State,PlayerId,Player,Given") and len(lines) == 4
+    assert lines[0].startswith("Number,State,PlayerId,Player,Given")
+    assert len(lines) == 4
     assert "'=Nobody" in lines[3]  # a spreadsheet must not run it
 
 
@@ -180,7 +184,8 @@ def test_cancelled_job_changes_nobody_else(world: World) -> None:
     job = create(world, "Bob")["Id"]
     start(world, job)
     answer = act(world, job, "cancel")
-    assert answer.json["State"] == "cancelled" and answer.json["EndedAt"]
+    assert answer.json["State"] == "cancelled"
+    assert answer.json["EndedAt"]
     assert act(world, job, "cancel").json == answer.json == get(world, job)
     work(world)
     assert count_coins(world, "Bob") == 0
@@ -221,11 +226,11 @@ def test_unknown_job_is_refused(world: World) -> None:
 
 
 def test_act_needs_its_permission_and_start_its_creator(world: World) -> None:
-    body = {"Act": "ban_player", "Players": ["Ann"]}
+    body = {"Act": "ban_player", "Players": ["Ann"], "Days": 0}
     refused(world.post(ROOT, body, by="Shop"), 403, "power_missing")
     job = create(world, "Ann", by="Shop")["Id"]
     refused(act(world, job, "start", by="Clerk"), 403, "not_your_job")
-    bans = create(world, **body, by="Root")["Id"] if False else world.post(ROOT, body).json["Id"]
+    bans = world.post(ROOT, body).json["Id"]
     refused(world.get(f"{ROOT}/{bans}/preview", by="Shop"), 403, "power_missing")
     refused(act(world, bans, "start", by="Shop"), 403, "power_missing")
     assert act(world, job, "start", by="Shop").status == 200
@@ -239,10 +244,9 @@ def test_repeated_creation_with_a_key_makes_one_job(world: World) -> None:
     assert len(world.get(ROOT).json["Jobs"]) == 1
 
 
-def test_only_players_that_exist_when_it_runs_are_changed(world: World, make_world: Callable[..., World]) -> None:
+def test_deleted_player_is_refused(world: World) -> None:
     job = create(world, "Zoe", "Bob")["Id"]
     world.call("DELETE", f"/api/v1/players/{ZOE.id}")
     start(world, job)
     work(world)
     assert list_results(world, job) == [(None, "refused", "no_such_player"), ("Bob", "done", None)]
-    assert count_coins(world, ANN.id) == 1250

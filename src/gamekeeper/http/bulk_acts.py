@@ -48,15 +48,11 @@ ACTS: Mapping[str, Act] = {
     "give_item": Act("/api/v1/players/{}/items/give", ("ItemId", "Quantity"), "items.give", _give),
     "take_item": Act("/api/v1/players/{}/items/take", ("ItemId", "Quantity"), "items.take", _take),
     SET: Act("/api/v1/players/{}/variables/", ("VariableId", "Value"), "variables.write", _set),
-    "ban_player": Act("/api/v1/players/{}/admin/ban", (), "moderation.ban", _punish),
-    "mute_player": Act("/api/v1/players/{}/admin/mute", (), "moderation.mute", _punish),
+    "ban_player": Act("/api/v1/players/{}/admin/ban", ("Days",), "moderation.ban", _punish),
+    "mute_player": Act("/api/v1/players/{}/admin/mute", ("Days",), "moderation.mute", _punish),
     UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, lambda _, __: None),
 }
-OPTIONAL: Mapping[str, tuple[str, ...]] = {
-    "give_item": ("BankOverflow",),
-    "ban_player": ("Days",),
-    "mute_player": ("Days",),
-}
+OPTIONAL: Mapping[str, tuple[str, ...]] = {"give_item": ("BankOverflow",)}
 ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", "Days")
 
 

@@ -11,7 +11,7 @@ from gamekeeper.http.wire.history import Format
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
 from gamekeeper.http.wire.moderation import Days as DayCount
-from gamekeeper.http.wire.scalars import NEVER_NULL, Guid, Instant, PlainInt32, PlainInt64, Positive
+from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, PlainInt64, Positive
 from gamekeeper.http.wire.variables import VariableValue
 
 PlayerKey = Annotated[str, Meta(max_length=255)]
@@ -37,7 +37,7 @@ class NewBulkJob(Struct):
 
     Act: ActName
     Players: Annotated[list[PlayerKey], Meta(description="Names and ids of players.")] | UnsetType = UNSET
-    Online: Annotated[bool, Meta(description="All players that are online now."), NEVER_NULL] = False
+    Online: bool = False  # all players that are online now
     ItemId: Guid | UnsetType = UNSET
     Quantity: Positive | UnsetType = UNSET
     BankOverflow: bool | UnsetType = UNSET

@@ -1,0 +1,230 @@
+"""The runner of bulk jobs: rules, quotas, approvals and permissions of single requests count; nobody is changed twice."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+import approving
+import bulking
+import people
+from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
+from gamekeeper.http.bulk_runner import BulkRunner
+from gamekeeper.store import bulk_jobs as rows
+from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Writing
+from gamekeeper.store.statements import Statement
+from people import COIN
+from proof import refused
+from world import World
+
+REVOKE = Statement("revoke", {"": "UPDATE users SET api = $2 WHERE id = $1"})
+
+
+def restrict(world: World, most: int) -> None:
+    """Give Clerk, who runs jobs, a daily quota of coins by a role of its own."""
+    needed = ["players.read", "items.give", "bulk.run", "users.query"]
+    body = {"name": "giver", "permissions": needed, "quotas": [{"ItemId": COIN.id, "PerDay": most}]}
+    answer = world.post("/api/keeper/v1/roles", body)
+    assert answer.status == 200, answer.raw
+    world.sql("UPDATE users SET api = $2 WHERE id = $1", people.USER_IDS["Clerk"], False)
+    world.sql("INSERT INTO user_roles (user_id, role, given_at) VALUES ($1, 'giver', 1)", people.USER_IDS["Clerk"])
+    world.asgi.services.callers.clear_cache()
+
+
+def test_quota_pauses_the_job_in_the_middle(world: World) -> None:
+    restrict(world, 12)
+    job = run(world, "Ann", "Bob", "Zoe", by="Clerk")
+    assert (job["State"], job["Done"], job["Remaining"]) == ("paused", 2, 1)
+    assert "12" in job["Problem"]
+    assert [state for _, state, _ in list_results(world, job["Id"])] == ["done", "done", "waiting"]
+    assert count_coins(world, "Zoe") == 0
+    world.sql("UPDATE gift_totals SET day = day - 1")  # the next day
+    start(world, job["Id"], by="Clerk")
+    work(world)
+    job = get(world, job["Id"])
+    assert (job["State"], job["Done"], job["Problem"], count_coins(world, "Zoe")) == ("finished", 3, None, 5)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "UPDATE users SET api = $2 WHERE id = $1",
+        "UPDATE users SET suspended = NOT $2 WHERE id = $1",
+        "INSERT INTO bans (user_id, reason, moderator, started_at) SELECT $1, 'x', 'y', 1 WHERE NOT $2",
+    ],
+)
+def test_job_pauses_when_its_creator_loses_access(world: World, loss: str) -> None:
+    job = create(world, "Ann", "Bob", by="Shop")["Id"]
+    start(world, job, by="Shop")
+    world.sql(loss, people.USER_IDS["Shop"], False)
+    work(world)
+    found = get(world, job)
+    assert (found["State"], found["Done"]) == ("paused", 0)
+    assert "can no longer make its changes" in found["Problem"]
+    assert count_coins(world, "Bob") == 0
+
+
+def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = create(world, "Ann", "Bob", by="Shop")["Id"]
+    start(world, job, by="Shop")
+    run_target = BulkRunner._run_target  # noqa: SLF001 - to act between two players
+
+    async def run_then_revoke(self: BulkRunner, *given: object) -> None:
+        await run_target(self, *given)  # type: ignore[arg-type]
+
+        async def revoke(tx: Writing) -> None:
+            tx.defer(REVOKE, people.USER_IDS["Shop"], False)
+
+        await world.keeper.store.write(revoke)
+
+    monkeypatch.setattr(BulkRunner, "_run_target", run_then_revoke)
+    work(world)
+    assert [state for _, state, _ in list_results(world, job)] == ["done", "waiting"]
+    assert get(world, job)["State"] == "paused"
+
+
+def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Callable[..., World]) -> None:
+    world = approving.make_strict(make_world, approvals="bulk.run>1")
+    small, job = create(world, "Ann", by="Shop")["Id"], create(world, "Ann", "Bob", by="Shop")["Id"]
+    assert act(world, small, "start", by="Shop").json["State"] == "running"
+    held = act(world, job, "start", by="Shop")
+    assert (held.status, held.json["Code"]) == (202, "approval_required")
+    work(world)
+    assert (get(world, job)["State"], get(world, small)["State"]) == ("previewed", "finished")
+    approval = held.json["ApprovalId"]
+    shown = world.get(f"{approving.ROOT}/{approval}", by="Clerk").json
+    after = shown["Preview"][0]["After"]
+    assert (shown["Rule"], after["Players"], after["Each"], after["ItemId"]) == ("bulk.run>1", 2, 5, COIN.id)
+    refused(approving.decide(world, approval, by="Shop"), 403, "permission_missing")
+    assert approving.decide(world, approval).status == 200
+    work(world)
+    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("finished", 5)
+
+
+@pytest.mark.parametrize(("rules", "rule"), [("items.give>12", "items.give>12"), ("items.give", "items.give")])
+def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World], rules: str, rule: str) -> None:
+    world = approving.make_strict(make_world, approvals=rules)
+    job = create(world, "Ann", "Bob", "Zoe", by="Shop")["Id"]  # 15 coins together
+    held = act(world, job, "start", by="Shop")
+    assert held.status == 202
+    assert world.get(f"{approving.ROOT}/{held.json['ApprovalId']}", by="Clerk").json["Rule"] == rule
+    assert approving.decide(world, held.json["ApprovalId"]).status == 200
+    work(world)  # the approval of the job counts for each of its gifts
+    assert [state for _, state, _ in list_results(world, job)] == ["done"] * 3
+
+
+def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(make_world: Callable[..., World]) -> None:
+    world = approving.make_strict(make_world, approvals="items.give>12")
+    job = create(world, "Ann", "Bob", by="Shop")["Id"]  # 10 coins together
+    start(world, job, by="Shop")
+    body = {"itemid": COIN.id, "quantity": 5}  # given meanwhile
+    assert world.post("/api/v1/players/Zoe/items/give", body, by="Shop").status == 200
+    work(world)
+    assert list_results(world, job) == [("Ann", "done", None), ("Bob", "held", None)]
+    found = get(world, job)
+    assert (found["State"], found["Done"], found["Held"], count_coins(world, "Bob")) == ("finished", 1, 1, 0)
+    assert approving.decide(world, list_targets(world, job)[1]["ApprovalId"]).status == 200
+    assert count_coins(world, "Bob") == 5
+
+
+def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Callable[..., World]) -> None:
+    world = approving.make_strict(make_world, approvals="bulk.run>0, items.give")
+    job = create(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=5, by="Shop")["Id"]
+    approving.decide(world, act(world, job, "start", by="Shop").json["ApprovalId"])
+    work(world)
+    undo = act(world, job, "undo", by="Shop").json["Id"]
+    approving.decide(world, act(world, undo, "start", by="Shop").json["ApprovalId"])
+    work(world)
+    assert list_results(world, undo) == [("Ann", "held", None)]  # it gives coins
+    assert count_coins(world, "Ann") == 1245
+
+
+def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 3)
+    ids = add_players(world, 20)
+    job = create(world, *ids)["Id"]
+    start(world, job)
+    other = World(world.url, {}, world.loop)
+    runners = [BulkRunner(each.asgi.services) for each in (world, other)]
+
+    async def work_in_both() -> None:
+        while await rows.read_running(world.keeper.store, 1):
+            await asyncio.gather(*(each.run() for each in runners))
+
+    try:
+        world.run(work_in_both())
+    finally:
+        other.close()
+    assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 20)
+    assert [count_coins(world, each) for each in ids] == [5] * 20
+    changes = world.get(f"/api/keeper/v1/changes?request=bulk-{job}&limit=100").json["Changes"]
+    assert len(changes) == 20
+
+
+@pytest.mark.parametrize("error", [CommitUnknown, DatabaseUnavailable])
+def test_lost_connection_repeats_nobody(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: type[DatabaseUnavailable]
+) -> None:
+    """The change of the second player is committed, but its outcome is unknown to the runner."""
+    job = create(world, "Ann", "Bob", "Zoe")["Id"]
+    start(world, job)
+    apply, calls = type(world.keeper.changes).apply, list[int]()
+
+    async def apply_then_lose(*given: object) -> object:
+        done = await apply(*given)  # type: ignore[arg-type]
+        calls.append(1)
+        if len(calls) == 2:
+            raise error("lost")
+        return done
+
+    monkeypatch.setattr(type(world.keeper.changes), "apply", apply_then_lose)
+    with pytest.raises(DatabaseUnavailable):
+        work(world)
+    assert get(world, job)["State"] == "running"
+    work(world)
+    assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 3)
+    assert [count_coins(world, each) for each in ("Bob", "Zoe")] == [5, 5]
+
+
+def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = create(world, "Ann", "Bob")["Id"]
+    start(world, job)
+
+    async def fail(*_: object) -> None:
+        raise RuntimeError("broken")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("gamekeeper.http.dispatcher.call_as", fail)
+        work(world)
+    found = get(world, job)
+    assert (found["State"], found["Done"]) == ("paused", 0)
+    assert "internal error" in found["Problem"]
+    start(world, job)
+    work(world)
+    assert (get(world, job)["State"], get(world, job)["Problem"]) == ("finished", None)
+
+
+def test_jobs_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
+    ids = add_players(world, 3)
+    jobs = [create(world, *ids)["Id"] for _ in range(2)]
+    for each in jobs:
+        start(world, each)
+    work(world)
+    changes = world.get("/api/keeper/v1/changes?kind=items_given&limit=6").json["Changes"]
+    order = [each["RequestId"] for each in reversed(changes)]
+    assert order[:2] == order[2:4] == order[4:]
+    assert set(order) == {f"bulk-{each}" for each in jobs}
+
+
+def test_job_of_an_api_key_ends_with_the_key(world: World) -> None:
+    made = world.post(
+        "/api/keeper/v1/keys", {"name": "shop", "permissions": ["items.give", "bulk.run", "players.read"]}
+    )
+    assert made.status == 200, made.raw
+    text, key = made.json["Key"], made.json["Id"]
+    job = world.post(ROOT, bulking.GIVE | {"Players": ["Bob"]}, token=text).json["Id"]
+    assert world.post(f"{ROOT}/{job}/start", token=text).status == 200
+    assert world.call("DELETE", f"/api/keeper/v1/keys/{key}").status == 200
+    work(world)
+    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
