@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test tests browser-postgresql lint types chromium promtool oidc-provider screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
+.PHONY: run setup test tests browser-postgresql bulk lint types chromium promtool oidc-provider screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -19,6 +19,9 @@ tests: .venv/dev
 
 browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
 	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres
+
+bulk: .venv/dev ## a bulk job of 10,000 players whose server is killed five times, on both engines
+	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/test_bulk_crashes.py
 
 lint: .venv/dev
 	$(BIN)/ruff check

@@ -22,6 +22,7 @@ GIVEN: dict[str, Any] = {
     "players": [],
     "acks": [],
     "object_type": "item",
+    "act": "ban_player",
 }
 NUMBERS = {"value", "lease", "level", "slot", "to_slot", "quantity"}
 

@@ -6,6 +6,7 @@ from typing import Any
 from good_requests import APPROVAL_ID, CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
 
 import api_keys
+import bulking
 import guild_rows
 import guild_values
 import held_gifts
@@ -76,6 +77,7 @@ def _restore(world: World, password: str) -> None:
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     guild_rows.insert(world, {people.ZOE.id: 0})
     guild_values.insert(world)
+    bulking.insert(world)
     variable = people.DOUBLE_XP
     world.sql("DELETE FROM server_variables WHERE id = $1", variable.id)
     names = "id, name, type, text_id, folder, value, created_at"

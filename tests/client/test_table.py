@@ -17,7 +17,7 @@ from gamekeeper.http import errors as server_errors
 from gamekeeper.http import wire
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
-from gamekeeper_client import activity, approvals, errors, feed, history, mails, paging, players, security, users
+from gamekeeper_client import activity, approvals, bulk, errors, feed, history, mails, paging, players, security, users
 from gamekeeper_client.link import PutPlayer
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
@@ -32,6 +32,8 @@ OTHER_NAMES: dict[Any, Any] = {
     mails.MailsPage: wire.mails.Mails,
     activity.PlaySessionsPage: wire.activity.PlaySessions,
     approvals.ApprovalsPage: wire.approvals.Approvals,
+    bulk.BulkJobsPage: wire.bulk.BulkJobs,
+    bulk.BulkTargetsPage: wire.bulk.BulkTargets,
     security.SecurityPage: wire.security.SecurityEvents,
     errors.Error: wire.feed.UnappliedError,
 }

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 import api_keys
+import bulking
 import guild_rows
 import guild_values
 import held_gifts
@@ -22,7 +23,12 @@ from world import SENT, World
 SERVER = "realm1"
 CODE = "a-code-that-was-mailed"
 # operations whose answers have a new id or the present time, also in a dry run
-NEW_EACH_TIME = frozenset({"api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"})
+NEW_EACH_TIME = frozenset(
+    {
+        *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"),
+        *("bulk.create", "bulk.undo", "bulk.cancel"),
+    }
+)
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
 MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
 KEY_ID = "00000000-0000-4000-8000-00000000cccc"
@@ -48,6 +54,7 @@ OTHER_KEYS = {
     "invitationId": samples.MAIL_ID,
     "keyId": KEY_ID,
     "approvalId": APPROVAL_ID,
+    "jobId": bulking.JOB_ID,
     "userId": people.USER_IDS["Ann"],
     "playerId": people.ANN.id,
     "guildId": guild_rows.GUILD_ID,
@@ -87,6 +94,7 @@ UNKNOWN_KEYS = {
     "invitationId": people.NOBODY_ID,
     "keyId": people.NOBODY_ID,
     "approvalId": people.NOBODY_ID,
+    "jobId": people.NOBODY_ID,
     "userId": people.NOBODY_ID,
     "playerId": people.NOBODY_ID,
     "guildId": people.NOBODY_ID,
@@ -205,3 +213,4 @@ def furnish(world: World) -> None:
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     guild_rows.insert(world, {people.ANN.id: 0, people.ZOE.id: 2})
     guild_values.insert(world)
+    bulking.insert(world)

@@ -25,7 +25,7 @@ Callers = Mapping[str, str | None]  # name of a caller in the table → its toke
 Block = dict[str, list[str]]  # status and code → callers that get this answer
 # permissions that no operation needs: they are checked elsewhere, or not yet
 NOT_NEEDED = {
-    *("game.editor", "bulk.run", "addresses.read"),
+    *("game.editor", "addresses.read"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The runner of bulk jobs: rules, quotas, approvals and permissions of single requests count; nobody is changed twice."""
+"""The runner of bulk jobs: rules of single requests count for each change, and nobody is changed twice."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import approving
 import bulking
 import people
 from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
+from gamekeeper.game import retention
 from gamekeeper.http.bulk_runner import BulkRunner
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Writing
@@ -228,3 +229,34 @@ def test_job_of_an_api_key_ends_with_the_key(world: World) -> None:
     assert world.call("DELETE", f"/api/keeper/v1/keys/{key}").status == 200
     work(world)
     assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
+
+
+def test_erased_person_leaves_no_name_in_a_job(world: World) -> None:
+    run(world, "Bob", Act="ban_player", Days=0)
+    job = run(world, "Bob", Act="ban_player", Days=0, reason="Bob cheated")["Id"]  # refused with its name
+    assert "Bob" in list_targets(world, job)[0]["Message"]
+    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
+    target = list_targets(world, job)[0]
+    assert (target["State"], target["Code"], target["Player"], target["Message"]) == (
+        *("refused", "already_banned", None, None),
+    )
+
+
+def test_erased_creator_leaves_no_reason(world: World) -> None:
+    job = create(world, "Bob", by="Shop", reason="for my friend")["Id"]
+    start(world, job, by="Shop")
+    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
+    work(world)
+    found = get(world, job)
+    assert (found["Creator"], found["Reason"], found["State"]) == (None, None, "paused")
+
+
+def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
+    old, running, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
+    start(world, running)
+    world.sql("UPDATE bulk_jobs SET created_at = 1 WHERE id <> $1", recent)
+    ((now,),) = world.sql("SELECT created_at FROM bulk_jobs WHERE id = $1", recent)
+    world.run(retention.delete_old(world.keeper, now))
+    assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == {running, recent}
+    assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1", old) == [(0,)]
+    assert world.sql("SELECT COUNT(*) FROM bulk_targets") == [(4,)]

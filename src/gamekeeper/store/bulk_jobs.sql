@@ -28,7 +28,7 @@ FROM json_each($1) AS given,
 SELECT r.id FROM json_each($1) AS given, {each} players r WHERE r.id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- name: online
-SELECT player_id FROM presence ORDER BY fold, player_id LIMIT $1;
+SELECT player_id FROM presence WHERE fold >= '' ORDER BY fold, player_id LIMIT $1;
 
 -- name: find
 SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
@@ -53,7 +53,7 @@ FROM bulk_jobs j WHERE (j.created_at, j.id) < ($1, $2) ORDER BY j.created_at DES
 SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
        j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
        j.started_at, j.ended_at
-FROM bulk_jobs j WHERE j.state = 'running' ORDER BY j.created_at, j.id LIMIT $1;
+FROM bulk_jobs j WHERE j.state = 'running' AND j.created_at >= 0 ORDER BY j.created_at, j.id LIMIT $1;
 
 -- The job, unless another instance is working on it: then there is no row.
 -- name: claim (sqlite)
@@ -120,5 +120,5 @@ FROM bulk_jobs WHERE creator_id = $1 ORDER BY created_at, id;
 
 -- name: targets_of_person
 SELECT r.job_id, r.number, r.player_id, r.state, r.seq, r.problem
-FROM players p, {each} bulk_targets r WHERE r.player_id = p.id {end_each}
-WHERE p.user_id = $1 ORDER BY r.job_id, r.number;
+FROM (SELECT id FROM players WHERE user_id = $1) AS own, {each} bulk_targets r WHERE r.player_id = own.id {end_each}
+ORDER BY r.job_id, r.number;

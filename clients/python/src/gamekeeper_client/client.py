@@ -13,6 +13,7 @@ import httpx
 from gamekeeper_client.activity import ActivityOperations
 from gamekeeper_client.api_keys import ApiKeys
 from gamekeeper_client.approvals import Approvals
+from gamekeeper_client.bulk import BulkJobs
 from gamekeeper_client.call import Batch, Call
 from gamekeeper_client.commands import Commands
 from gamekeeper_client.connections import Connections
@@ -90,6 +91,7 @@ class _Client(
     Security,
     ActivityOperations,
     Approvals,
+    BulkJobs,
     GameObjects,
     ServerInfo,
 ):

@@ -1,0 +1,68 @@
+"""Query plans of bulk jobs: their number, their players and the game's players do not matter."""
+
+from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.game.lookup import ZERO_GUID, fold
+from gamekeeper.store import bulk_jobs
+from gamekeeper.store.history import NEVER
+from gamekeeper.store.names import AFTER_CLASHES
+from gamekeeper.store.table import as_table
+from people import USER_IDS
+from plans import WORDS, find_growing
+from world import World
+
+
+def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> None:
+    """One job has most of the players; all others have one."""
+    engine, root, big = world.keeper.store.engine, USER_IDS["Root"], numbered_id("player", 7)
+    other, player = numbered_id("player", 8), numbered_id("player", 9)
+    names = (
+        "id, state, act, details, creator_id, approved, players, done, refused, held, not_found, repeated, created_at"
+    )
+    world.sql(
+        f"INSERT INTO bulk_jobs ({names}) SELECT id, 'finished', 'give_item', '{{}}', user_id, {{false}}, "  # noqa: S608 - ours
+        "1, 0, 0, 0, 0, 0, row_number() OVER (ORDER BY id) FROM players"
+    )
+    add = "INSERT INTO bulk_targets (job_id, number, state, player_id, seq) SELECT "
+    world.sql(f"{add} id, 0, 'done', id, 1 FROM players")
+    world.sql(
+        f"{add} CAST($1 AS {{guid}}), row_number() OVER (ORDER BY id), 'waiting', id, 1 FROM players",
+        numbered_id("user", 1),
+    )
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    name = fold(numbered_name(7))
+    given = as_table([{"at": 0, "name": name, "fold": name, "end": name + AFTER_CLASHES}])
+    ids = as_table({"id": each} for each in (player, other))
+    sql = bulk_jobs.SQL
+    faults = {
+        (statement.name, values): found
+        for statement, values in (
+            (sql.find, (big,)),
+            (sql.lock, (big,)),
+            (sql.claim, (big,)),
+            (sql.page, (NEVER, ZERO_GUID, 20)),
+            (sql.running, (20,)),
+            (sql.waiting, (numbered_id("user", 1), 20)),
+            (sql.target_state, (numbered_id("user", 1), 7)),
+            (sql.targets, (numbered_id("user", 1), 50, 20)),
+            (sql.targets_in_state, (numbered_id("user", 1), 50, 20, "refused")),
+            (sql.set_target, (numbered_id("user", 1), 7, "done", 1, None, None, None)),
+            (sql.add_counts, (big, 1, 0, 0)),
+            (sql.start, (big, 1, False)),
+            (sql.pause, (big, None)),
+            (sql.stop, (big, "finished", 1)),
+            (sql.count_undos, (big,)),
+            (sql.players_by_name, (given,)),
+            (sql.players_by_id, (ids,)),
+            (sql.online, (100,)),
+            (sql.oldest, (100,)),
+            (sql.delete_targets, (big,)),
+            (sql.delete, (big,)),
+            (sql.of_person, (root,)),
+            (sql.targets_of_person, (numbered_id("user", 7),)),
+            (sql.erase_targets, (ids,)),
+            (sql.erase_jobs, (root,)),
+        )
+        if (found := find_growing(world, statement.render(engine, WORDS[engine]), values))
+    }
+    assert not faults, "\n".join(map(str, faults.items()))
