@@ -37,6 +37,7 @@ def bodies() -> Iterator[Hostile]:
 # fields of the example bodies that may be left out
 OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give", "mapid", "Variables"} | {
     "BankSlotsCount", "InstanceId", "Addresses", "Items", "MostPerRequest", "MostPerDay", "GraceMinutes", "Suspended",
+    "Players", "Online",
 }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def sizes() -> Iterator[Hostile]:
         over_link = handler_of(example.route) in OVER_LINK
         if over_link and handler_of(example.route) != "link.put_player":
             continue  # the body of 8 MiB is sent to one operation only, to save time
-        limit = LINK_LIMIT if over_link else LIMIT
+        limit = LINK_LIMIT if over_link else max(LIMIT, example.route.body_limit)
         body = pad_body(json.dumps(example.body).encode(), limit + 1)
         about = f"{example.name}: {limit + 1} bytes"
         large = variant(example, example.path, group="sizes", about=about, status=(413,), body=body, names=str(limit))

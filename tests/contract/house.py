@@ -167,6 +167,8 @@ MAY_WRITE = frozenset(
         "game/api_keys.py",
         "game/approvals.py",  # may write: the write path calls it to hold changes; renews previews
         "game/approval_decisions.py",
+        "game/bulk_effects.py",
+        "game/bulk_jobs.py",  # may write: stores jobs and their results; each change is one of the write path
         "game/gifts.py",  # may write: the write path calls it to count gifts
         "game/second_factor_effects.py",
         "game/passkeys.py",

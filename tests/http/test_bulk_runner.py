@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ import bulking
 import people
 from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game import retention
+from gamekeeper.game.changes import ApplyResult
 from gamekeeper.http.bulk_runner import BulkRunner
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Writing
@@ -68,17 +70,17 @@ def test_job_pauses_when_its_creator_loses_access(world: World, loss: str) -> No
 def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     job = create(world, "Ann", "Bob", by="Shop")["Id"]
     start(world, job, by="Shop")
-    run_target = BulkRunner._run_target  # noqa: SLF001 - to act between two players
+    run_target = BulkRunner.run_target
 
-    async def run_then_revoke(self: BulkRunner, *given: object) -> None:
-        await run_target(self, *given)  # type: ignore[arg-type]
+    async def run_then_revoke(self: BulkRunner, job: rows.BulkJob, target: rows.WaitingTarget) -> None:
+        await run_target(self, job, target)
 
         async def revoke(tx: Writing) -> None:
             tx.defer(REVOKE, people.USER_IDS["Shop"], False)
 
         await world.keeper.store.write(revoke)
 
-    monkeypatch.setattr(BulkRunner, "_run_target", run_then_revoke)
+    monkeypatch.setattr(BulkRunner, "run_target", run_then_revoke)
     work(world)
     assert [state for _, state, _ in list_results(world, job)] == ["done", "waiting"]
     assert get(world, job)["State"] == "paused"
@@ -169,16 +171,16 @@ def test_lost_connection_repeats_nobody(
     """The change of the second player is committed, but its outcome is unknown to the runner."""
     job = create(world, "Ann", "Bob", "Zoe")["Id"]
     start(world, job)
-    apply, calls = type(world.keeper.changes).apply, list[int]()
+    apply, calls = world.keeper.changes.apply, list[int]()
 
-    async def apply_then_lose(*given: object) -> object:
-        done = await apply(*given)  # type: ignore[arg-type]
+    async def apply_then_lose(*given: Any) -> ApplyResult:
+        done = await apply(*given)
         calls.append(1)
         if len(calls) == 2:
             raise error("lost")
         return done
 
-    monkeypatch.setattr(type(world.keeper.changes), "apply", apply_then_lose)
+    monkeypatch.setattr(world.keeper.changes, "apply", apply_then_lose)
     with pytest.raises(DatabaseUnavailable):
         work(world)
     assert get(world, job)["State"] == "running"

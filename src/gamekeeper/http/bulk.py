@@ -139,7 +139,7 @@ async def preview(request: Request, query: wire.bulk.PreviewQuery, job_id: str) 
     """Try the job on its next players, and change nothing."""
     store = request.services.keeper.store
     job = await bulk_jobs.find(store, job_id)
-    dispatcher.require_permissions(request.caller, bulk_acts.find_route(request.services, job))
+    request.caller.require(bulk_acts.find_route(request.services, job).permissions or frozenset())
     targets = await rows.read_targets(store, job_id, 0, query.limit, rows.WAITING)
     return wire.encode(wire.bulk.BulkPreview([await _try_target(request, job, each) for each in targets]))
 

@@ -44,13 +44,17 @@ def _punish(details: JobDetails, job: BulkJob) -> object:
     return wire.moderation.Penalty(details.days or 0, job.reason)
 
 
+def _send_nothing(_: JobDetails, __: BulkJob) -> object:
+    return None
+
+
 ACTS: Mapping[str, Act] = {
     "give_item": Act("/api/v1/players/{}/items/give", ("ItemId", "Quantity"), "items.give", _give),
     "take_item": Act("/api/v1/players/{}/items/take", ("ItemId", "Quantity"), "items.take", _take),
     SET: Act("/api/v1/players/{}/variables/", ("VariableId", "Value"), "variables.write", _set),
     "ban_player": Act("/api/v1/players/{}/admin/ban", ("Days",), "moderation.ban", _punish),
     "mute_player": Act("/api/v1/players/{}/admin/mute", ("Days",), "moderation.mute", _punish),
-    UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, lambda _, __: None),
+    UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, _send_nothing),
 }
 OPTIONAL: Mapping[str, tuple[str, ...]] = {"give_item": ("BankOverflow",)}
 ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", "Days")

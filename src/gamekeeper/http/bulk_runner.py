@@ -53,7 +53,7 @@ class BulkRunner:
         store = self._services.keeper.store
         try:
             for target in (targets := await rows.read_waiting(store, job.id, BATCH_TARGETS)):
-                await self._run_target(job, target)
+                await self.run_target(job, target)
             if len(targets) < BATCH_TARGETS:
                 await bulk_jobs.stop_running(store, job.id, None)
         except JobTaken:
@@ -69,7 +69,8 @@ class BulkRunner:
             await self._pause(job, FAILED)
         return True
 
-    async def _run_target(self, job: BulkJob, target: WaitingTarget) -> None:
+    async def run_target(self, job: BulkJob, target: WaitingTarget) -> None:
+        """Change one player, and store the result."""
         services, details = self._services, bulk_jobs.read_details(job)
         route = bulk_acts.find_route(services, job)
         step = bulk_jobs.make_step(job, target.number, partial(_check_creator, job=job, route=route))
