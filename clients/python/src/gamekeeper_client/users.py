@@ -86,6 +86,8 @@ class Person(Struct):
     mails: list[dict[str, Any]]
     callers: list[dict[str, Any]]
     approvals: list[dict[str, Any]]
+    bulk_jobs: list[dict[str, Any]]
+    bulk_targets: list[dict[str, Any]]
     addresses: list[dict[str, Any]]
     log_addresses: list[dict[str, Any]]
     leftovers: list[dict[str, Any]]

@@ -23,6 +23,8 @@ class Person(Struct):
     mails: Rows
     callers: Rows
     approvals: Rows
+    bulk_jobs: Rows
+    bulk_targets: Rows
     addresses: Rows
     log_addresses: Rows
     leftovers: Rows
