@@ -34,6 +34,11 @@ class ActivityReader:
         self._keeper = keeper
         self._queries: dict[Key, SharedQuery[list[Point]]] = {}
 
+    @property
+    def kept(self) -> int:
+        """Return the number of series that are kept."""
+        return len(self._queries)
+
     async def read(self, step: str, start: int, end: int) -> list[Point]:
         """Return the points of a series."""
         key = (step, start, end)
@@ -79,12 +84,13 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
         ),
         chart.make_chart(
             "new",
-            gettext("New and returning players"),
+            gettext("Active players"),
             gettext("players"),
             days,
             [
                 Series(gettext("New"), [each.new for each in daily]),
                 Series(gettext("Returning"), [each.returning for each in daily], "2"),
+                Series(gettext("Others"), [_count_others(each) for each in daily], "3"),
             ],
             BARS,
         ),
@@ -102,6 +108,11 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
             ],
         ),
     ]
+
+
+def _count_others(point: Point) -> int | None:
+    """Count the active players who are neither new nor returning."""
+    return None if point.active is None else point.active - (point.new or 0) - (point.returning or 0)
 
 
 def _make_axis(points: Sequence[Point], step: str) -> TimeAxis:

@@ -19,7 +19,7 @@ ACROSS = 1000  # units of the plot's width in the coordinates of lines
 class Series(NamedTuple):
     title: str
     values: Sequence[float | None]  # one per point in time; None: not known
-    tone: str = "1"  # its colour: "1", "2", or "bad" for what should not happen
+    tone: str = "1"  # its colour: "1", "2", "3" (quiet), or "bad" for what should not happen
 
 
 class ValueTick(NamedTuple):

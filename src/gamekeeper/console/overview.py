@@ -11,6 +11,7 @@ from gamekeeper.console.monitor import SAMPLE_SECONDS, HealthCheck, OverviewSnap
 from gamekeeper.console.sparklines import Sparkline, make_sparkline
 from gamekeeper.console.ticks import MINUTE_MS
 from gamekeeper.console.time_range import TimeRange
+from gamekeeper.game.session_counts import ABSENCE_DAYS
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import approvals, clock
@@ -73,6 +74,7 @@ async def show(request: Request) -> Response:
         workers=request.services.keeper.settings.workers,
         presets=time_range.PRESETS,
         height=chart.HEIGHT,
+        absence_days=ABSENCE_DAYS,
         **activity._asdict(),
     )
 
