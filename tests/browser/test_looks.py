@@ -28,6 +28,7 @@ PAGES = [
     "/console/deliveries",
     "/console/roles/shop",
     f"/console/guilds/{samples.GUILD_ID}",
+    f"/console/items/{samples.COIN}",
     "/console/me",
     "/console/me/password",
     "/console/me/second-factor",

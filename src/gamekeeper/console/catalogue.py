@@ -56,14 +56,14 @@ async def show(request: Request) -> Response:
         kind=kind,
         kinds={each: LABELS.get(each, each.capitalize()) for each in entries.KINDS},
         entries=found,
-        details={each.id: _list_details(each.details) for each in found},
+        details={each.id: list_details(each.details) for each in found},
         alone=bool(alone),
         part=lists.make_page(request, page, total, len(found), cut=bool(sought) and total >= MAX_MATCHES),
         sought=query.search,
     )
 
 
-def _list_details(details: str | None) -> list[DetailField]:
+def list_details(details: str | None) -> list[DetailField]:
     """List the further fields of an entry. A text is shown as it is, everything else as JSON."""
     fields = _details_decoder.decode(details) if details else {}
     return [DetailField(name, _show_value(value)) for name, value in fields.items()]

@@ -92,6 +92,8 @@ def build_url(request: Request, **changed: str) -> str:
     """Build the URL of this page with some query parameters changed. Empty parameters are left out."""
     query = {name: value for name, value in {**request.query, **changed}.items() if value}
     path = request.route.path
+    if "[" in path:  # a page with a parameter in its path, such as a guild
+        path = request.raw_path.partition(b"?")[0].decode("latin-1")
     return f"{path}?{urlencode(query)}" if query else path
 
 

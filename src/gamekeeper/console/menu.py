@@ -43,6 +43,7 @@ MENU = (
     MenuEntry("/console/online", gettext("Online"), PLAYERS, GAME, "online"),
     MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
     MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),
+    MenuEntry("/console/economy", gettext("Economy"), PLAYERS, GAME, "economy", ("/console/items/",)),
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),
     MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),
     MenuEntry("/console/accounts", gettext("Accounts"), QUERY, SUPPORT, "account"),

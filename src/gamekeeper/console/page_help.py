@@ -53,6 +53,17 @@ HELP = {
         gettext("A guild with its members and ranks. It is changed in the game, not here."),
         "link",
     ),
+    "/economy": PageHelp(
+        gettext(
+            "How much of each item is in circulation, what was created and destroyed, and which staff "
+            "and programs gave most. Choose an item to see who has it."
+        ),
+        "economy",
+    ),
+    "/items/[itemId]": PageHelp(
+        gettext("One item: how much there is, where it comes from, who has the most, and who gave it."),
+        "economy",
+    ),
     "/catalogue": PageHelp(
         gettext(
             "Items, spells, variables, classes and maps that the game has published. A game server "

@@ -14,6 +14,8 @@ from gamekeeper.http.wire.players import Order
 from gamekeeper.http.wire.scalars import Positive
 
 PAGE_SIZE = 50  # records per page of a list
+HOLDERS_SIZE = 20  # holders of an item per page
+ReportDays = Annotated[Positive, Meta(le=92)]  # UTC days of a report about the economy, with the present one
 Rank = Annotated[Positive, Meta(extra={"blank": True})]
 
 
@@ -24,6 +26,16 @@ class SearchQuery(Struct, frozen=True):
 class CatalogueQuery(PageQuery, frozen=True):
     pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
     search: Search = ""
+
+
+class EconomyListQuery(PageQuery, frozen=True):
+    pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
+    days: ReportDays = 7
+
+
+class ItemQuery(PageQuery, frozen=True):
+    pageSize: PageSize = HOLDERS_SIZE  # noqa: N815 - name of the API's query parameter
+    days: ReportDays = 30
 
 
 class ListQuery(CatalogueQuery, frozen=True):

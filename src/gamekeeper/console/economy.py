@@ -1,0 +1,167 @@
+"""The pages of the economy: all items with gifts of staff, and one item with its holders and where it comes from."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gamekeeper.console import catalogue, chart, lists, pages
+from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
+from gamekeeper.console.queries import EconomyListQuery, ItemQuery
+from gamekeeper.console.texts import gettext
+from gamekeeper.game import economy_reports as reports
+from gamekeeper.game import lookup
+from gamekeeper.game.economy_reports import Days, GiftsReport, ItemReport, NamedGift, Sums
+from gamekeeper.game.flows import DAY_MS, GAME, IMPORT, KEY, STAFF, UNDO
+from gamekeeper.game.holdings import MOST_UNRANKED
+from gamekeeper.game.refusals import NoSuchItem
+from gamekeeper.http import paging, queries
+from gamekeeper.http.economy_codec import format_day
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store import catalogue as entries
+from gamekeeper.store.economy import ItemTotal
+from gamekeeper.store.holdings import ITEM
+
+PRESETS = (7, 30, 90)  # days of a report that the pages offer
+MOST_GIFTS = 20
+SEE_GIFTS = "audit.read"  # without this permission, the names of givers are left out
+TITLES = {
+    GAME: gettext("Game"),
+    KEY: gettext("API keys"),
+    STAFF: gettext("Staff"),
+    UNDO: gettext("Undo"),
+    IMPORT: gettext("Import"),
+}
+TONES = {GAME: "1", KEY: "2", STAFF: "3", UNDO: "4", IMPORT: "5"}
+
+
+class ItemLine(NamedTuple):
+    """An item of the list: what was created and destroyed, in all and by source."""
+
+    item_id: str
+    name: str
+    quantity: int
+    holders: int
+    created: int
+    destroyed: int
+    sources: str
+
+
+class GiftLine(NamedTuple):
+    who: str
+    url: str  # page of the account; empty: none
+    item_id: str
+    item: str
+    given: int
+    taken: int
+
+
+async def show(request: Request) -> Response:
+    """Show all items, and the gifts of staff and API keys."""
+    query = queries.decode(EconomyListQuery, request.query)
+    keeper = request.services.keeper
+    page = paging.read_query(query, keeper.settings.max_page_size)
+    days = await _choose_days(request, query.days)
+    found = await reports.report_items(keeper.store, keeper.economy, days, page.limit, page.offset)
+    gifts = await _load_gifts(request, None, days)
+    return pages.render(
+        request,
+        "economy.html",
+        items=[_make_line(each.total, each.sums) for each in found.items],
+        gifts=gifts and [_make_gift(each) for each in gifts.gifts],
+        days=query.days,
+        presets=PRESETS,
+        since=format_day(days.first),
+        part=lists.make_page(request, page, found.total, len(found.items)),
+        state=found.state,
+    )
+
+
+async def show_item(request: Request) -> Response:
+    """Show one item: what it is, how much there is, its holders, its flows day by day, and who gave it."""
+    query = queries.decode(ItemQuery, request.query)
+    item_id = lookup.parse_guid(request.params[0])
+    if item_id is None:
+        raise NoSuchItem
+    keeper = request.services.keeper
+    page = paging.read_query(query, keeper.settings.max_page_size)
+    days = await _choose_days(request, query.days)
+    found = await reports.report_item(keeper.store, keeper.economy, item_id, days)
+    holders = await reports.report_holders(keeper.store, keeper.economy, ITEM, item_id, page.limit, page.offset)
+    gifts = await _load_gifts(request, item_id, days)
+    listed = holders.page.total if holders.page.is_ranked else min(holders.page.total, MOST_UNRANKED)
+    known = await entries.find_by_ids(keeper.store, "items", [item_id])
+    known = await entries.add_details(keeper.store, "items", list(known.values()))
+    return pages.render(
+        request,
+        "item.html",
+        item=found.total,
+        entry=known[0] if known else None,
+        details=catalogue.list_details(known[0].details) if known else [],
+        holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
+        ranked=holders.page.is_ranked,
+        part=lists.make_page(request, page, listed, len(holders.page.holders)),
+        gifts=gifts and [_make_gift(each) for each in gifts.gifts],
+        charts=[each for each in _make_charts(found, days) if not each.is_empty],
+        height=chart.HEIGHT,
+        days=query.days,
+        presets=PRESETS,
+        state=found.state,
+        here=f"/console/items/{item_id}",
+    )
+
+
+async def _choose_days(request: Request, days: int) -> Days:
+    today = (await reports.choose_days(request.services.keeper.store, None, None, reports.MOST_DAYS)).last
+    return Days(today - days + 1, today)
+
+
+async def _load_gifts(request: Request, item_id: str | None, days: Days) -> GiftsReport | None:
+    """Load who gave most; None: the viewer may not see it."""
+    keeper = request.services.keeper
+    if SEE_GIFTS not in request.caller.permissions:
+        return None
+    return await reports.report_gifts(keeper.store, keeper.economy, item_id, days, MOST_GIFTS, 0)
+
+
+def _make_line(total: ItemTotal, sums: Sums) -> ItemLine:
+    created, destroyed = (sum(pair[side] for pair in sums.values()) for side in (0, 1))
+    parts = [f"{TITLES[source]} {pair[0] - pair[1]:+,}" for source, pair in sorted(sums.items()) if pair[0] or pair[1]]
+    name = total.name or gettext("(no name)")
+    return ItemLine(total.item_id, name, total.quantity, total.holders, created, destroyed, ", ".join(parts))
+
+
+def _make_gift(each: NamedGift) -> GiftLine:
+    gift, giver = each.gift, each.giver
+    item = each.item_name or gettext("(no name)")
+    if reports.is_command_line(giver):
+        who, url = gettext("Command line"), ""
+    elif giver.name is None:
+        who, url = gettext("Deleted account"), ""
+    elif giver.is_key:
+        who, url = gettext("API key %(name)s of %(owner)s", name=giver.name, owner=giver.owner or ""), ""
+    else:
+        who, url = giver.name, f"/console/accounts/{giver.id}"
+    return GiftLine(who, url, gift.item_id, item, gift.given, gift.taken)
+
+
+def _make_charts(report: ItemReport, days: Days) -> list[Chart]:
+    starts = [each.day * DAY_MS for each in report.days]
+    axis = TimeAxis(days.first * DAY_MS, (days.last + 1) * DAY_MS, starts, DAY_MS)
+    unit = gettext("items")
+    circulation = [Series(gettext("In circulation"), [each.quantity for each in report.days])]
+    holders = [Series(gettext("Holders"), [each.holders for each in report.days])]
+    return [
+        chart.make_chart("created", gettext("Created per day"), unit, axis, _make_series(report, 0), BARS),
+        chart.make_chart("destroyed", gettext("Destroyed per day"), unit, axis, _make_series(report, 1), BARS),
+        chart.make_chart("circulation", gettext("In circulation"), unit, axis, circulation),
+        chart.make_chart("holders", gettext("Holders"), gettext("players"), axis, holders),
+    ]
+
+
+def _make_series(report: ItemReport, side: int) -> Sequence[Series]:
+    """Make a series of each source that has any; 0: created, 1: destroyed."""
+    found = [
+        Series(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
+        for source, title in TITLES.items()
+    ]
+    return [each for each in found if any(each.values)] or found[:1]
