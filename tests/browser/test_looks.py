@@ -200,11 +200,18 @@ def test_refusal_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> No
     ("name", "path", "width", "dark"),
     [
         *((name, path, WIDE[0], dark) for name, path in (
-            ("overview", "/console"),
+            ("home", "/console?range=30d"),
             ("player", f"{player_page('Aldwyn')}#belongings"),
             ("changes", "/console/changes"),
             ("account", account_page("Grizelda")),
         ) for dark in (False, True)),
+        ("players", "/console/characters", WIDE[0], False),
+        ("online", "/console/online", WIDE[0], True),
+        ("search", "/console/search?q=ban+Aldwyn+7d", WIDE[0], False),
+        ("health", "/console/health", WIDE[0], False),
+        ("staff", "/console/staff", WIDE[0], True),
+        ("catalogue", "/console/catalogue", WIDE[0], False),
+        ("home", "/console?range=30d", NARROW[0], True),
         ("player", player_page("Aldwyn"), NARROW[0], False),
     ],
 )  # fmt: skip

@@ -105,7 +105,9 @@ async def load_data(request: Request) -> OverviewData:
     except DatabaseUnavailable:
         seen = None
     now = pace.sum_last(BUCKET_SECONDS)
-    charts = {"online": make_sparkline(heart.online_samples)}
+    line = make_sparkline(heart.online_samples)
+    # the number that the page shows may be newer than the last sample
+    charts = {"online": line._replace(maximum=max(line.maximum, seen.online)) if seen else line}
     return OverviewData(
         seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, overdue, waiting, failed
     )
