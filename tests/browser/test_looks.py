@@ -44,6 +44,7 @@ PAGES = [
     f"{player_page('Aldwyn')}?tab=variables",
     f"{player_page('Aldwyn')}?tab=account",
     f"{player_page('Aldwyn')}?at=60",
+    f"{player_page('Aldwyn')}?at=60&against=now",
     account_page("Leopold"),
     "/console/changes/60",
     "/console/changes?reason=of+which+there+is+none",

@@ -167,3 +167,38 @@ def test_form_of_a_slot_is_at_the_lower_edge_of_a_phone(visit: Visit, sqlite_dem
     tile(me, "inventory-6").click()
     expect(form(me).get_by_role("button", name="Take")).to_be_in_viewport(ratio=1)
     check_page(me)
+
+
+def test_slider_shows_earlier_states(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    me.page.locator(".travel summary").click()
+    slider = me.page.get_by_role("slider")
+    newest = int(slider.input_value())
+    slider.focus()
+    me.page.keyboard.press("ArrowLeft")
+    number = int(slider.input_value())
+    marks = [int(each.get_attribute("value") or "") for each in me.page.locator("#marks option").all()]
+    assert number == marks[-2] < newest == marks[-1]
+    expect(me.page.locator("#travel-to")).to_contain_text(f"{number}, 20")
+    with me.page.expect_navigation():
+        me.page.keyboard.press("Enter")
+    expect(me.page.locator(".notice.then")).to_contain_text(f"State after change {number}")
+    with me.page.expect_navigation():
+        me.page.get_by_role("slider").click(position={"x": 1, "y": 5})
+    expect(me.page.locator(".notice.then")).to_contain_text(f"State after change {marks[0]}")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_two_moments_are_compared(visit: Visit, sqlite_demo: DemoServer, *, scripts: bool) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=scripts)
+    me.go(player_page(WHO))
+    me.page.locator(".travel summary").click()
+    first = me.page.locator("#marks option").first.get_attribute("value") or ""
+    me.page.get_by_label("Compare the state at").fill(first)
+    me.page.get_by_role("button", name="Compare", exact=True).click()
+    expect(me.page.locator("#came-and-went")).to_be_visible()
+    expect(me.page).to_have_url(re.compile(rf"at={first}&against=now"))
+    assert me.page.locator(".tile.came, .tile.went").count() > 0
+    if scripts:
+        check_page(me)

@@ -367,6 +367,63 @@ def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
     assert "Level 12" not in page.text
 
 
+def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None:
+    before = world.ledger()[-1].seq
+    world.post(GIVE, {"itemid": people.ARROW.id, "quantity": 45})
+    world.post(f"{SLOTS}/set", {"Container": "bank", "Slot": 0, "ItemId": people.COIN.id, "Quantity": 400})
+    move = {"Container": "inventory", "Slot": 2, "ItemId": people.SWORD.id, "ToContainer": "bank", "ToSlot": 9}
+    world.post(f"{SLOTS}/move", move)
+    world.post(f"{OPERATIONS}/spells/forget", {"spellid": people.FIREBALL.id})
+    world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": 99})
+    page = root.page(f"{ANN}?at={before}&against=now")
+    for seen in (
+        f"State after change {before} compared with the current state",
+        "Arrow 67 112 +45",
+        "Gold Coin 1,250 650 −600",  # noqa: RUF001 - the text of the page
+        "Fireball known — changed",
+        "Kills 7 99 changed",
+        "1 60 Ar Arrow",
+        "1 100 Ar +40 Arrow",
+        "0 1,000 GC −600 Gold Coin",  # noqa: RUF001 - the text of the page
+        "2 1 Sw −1 Sword",  # noqa: RUF001 - the text of the page
+        "9 1 Sw +1 Sword",
+    ):
+        assert seen in page.text, seen
+    assert "Sword 1 1" not in page.text  # a move changes no total
+    assert list_paths(page) == set()
+    back = root.page(f"{ANN}?at=now&against={before}")
+    assert "Arrow 112 67 −45" in back.text  # noqa: RUF001 - the text of the page
+    assert "Fireball — known changed" in back.text
+    same = root.page(f"{ANN}?at={before}&against={before}")
+    assert "The player had the same items, spells and variables at both moments." in same.text
+
+
+def test_slider_has_a_mark_for_each_change(root: Keeper, world: World) -> None:
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    made = [each.seq for each in world.ledger() if each.player_id == people.ANN.id]
+    page = root.page(ANN)
+    options = [int(attributes["value"]) for tag, attributes in page.tags if tag == "option" and "label" in attributes]
+    assert options == made[-30:]
+    [slider] = [attributes for _, attributes in page.tags if attributes.get("type") == "range"]
+    assert (slider["name"], slider["min"], slider["max"]) == ("at", str(made[0]), str(made[-1]))
+    then = root.page(f"{ANN}?at={made[-2]}")
+    assert [each["value"] for _, each in then.tags if each.get("type") == "range"] == [str(made[-2])]
+
+
+@pytest.mark.parametrize("query", ["against=yesterday", "at=5&against=-1", "at=1&against=now"])
+def test_invalid_moment_to_compare_with_is_rejected(root: Keeper, query: str) -> None:
+    assert root.get(f"{ANN}?{query}").status in {400, 404}
+
+
+def test_comparison_needs_the_audit_log(world: World) -> None:
+    staff.add_account(world, "Mod", "moderator")
+    user = world.run(users.find_by_fold(world.keeper.store, "mod"))
+    assert user
+    session = open_session(world, user.name, user.id)
+    assert session.get(f"{ANN}?against=now").status == 403
+    assert "Time travel" not in session.page(ANN).text
+
+
 def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> None:
     world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
     made, *_, given = [each for each in world.ledger() if each.player_id == people.ANN.id]

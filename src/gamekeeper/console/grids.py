@@ -34,6 +34,8 @@ class SlotCell(NamedTuple):
     picture: str = ""
     buffs: tuple[tuple[str, int], ...] = ()
     equipped_as: str = ""
+    change: str = ""  # in a comparison of two moments: how many items came or went, with the sign
+    went: bool = False
 
 
 class SlotGrid(NamedTuple):

@@ -6,9 +6,10 @@ It also shows earlier states and deleted players. Each tab is an address of its 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import account, changes, differences, grids, logs, pages
+from gamekeeper.console import account, changes, comparison, differences, grids, logs, pages
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
+from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup, variables
@@ -43,9 +44,19 @@ TABS = {
     VARIABLES_TAB: gettext("Variables and spells"),
     ACCOUNT_TAB: gettext("Details and account"),
 }
+MARKS = 30  # newest changes of the player that the slider of moments has marks for
+NOW = "now"  # in the address, instead of a moment: the present
 PAST_TABS = (INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB)  # an earlier state has items, spells and variables only
 NO_HISTORY = HistoryPage([], {}, None)
 ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
+
+
+class Mark(NamedTuple):
+    """A change at which the slider of moments can stop."""
+
+    seq: int
+    at: int
+    title: str
 
 
 class PlayerView(NamedTuple):
@@ -65,6 +76,8 @@ class PlayerView(NamedTuple):
     classes: list[catalogue.CatalogueEntry]
     variables: list[catalogue.CatalogueEntry]  # those that can be set
     texts: list[ShownVariable]  # the player's variables that hold text or decimals
+    marks: list[Mark]  # oldest first; of the tabs that show a moment
+    against: ChangeSide | None  # the moment to compare with; None: there is no comparison
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
 
 
@@ -81,19 +94,22 @@ class Neighbour(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    moment = queries.decode(ThenQuery, request.query).at
-    then = moment != PointInTime()
+    moment = _read_moment(request, "at")
+    against = _read_moment(request, "against") if request.query.get("against") else None
+    then = moment != PointInTime() or against is not None
     if then:
         request.caller.require(CHANGES)
     tab = _choose_tab(request, then=then)
-    sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moment, tab, rest))
+    moments = moment, against
+    sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moments, tab, rest))
     player, keeper = sight.player, request.services.keeper
     standing = None if then or sight.record is None else await keeper.lists.find_rank(player.id, NEIGHBOURS)
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.history.changes]
     entries = await changes.load_entries(request, told, sight.history.undone, sight.history.deliveries)
     home = f"/console/players/{player.id}"
-    here = {"tab": "" if tab == INVENTORY_TAB else tab, "at": request.query.get("at", "")}
+    here = {name: request.query.get(name, "") for name in ("tab", "at", "against")}
+    here["tab"] = "" if tab == INVENTORY_TAB else tab
     found = grids.make_grids(sight.holdings, sight.names, keeper.settings, equipment)
     return pages.render(
         request,
@@ -103,9 +119,16 @@ async def show(request: Request) -> Response:
         record=sight.record,
         home=home,
         here=changes.build_address(home, here),
-        at=here["at"],
+        here_at=here["at"],
         tab=tab,
-        tabs=_list_tabs(request, home, tab, here["at"] if then else ""),
+        tabs=_list_tabs(request, home, tab, here if then else {}),
+        against=against,
+        compared=comparison.compare(sight.holdings, sight.against, sight.names, keeper.settings)
+        if sight.against is not None
+        else None,
+        marks=sight.marks,
+        here_against=here["against"],
+        now=NOW,
         operations=f"/api/v1/players/{player.id}",
         moment=moment if then else None,
         live=sight.record is not None and not then,
@@ -146,20 +169,28 @@ def _name_tab(request: Request, tab: str) -> str:
     return TABS[tab]
 
 
-def _list_tabs(request: Request, home: str, tab: str, at: str) -> list[Tab]:
+def _read_moment(request: Request, name: str) -> PointInTime:
+    text = request.query.get(name, "")
+    return queries.decode(ThenQuery, {} if text == NOW else {"at": text}).at
+
+
+def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]) -> list[Tab]:
     return [
         Tab(
             each,
             _name_tab(request, each),
-            changes.build_address(home, {"tab": "" if each == INVENTORY_TAB else each, "at": at}),
+            changes.build_address(home, {**moments, "tab": "" if each == INVENTORY_TAB else each}),
             each == tab,
         )
-        for each in (PAST_TABS if at else TABS)
+        for each in (PAST_TABS if moments else TABS)
         if _can_see(request, each)
     ]
 
 
-async def _load_view(tx: Reading, request: Request, moment: PointInTime, tab: str, rest: history.Pause) -> PlayerView:
+async def _load_view(
+    tx: Reading, request: Request, moments: tuple[PointInTime, PointInTime | None], tab: str, rest: history.Pause
+) -> PlayerView:
+    moment, against = moments
     spelling = request.services.keeper.changes.codec
     accounts = "users.query" in request.caller.permissions
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
@@ -171,7 +202,12 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, tab: st
     else:
         _, world = await history.load_state_at(tx, player.id, moment, spelling, rest)
         held = world.make_side(player)
-    wanted, then = seen._replace(whose=player.id), moment != PointInTime()
+    wanted, then = seen._replace(whose=player.id), moment != PointInTime() or against is not None
+    other = None
+    if against is not None:
+        other = (await history.load_state_at(tx, player.id, against, spelling, rest))[1].make_side(player)
+    travels = tab in {INVENTORY_TAB, VARIABLES_TAB} and request.caller.permissions >= CHANGES
+    steps = (await history.load_page(tx, wanted, None, MARKS)).changes if travels else []
     membership = None if then else (await guilds.read_memberships(tx, [player.id])).get(player.id)
     listed = NO_HISTORY if tab != HISTORY_TAB else await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE)
     settable = await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if tab == VARIABLES_TAB else []
@@ -182,7 +218,7 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, tab: st
         record=record,
         deletion=deletion,
         holdings=held,
-        names=await differences.load_names(tx, [held]),
+        names=await differences.load_names(tx, [held, *([other] if other else [])]),
         owner=await users.find_by_id(tx, player.user_id),
         viewer=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),
@@ -192,6 +228,8 @@ async def _load_view(tx: Reading, request: Request, moment: PointInTime, tab: st
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
         variables=[each for each in settable if _is_settable(each)],
         texts=await _load_texts(tx, player.id) if texts else [],
+        marks=[Mark(each.seq, each.at, name_kind(each.kind)) for each in reversed(steps)],
+        against=other,
         recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,
     )
 

@@ -69,7 +69,30 @@ function openTabOfAnchor() {
   if (tab && !tab.hasAttribute("aria-current")) location.replace(`${tab.href}#${anchor}`);
 }
 
+// The slider of moments stops at the player's changes, says which, and shows the state when it is let go.
+function attachTravel(form) {
+  const slider = form.querySelector("input[type=range]");
+  const marks = [...slider.list.options].map((each) => ({ seq: Number(each.value), label: each.label }));
+  const stops = marks.map((each) => each.seq);
+  slider.addEventListener("input", () => {
+    const value = Number(slider.value);
+    const nearest = stops.reduce((best, each) => (Math.abs(each - value) < Math.abs(best - value) ? each : best));
+    // an arrow key moves by one number: go on to the next change in that direction
+    const from = Number(slider.dataset.stop ?? slider.defaultValue);
+    const next = nearest === from && value !== from ? stops[stops.indexOf(from) + Math.sign(value - from)] ?? from : nearest;
+    slider.value = slider.dataset.stop = next;
+    const mark = marks.find((each) => each.seq === next);
+    form.querySelector("output").textContent = mark ? `${mark.seq}, ${mark.label}` : String(next);
+  });
+  // with the keyboard, Enter submits: a page for each arrow key would take the focus away
+  let byPointer = false;
+  slider.addEventListener("pointerdown", () => { byPointer = true; });
+  slider.addEventListener("keydown", () => { byPointer = false; });
+  slider.addEventListener("change", () => { if (byPointer) form.requestSubmit(); });
+}
+
 openTabOfAnchor();
+document.querySelectorAll("[data-travel]").forEach(attachTravel);
 document.querySelectorAll("input[data-suggest]").forEach(attachChooser);
 document.querySelectorAll("[data-slots]").forEach(attachArrowKeys);
 document.addEventListener("click", (event) => {
