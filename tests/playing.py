@@ -13,6 +13,8 @@ from gamekeeper.store.play_sessions import SessionOfPlayer
 from world import World
 
 SERVER = "one"
+# tables of the rollups
+NUMBERS = ("player_activity", "activity_minutes", "activity_hours", "activity_periods", "activity_cohorts", "rollups")
 
 
 def play(world: World, sessions: Iterable[tuple[str, int, int]], days: int = 40) -> None:

@@ -21,6 +21,7 @@ import game_server
 import guild_rows
 import outbox
 import people
+import playing
 import staff
 from command_line import CommandLine
 from copied import is_untouched
@@ -168,6 +169,24 @@ def test_restore_sets_all_players_offline(world: World, file: Path, restored: Ca
     game_server.heartbeat(copy)
     game_server.join(copy, BOB.id)
     assert game_server.online(copy) == ["Bob"]
+
+
+def test_restore_ends_open_play_sessions_with_the_backup(
+    world: World, file: Path, restored: Callable[..., World]
+) -> None:
+    start = playing.find_midnight(world, 3)
+    playing.play(world, [(people.ZOE.id, start, start + 5000)], days=5)
+    playing.roll_up(world)
+    game_server.heartbeat(world, lease=3600)
+    game_server.join(world, ANN.id)
+    counted = world.read_tables(playing.NUMBERS)
+    made_at = back_up(world, file).made_at
+    copy = restored(file, keep_tokens=True)
+    ends = copy.sql("SELECT player_id, ended_at FROM play_sessions ORDER BY started_at")
+    assert ends == [(people.ZOE.id, start + 5000), (ANN.id, made_at)]
+    assert copy.read_tables(playing.NUMBERS) == counted
+    playing.roll_up(copy)
+    assert errors(copy) == []
 
 
 def test_restore_revokes_tokens_and_suspends_api_keys(world: World, file: Path, restored: Callable[..., World]) -> None:

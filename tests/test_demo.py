@@ -13,18 +13,21 @@ import pytest
 import world as worlds
 from findings import faults
 from gamekeeper import settings
-from gamekeeper.demo import game_servers, loader, names, sample_players, world
+from gamekeeper.demo import game_servers, loader, names, sample_players, sample_sessions, world
+from gamekeeper.demo.sample_sessions import DAYS
 from gamekeeper.game import accounts, commands, moderation, presence
 from gamekeeper.game import player_edits as character_rules
 from gamekeeper.game.actors import Actor
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, read_weekday
 from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.inventory import BANK, INVENTORY
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.game.refusals import NoSuchServer
-from gamekeeper.store import catalogue, deliveries, feed, ledger, players, users
+from gamekeeper.store import activity, catalogue, clock, deliveries, feed, ledger, players, users
 from gamekeeper.store import presence as presence_rows
+from gamekeeper.store.activity import Period
 
 T = TypeVar("T")
 Work = Callable[[Keeper], Coroutine[Any, Any, T]]
@@ -383,3 +386,32 @@ def test_game_goes_on_with_the_commands_after_its_stored_cursor(empty_database: 
         assert await list_states(keeper, [await last_change(keeper)]) == [("realm-1", "applied", None)]
 
     at_work(empty_database, work)
+
+
+def test_demo_has_a_past_with_rhythm_and_new_players(empty_database: str) -> None:
+    async def read(keeper: Keeper) -> tuple[list[Period], list[str]]:
+        await filled(keeper)
+        today = await clock.now(keeper.store) // DAY_MS
+        return await activity.read_periods(keeper.store, "day", today - DAYS, today), await faults(keeper)
+
+    days, wrong = at_work(empty_database, read)
+    assert wrong == []
+    assert len(days) == DAYS
+    assert all(10 < each.active < 60 for each in days)
+    assert sum(each.new_players for each in days) == sample_sessions.NEW_PLAYERS
+    assert sum(each.returned for each in days) > 5
+    weekend = [each.active for each in days if read_weekday(each.day * DAY_MS) >= sample_sessions.SATURDAY]
+    week = [each.active for each in days if read_weekday(each.day * DAY_MS) < sample_sessions.SATURDAY]
+    assert sum(weekend) / len(weekend) > 1.1 * sum(week) / len(week)
+
+
+def test_sessions_of_the_demo_are_the_same_within_an_hour_and_never_overlap() -> None:
+    hour = 1_790_000_000_000 // HOUR_MS * HOUR_MS
+    sessions = sample_sessions.build_sessions(hour)
+    assert sessions == sample_sessions.build_sessions(hour + HOUR_MS - 1)
+    by_player: dict[str, int] = {}
+    for each in sessions:
+        assert by_player.get(each.player_id, 0) < each.started_at
+        assert each.ended_at is not None
+        assert each.started_at < each.ended_at <= hour
+        by_player[each.player_id] = each.ended_at

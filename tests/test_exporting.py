@@ -15,9 +15,12 @@ import pytest
 
 import factors
 import game_logs
+import game_server
 import guild_rows
+import playing
 import staff
 from copied import contents, is_untouched
+from expectations import TABLES
 from findings import errors, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import exporting, filling, importing
@@ -97,6 +100,24 @@ def test_export_restores_every_table(world: World, folder: Path, target: str, op
     assert [copy.sql(f"SELECT COUNT(*) FROM {table}") for table in ("tokens", "presence")] == [[(0,)], [(0,)]]  # noqa: S608 - two names
     form = {"grant_type": "password", "username": "Root", "password": SENT}
     assert copy.post("/api/oauth/token", form, by=None).status == 200, PASSWORD
+
+
+def test_import_ends_open_play_sessions_and_keeps_the_numbers(
+    world: World, folder: Path, target: str, opened: Callable[[str], World]
+) -> None:
+    start = playing.find_midnight(world, 3)
+    playing.play(world, [(ANN.id, start, start + 5000)], days=5)
+    playing.roll_up(world)
+    game_server.heartbeat(world)
+    game_server.join(world, ANN.id)
+    counted = contents(world, set(TABLES) - set(playing.NUMBERS))
+    export(world, folder)
+    bring_back(folder, target)
+    copy = opened(target)
+    assert contents(copy, set(TABLES) - set(playing.NUMBERS)) == counted
+    assert copy.sql("SELECT COUNT(*) FROM play_sessions WHERE ended_at IS NULL") == [(0,)]
+    playing.roll_up(copy)
+    assert errors(copy) == []
 
 
 def test_export_contains_every_table_except_listed_ones(world: World, folder: Path) -> None:

@@ -13,11 +13,11 @@ from gamekeeper import crash
 from gamekeeper.game import activity, rollups
 from gamekeeper.game.calendar_steps import MINUTE_MS
 from people import ANN, BOB, ZOE
-from playing import find_midnight, invent_sessions, play_rows, roll_up
+from playing import NUMBERS, find_midnight, invent_sessions, play_rows, roll_up
 from world import World
 
 PLAYERS = [ANN.id, BOB.id, ZOE.id]
-TABLES = ("player_activity", "activity_minutes", "activity_hours", "activity_periods", "activity_cohorts")
+TABLES = NUMBERS[:-1]
 # a process that counts in small steps: it is killed at a crash point, or ends when all is counted
 RUN = """
 import asyncio, sys
@@ -81,3 +81,40 @@ def test_instances_that_count_together_count_nothing_twice(world: World) -> None
     roll_up(world)
     assert findings(world, "activity") == []
     assert world.sql("SELECT COUNT(*) FROM play_sessions WHERE NOT counted") == [(0,)]
+
+
+# a process that brings players online and offline, and is killed on the way
+JOIN = """
+import asyncio, sys
+from gamekeeper import app, settings
+from gamekeeper.store import presence
+async def run(keeper):
+    async def begin(tx):
+        presence.save_server(tx, "one", 60000)
+        await tx.flush()
+        await presence.join(tx, "one", sys.argv[2:])
+    async def end(tx):
+        await presence.leave(tx, "one", sys.argv[2:])
+    for _ in range(3):
+        await keeper.store.write(begin)
+        await keeper.store.write(end)
+asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_log=False), run))
+"""
+
+
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+def test_killed_process_loses_and_doubles_no_session(world: World, point: str) -> None:
+    """Presence and sessions agree after each kill: a session is begun or ended with its presence, or neither."""
+    expected = 0
+    for number in range(1, 5):
+        given = os.environ | {crash.VARIABLE: f"{point}:{number}"}
+        command = [sys.executable, "-c", JOIN, world.url, ANN.id, BOB.id]
+        assert subprocess.run(command, env=given, check=False, timeout=120).returncode == -signal.SIGKILL
+        committed = number if point == "after_commit" else number - 1
+        # a player that was still online after the kill before is not online anew
+        online = world.sql("SELECT COUNT(*) FROM presence")[0][0]
+        assert online == (2 if committed % 2 else 0)
+        assert findings(world, "activity") == []
+        world.sql("DELETE FROM presence")
+        expected += 2 * ((committed + 1) // 2)
+        assert world.sql("SELECT COUNT(*) FROM play_sessions WHERE ended_at IS NOT NULL") == [(expected,)]

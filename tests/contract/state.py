@@ -48,4 +48,4 @@ def totals(world: World) -> tuple[int, ...]:
 def columns() -> Mapping[str, tuple[str, ...]]:
     text = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     found: list[tuple[str, str]] = re.findall(r"^CREATE TABLE (\w+) \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL)
-    return {table: tuple(re.findall(r"^    ([a-z_]+) +\S", body, re.MULTILINE)) for table, body in found}
+    return {table: tuple(re.findall(r"^    ([a-z_0-9]+) +\S", body, re.MULTILINE)) for table, body in found}

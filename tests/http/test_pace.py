@@ -80,3 +80,19 @@ def test_five_minutes_are_kept(clock: Clock) -> None:
     assert [each.requests for each in measured.sum_buckets(5, 60)] == [1] + [0] * 59
     clock.now += 300 * SECOND
     assert measured.sum_last(request_rates.KEPT_SECONDS).requests == 0
+
+
+def test_counts_for_the_database_are_taken_once_and_can_be_put_back(clock: Clock) -> None:
+    rates = RequestRates()
+    rates.count()
+    rates.count(fault=True)
+    assert rates.take_unsaved() == (0, 0)  # the second is not over
+    clock.now += SECOND
+    rates.count()
+    assert rates.take_unsaved() == (2, 1)
+    assert rates.take_unsaved() == (0, 0)
+    clock.now += 1000 * SECOND
+    taken = rates.take_unsaved()
+    assert taken == (1, 0)
+    rates.put_back(taken)
+    assert rates.take_unsaved() == (1, 0)
