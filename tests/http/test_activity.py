@@ -77,6 +77,17 @@ def test_sessions_of_one_player_never_overlap_also_within_a_millisecond(world: W
         assert all(before[1] <= after[0] and before[0] < after[0] for before, after in pairwise(own))
 
 
+def test_session_starts_after_the_last_one_if_the_clock_went_back(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    world.sql("UPDATE play_sessions SET ended_at = ended_at + 500000")
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    [(_, _, _, first_end), (_, _, second_start, second_end)] = rows(world)
+    assert first_end == second_start == second_end
+
+
 def test_session_ends_when_the_lease_expired_not_when_it_was_noticed(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
