@@ -130,7 +130,7 @@ def search(tour: Tour) -> None:
     for text, kind, title in (
         (who.id, "id", who.name),
         (who.email, "email", who.owner),
-        (GEM.name, "item", "Catalogue"),
+        (GEM.name, "item", GEM.name),
     ):
         page.keyboard.press("Control+k")
         page.keyboard.type(text)

@@ -56,7 +56,7 @@ def test_suggestions_need_a_session(world: World) -> None:
         ("clerk@example.test", f"accounts/{people.USER_IDS['Clerk']}"),
         (people.ANN.id.upper(), f"players/{people.ANN.id}"),
         (people.USER_IDS["Bob"], f"accounts/{people.USER_IDS['Bob']}"),
-        ("gold+coin", f"catalogue?kind=items&id={people.COIN.id}"),
+        ("gold+coin", f"items/{people.COIN.id}"),
         ("fireball", f"catalogue?kind=spells&id={people.FIREBALL.id}"),
         ("meadow", f"catalogue?kind=maps&id={people.MEADOW.id}"),
         ("warrior", f"catalogue?kind=classes&id={people.WARRIOR.id}"),
@@ -107,7 +107,7 @@ def test_matches_are_listed_best_first(root: Keeper) -> None:
 
 def test_search_tolerates_typos(root: Keeper) -> None:
     page = root.page("/console/search?q=swrod")
-    assert page.links["Sword"] == f"/console/catalogue?kind=items&id={people.SWORD.id}"
+    assert page.links["Sword"] == f"/console/items/{people.SWORD.id}"
     assert "similar name" in page.text
 
 

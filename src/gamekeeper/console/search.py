@@ -111,6 +111,8 @@ async def show(request: Request) -> Response:
 
 def build_url(found: SearchHit) -> str:
     """Return the URL of a search hit. For a bag: its player's page; for a deleted account: its changes."""
+    if found.kind == "item":
+        return f"/console/items/{quote(found.id, safe='')}"
     if found.kind in CATALOGUE_KINDS:
         return f"/console/catalogue?{urlencode({'kind': CATALOGUE_KINDS[found.kind], 'id': found.id})}"
     if found.kind == "user" and found.deleted:
