@@ -70,6 +70,16 @@ def test_pasted_secret_is_in_no_address(visit: Visit, sqlite_demo: DemoServer) -
     assert SECRET not in me.page.content()
 
 
+def test_printed_page_has_no_menus_and_forms(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, dark=True)
+    me.go("/console/characters")
+    me.page.emulate_media(media="print", color_scheme="dark")
+    for hidden in (".top", ".menu", "main form", ".pager"):
+        expect(me.page.locator(hidden).first).to_be_hidden()
+    expect(me.page.get_by_role("heading", name="Players", level=1)).to_be_visible()
+    assert me.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
 def test_menu_of_a_phone_opens_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=NARROW[0], java_script_enabled=False)
     me.go("/console")
