@@ -34,7 +34,7 @@ FOLLOW_SECONDS = 2.0
 # pause after a step, as a multiple of its duration: the job uses at most a third of the time
 REST_FACTOR = 2
 BATCH_CHANGES = 500  # changes counted per transaction: a few milliseconds
-BATCH_PLAYERS = 100  # players swept per transaction
+BATCH_PLAYERS = 400  # players swept per transaction
 MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
 READ_STEPS = 8  # steps that a read takes before it answers
 MOST_RANKED = 20

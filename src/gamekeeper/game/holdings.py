@@ -1,12 +1,14 @@
 """What players have of each item and ranked variable, and buckets that find any page of the holders.
 
 Only one transaction at a time changes them, under the lock of the economy's row. So the counts of buckets are rows of
-the database, and a process keeps nothing in memory. A page adds up the buckets of its list (about 1,200 for 5 million
-holders) and skips at most one bucket of rows.
+the database, and a process keeps nothing in memory. A page adds up the buckets of its list (about 2,400 for 5 million
+holders) and skips at most two buckets of rows.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from gamekeeper.game.lookup import ZERO_GUID
@@ -14,7 +16,9 @@ from gamekeeper.store import economy, holdings
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import ITEM, VARIABLE, Bucket, BucketStep, Holder, Holding, RankedList
 
-BUCKET_ROWS = 4096  # rows in a new bucket: about as many as buckets of a list cost less to skip than to add up
+BUCKET_ROWS = (
+    2048  # rows in a new bucket: about as many as a list of 5 million has buckets, so that neither costs much more
+)
 BUILT_BUCKETS = 8  # buckets that one transaction counts of a new list
 LOWEST = (-(2**63), ZERO_GUID)  # a key before every key
 HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
@@ -80,12 +84,13 @@ async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: i
     found = await holdings.find_list(tx, kind, thing_id)
     if found is None or not found.built:
         return None if kind == VARIABLE and found is None else await _load_first(tx, kind, thing_id, offset, limit)
-    total = await holdings.count_entries(tx, kind, thing_id)
-    place = await holdings.locate(tx, kind, thing_id, offset)
-    if place is None:
+    ends = list(accumulate(await holdings.read_entries(tx, kind, thing_id)))
+    total, place = ends[-1] if ends else 0, bisect_right(ends, offset)
+    if place == len(ends):
         return HoldersPage(total, True, ())
-    quantity, player_id, above = place
-    below = HIGHEST if quantity is None or player_id is None else (quantity, player_id)
+    # a bucket ends where the one above it starts
+    below = (await holdings.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
+    above = ends[place - 1] if place else 0
     return HoldersPage(total, True, await holdings.read_page(tx, kind, thing_id, below, limit, offset - above))
 
 

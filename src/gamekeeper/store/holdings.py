@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -136,18 +138,19 @@ async def delete_bucket(tx: Writing, bucket: Bucket) -> None:
     await tx.returning(SQL.delete_bucket, *bucket[:-1])
 
 
-async def count_entries(tx: Reading, kind: str, thing_id: str) -> int:
-    row = await tx.one(SQL.count_entries, kind, thing_id)
-    return row[0] if row else 0
+async def read_entries(tx: Reading, kind: str, thing_id: str) -> list[int]:
+    """Read the numbers of all buckets of a list, from the top."""
+    row = await tx.one(SQL.entries, kind, thing_id)
+    return msgspec.json.decode(row[0], type=list[int]) if row else []
 
 
-async def locate(tx: Reading, kind: str, thing_id: str, position: int) -> tuple[int | None, str | None, int] | None:
-    """Find the bucket with the row at a position from the top.
-
-    Returns the first key of the bucket above it (None: there is none), and the number of rows above the bucket.
-    """
-    row = await tx.one(SQL.locate, kind, thing_id, position)
-    return (row[0], row[1], row[2]) if row else None
+async def find_bucket_key(tx: Reading, kind: str, thing_id: str, place: int, count: int) -> tuple[int, str] | None:
+    """Return the first key of one of `count` buckets, by its place from the top; reads from the nearer end."""
+    if 2 * place < count:
+        row = await tx.one(SQL.bucket_from_top, kind, thing_id, place)
+    else:
+        row = await tx.one(SQL.bucket_from_bottom, kind, thing_id, count - 1 - place)
+    return (row[0], row[1]) if row else None
 
 
 async def read_page(

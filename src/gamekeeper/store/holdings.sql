@@ -93,17 +93,22 @@ ON CONFLICT (kind, thing_id, quantity, player_id) DO UPDATE SET entries = exclud
 -- name: delete_bucket
 DELETE FROM ranked_buckets WHERE kind = $1 AND thing_id = $2 AND quantity = $3 AND player_id = $4;
 
--- name: count_entries
-SELECT CAST(COALESCE(SUM(entries), 0) AS {long}) FROM ranked_buckets WHERE kind = $1 AND thing_id = $2;
+-- Numbers of all buckets of a list from the top, as one JSON list: rows would take longer.
+-- name: entries (sqlite)
+SELECT json_group_array(entries) FROM (
+    SELECT entries FROM ranked_buckets WHERE kind = $1 AND thing_id = $2 ORDER BY quantity DESC, player_id DESC);
 
--- The bucket with the row at a position from the top: the first key of the bucket above it, and the number of rows above.
--- name: locate
-SELECT above_quantity, above_player, CAST(upto - entries AS {long})
-FROM (SELECT entries, SUM(entries) OVER by_key AS upto, LAG(quantity) OVER by_key AS above_quantity,
-             LAG(player_id) OVER by_key AS above_player
-      FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
-      WINDOW by_key AS (ORDER BY quantity DESC, player_id DESC)) AS counted
-WHERE upto > CAST($3 AS {long}) ORDER BY upto LIMIT 1;
+-- name: entries (postgres)
+SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]')
+FROM ranked_buckets WHERE kind = $1 AND thing_id = $2;
+
+-- name: bucket_from_top
+SELECT quantity, player_id FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
+ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $3;
+
+-- name: bucket_from_bottom
+SELECT quantity, player_id FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
+ORDER BY quantity, player_id LIMIT 1 OFFSET $3;
 
 -- The name is a subquery and not a join, so that PostgreSQL looks up each player of the page.
 -- name: page
