@@ -8,6 +8,7 @@ import click
 from benchmarks import (
     console,
     flats,
+    holders,
     lists,
     load,
     loading,
@@ -31,6 +32,7 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T0", "T1", "T2", "T3", "T4", LAYERS), lookups.run),
     (flats.PARTS, flats.run),
     (("T5", "T6"), lists.run),
+    ((holders.PART,), holders.run),
     (pages.PARTS, pages.run),
     (("T7", "T8"), writes.run),
     (("T9",), lookups.beside_validates),
