@@ -157,7 +157,8 @@ async def read_page(
     tx: Reading, kind: str, thing_id: str, below: tuple[int, str], limit: int, offset: int
 ) -> list[Holder]:
     """Read holders below a key, most first."""
-    return [Holder(*row) for row in await tx.all(SQL.page, kind, thing_id, *below, limit, offset)]
+    found = [Holder(*row) for row in await tx.all(SQL.page, kind, thing_id, *below, limit, offset)]
+    return sorted(found, key=lambda each: (each.quantity, each.player_id), reverse=True)
 
 
 async def sum_by_item(tx: Reading) -> dict[str, tuple[int, int]]:

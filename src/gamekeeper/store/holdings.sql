@@ -110,11 +110,11 @@ ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $3;
 SELECT quantity, player_id FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
 ORDER BY quantity, player_id LIMIT 1 OFFSET $3;
 
--- The name is a subquery and not a join, so that PostgreSQL looks up each player of the page.
+-- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
 -- name: page
 SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.quantity
-FROM holdings h WHERE h.kind = $1 AND h.thing_id = $2 AND (h.quantity, h.player_id) < ($3, $4)
-ORDER BY h.quantity DESC, h.player_id DESC LIMIT $5 OFFSET $6;
+FROM (SELECT player_id, quantity FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)
+      ORDER BY quantity DESC, player_id DESC LIMIT $5 OFFSET $6) AS h;
 
 -- name: sums
 SELECT thing_id, CAST(SUM(quantity) AS {long}), COUNT(*) FROM holdings WHERE kind = 'item' GROUP BY thing_id;
