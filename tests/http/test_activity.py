@@ -12,6 +12,7 @@ from gamekeeper.game import activity, erasure_jobs, presence
 from gamekeeper.game.activity import MINUTES_KEPT
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
 from gamekeeper.http.instants import format_instant, parse_instant
+from gamekeeper.store import clock
 from people import ANN, BOB, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, roll_up
 from tidying import tidy
@@ -77,15 +78,43 @@ def test_sessions_of_one_player_never_overlap_also_within_a_millisecond(world: W
         assert all(before[1] <= after[0] and before[0] < after[0] for before, after in pairwise(own))
 
 
-def test_session_starts_after_the_last_one_if_the_clock_went_back(world: World) -> None:
+def test_session_that_ends_in_the_future_is_cut_by_the_next_one(world: World) -> None:
+    """The clock was ahead, and was corrected: the player gets a session now, not when that time comes."""
     heartbeat(world)
     join(world, ANN.id)
     leave(world, ANN.id)
-    world.sql("UPDATE play_sessions SET ended_at = ended_at + 500000")
+    world.sql("UPDATE play_sessions SET ended_at = ended_at + $1", 400 * DAY_MS)
     join(world, ANN.id)
     leave(world, ANN.id)
-    [(_, _, _, first_end), (_, _, second_start, second_end)] = rows(world)
-    assert first_end == second_start == second_end
+    now = world.run(clock.now(world.keeper.store))
+    [(_, _, first_start, first_end), (_, _, second_start, second_end)] = rows(world)
+    assert first_start < first_end <= second_start <= second_end <= now
+
+
+def test_session_that_starts_in_the_future_is_ignored_by_the_next_one(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    world.sql("UPDATE play_sessions SET started_at = started_at + $1", 400 * DAY_MS)
+    leave(world, ANN.id)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    now = world.run(clock.now(world.keeper.store))
+    [(_, _, start, end), (_, _, future_start, future_end)] = rows(world)
+    assert start <= end <= now < future_start == future_end
+    assert findings(world, "activity") == []
+
+
+def test_open_session_without_presence_is_ended_by_the_next_one(world: World) -> None:
+    """However a session was left open, its player can come online."""
+    heartbeat(world)
+    world.sql(
+        "INSERT INTO play_sessions (player_id, started_at, server) VALUES (CAST($1 AS {guid}), 1000, 'gone')", ANN.id
+    )
+    assert join(world, ANN.id).status == 200
+    [(_, _, _, left), (_, server, start, end)] = rows(world)
+    assert (server, end) == ("one", None)
+    assert 1000 < left <= start
+    assert findings(world, "activity") == []
 
 
 def test_session_ends_when_the_lease_expired_not_when_it_was_noticed(world: World) -> None:

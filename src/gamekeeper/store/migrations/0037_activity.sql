@@ -79,13 +79,25 @@ CREATE TABLE activity_cohorts (
     day30    {long} NOT NULL DEFAULT 0
 ) {strict};
 
+-- Older instances serve meanwhile: without the lock, a player who leaves before the triggers exist would stay in a session.
+-- only: postgres
+LOCK TABLE presence IN SHARE ROW EXCLUSIVE MODE;
 INSERT INTO play_sessions (player_id, started_at, server) SELECT player_id, {now}, server FROM presence;
--- A session ends with the lease of its game server if that has expired. A bulk load writes sessions itself.
+-- A session ends with the lease of its game server if that has expired. A new session first ends one that is still open,
+-- and cuts one that ends in the future: the clock was ahead. It ignores sessions that start more than a minute from now,
+-- and starts a millisecond after the last one at the earliest. A bulk load writes sessions itself.
 -- only: sqlite
 CREATE TRIGGER presence_begun AFTER INSERT ON presence WHEN (SELECT NOT loading FROM lists)
-BEGIN INSERT INTO play_sessions (player_id, started_at, server)
-      SELECT NEW.player_id, MAX({now}, COALESCE((SELECT MAX(s.started_at + 1, COALESCE(s.ended_at, 0)) FROM play_sessions s
-                                                 WHERE s.player_id = NEW.player_id ORDER BY s.started_at DESC LIMIT 1), 0)),
+BEGIN UPDATE play_sessions
+      SET ended_at = MAX(started_at, MIN({now}, COALESCE((SELECT s.expires_at FROM servers s WHERE s.name = play_sessions.server), {now})))
+      WHERE player_id = NEW.player_id AND ended_at IS NULL
+    ; UPDATE play_sessions SET ended_at = MAX(started_at, {now})
+      WHERE player_id = NEW.player_id AND ended_at > {now}
+        AND started_at = (SELECT MAX(s.started_at) FROM play_sessions s
+                          WHERE s.player_id = NEW.player_id AND s.started_at <= {now} + 60000)
+    ; INSERT INTO play_sessions (player_id, started_at, server)
+      SELECT NEW.player_id, MAX({now}, COALESCE((SELECT MAX(s.started_at) + 1 FROM play_sessions s
+                                                 WHERE s.player_id = NEW.player_id AND s.started_at <= {now} + 60000), 0)),
              NEW.server; END;
 -- only: sqlite
 CREATE TRIGGER presence_ended AFTER DELETE ON presence
@@ -98,21 +110,24 @@ BEGIN UPDATE play_sessions
       SET ended_at = MAX(started_at, MIN({now}, COALESCE((SELECT s.expires_at FROM servers s WHERE s.name = OLD.server), {now})))
       WHERE player_id = OLD.player_id AND ended_at IS NULL
     ; INSERT INTO play_sessions (player_id, started_at, server)
-      SELECT NEW.player_id, MAX({now}, COALESCE((SELECT MAX(s.started_at + 1, COALESCE(s.ended_at, 0)) FROM play_sessions s
-                                                 WHERE s.player_id = NEW.player_id ORDER BY s.started_at DESC LIMIT 1), 0)),
+      SELECT NEW.player_id, MAX({now}, COALESCE((SELECT MAX(s.started_at) + 1 FROM play_sessions s
+                                                 WHERE s.player_id = NEW.player_id AND s.started_at <= {now} + 60000), 0)),
              NEW.server; END;
 -- only: postgres
 CREATE FUNCTION record_session() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN IF TG_OP <> 'INSERT' THEN
-          UPDATE play_sessions
-          SET ended_at = GREATEST(started_at, LEAST({now}, (SELECT s.expires_at FROM servers s WHERE s.name = OLD.server)))
-          WHERE player_id = OLD.player_id AND ended_at IS NULL
+DECLARE player {guid} := CASE WHEN TG_OP = 'DELETE' THEN OLD.player_id ELSE NEW.player_id END
+; last {long}
+; BEGIN
+  IF TG_OP <> 'INSERT' OR (SELECT NOT loading FROM lists) THEN
+      UPDATE play_sessions
+      SET ended_at = GREATEST(started_at, LEAST({now}, (SELECT s.expires_at FROM servers s WHERE s.name = play_sessions.server)))
+      WHERE player_id = player AND ended_at IS NULL
 ; END IF
 ; IF TG_OP <> 'DELETE' AND (SELECT NOT loading FROM lists) THEN
-          INSERT INTO play_sessions (player_id, started_at, server)
-          SELECT NEW.player_id, GREATEST({now}, (SELECT GREATEST(s.started_at + 1, s.ended_at) FROM play_sessions s
-                                                 WHERE s.player_id = NEW.player_id ORDER BY s.started_at DESC LIMIT 1)),
-                 NEW.server
+      SELECT MAX(s.started_at) INTO last FROM play_sessions s WHERE s.player_id = player AND s.started_at <= {now} + 60000
+    ; UPDATE play_sessions SET ended_at = GREATEST(started_at, {now})
+      WHERE player_id = player AND started_at = last AND ended_at > {now}
+    ; INSERT INTO play_sessions (player_id, started_at, server) VALUES (player, GREATEST({now}, last + 1), NEW.server)
 ; END IF
 ; RETURN NULL; END $$;
 -- only: postgres
