@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Route, expect
 from tour import open_menu
 from visitor import HURRY, Visitor
 
-from gamekeeper.demo.names import stable_id
 from gamekeeper.demo.world import GEM, HERB
 
 Visit = Callable[..., Visitor]
@@ -93,26 +92,6 @@ def test_explorer_survives_a_lost_connection(visit: Visit, demo: DemoServer) -> 
     me.page.keyboard.press("Enter")
     operation.get_by_text("This was done already").wait_for()
     assert in_ledger(me, "a fern by hand") == 1
-
-
-def test_bulk_run_survives_a_lost_connection(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER)
-    me.page.add_init_script(HURRY)
-    chosen = [[stable_id("player", name), name] for name in ("Undrel", "Leofric")]
-    me.go("/console/characters")
-    me.page.evaluate("chosen => sessionStorage.setItem('gamekeeper-selected', JSON.stringify(chosen))", chosen)
-    me.go(f"/console/bulk?item={HERB.id}")
-    with me.cut_off(ACT):
-        me.page.get_by_role("button", name="Preview the changes").click()
-        me.sees("The server cannot be reached. Nothing was changed.")
-    me.page.get_by_role("button", name="Preview the changes").click()
-    me.page.get_by_label("Reason").fill("ferns for two")
-    with me.cut_off(ACT, answered=True):
-        me.page.get_by_role("button", name="to 2 players").click()
-        me.sees("2 players left. Continuing never gives or takes twice.")
-    me.page.get_by_role("button", name="Continue with 2 players").click()
-    me.sees("given to 2 players.")
-    assert in_ledger(me, "ferns for two") == len(chosen)
 
 
 def test_request_without_an_answer_times_out_with_a_message(visit: Visit, sqlite_demo: DemoServer) -> None:

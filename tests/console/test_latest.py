@@ -3,12 +3,12 @@
 import pytest
 from keepers import Keeper
 
+import bulking
 from gamekeeper.console import latest
 from gamekeeper.console.differences import TIMES_SIGN
 from people import ANN, BOB, COIN, ZOE
 from world import SENT, World
 
-RUN = "0123456789ab"
 REASON = "A lamp for each"
 PLAYERS = (ANN, BOB, ZOE)
 
@@ -26,15 +26,13 @@ def read_lines(world: World) -> list[latest.LatestLine]:
     return world.run(latest.load(world.keeper, accounts=True)).lines
 
 
-def test_gifts_of_a_run_are_one_line(world: World, root: Keeper) -> None:
-    give(world, reason=f"{REASON} (run {RUN})")
-    first, last = world.ledger()[-3].seq, world.ledger()[-1].seq
+def test_gifts_of_a_job_are_one_line(world: World, root: Keeper) -> None:
+    job = bulking.run(world, "Ann", "Bob", "Zoe")
+    changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
     page = root.page("/console")
-    assert (
-        f"{first}\u2013{last} Items given 5 {TIMES_SIGN} Gold Coin to 3 players {REASON} (run {RUN}) by Root"
-        in page.text
-    )
-    assert page.links[f"5 {TIMES_SIGN} Gold Coin to 3 players"].startswith(f"/console/bulk?run={RUN}&by=")
+    gift = f"5 {TIMES_SIGN} Gold Coin to 3 players"
+    assert f"{changes[-1]['Seq']}\u2013{changes[0]['Seq']} Items given {gift} prize by Root" in page.text
+    assert page.links[gift] == f"/console/bulk/{job['Id']}"
 
 
 def test_line_of_similar_changes_links_to_their_list(world: World, root: Keeper) -> None:

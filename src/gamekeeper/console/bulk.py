@@ -1,94 +1,252 @@
-"""Give an item to many players: the page, and the queries of its script.
-
-The script sends one form per player, each with its own idempotency key, so a retry does not give the item twice.
-The reason of each change names the run, so every account with the permission can undo a whole run from any browser.
-"""
+"""Bulk jobs: the list with the form for a new one, and one job with its preview, progress, results and undo."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
-from gamekeeper.console import changes, pages
-from gamekeeper.console.queries import find_cursor
-from gamekeeper.console.texts import gettext
-from gamekeeper.game import history, lookup
-from gamekeeper.game.refusals import BadField
-from gamekeeper.http.instants import format_instant
+import msgspec
+from msgspec import UNSET
+
+from gamekeeper.console import api_calls, differences, item_names, lists, pages, sessions
+from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.differences import TIMES_SIGN, Difference
+from gamekeeper.console.queries import BeforeMark
+from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.game import bulk_jobs, lookup
+from gamekeeper.game.bulk_jobs import MOST_PLAYERS, UNDO
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.refusals import MissingField, Refusal
+from gamekeeper.http import queries, wire
+from gamekeeper.http.bulk_acts import ACTS, PREFIX
+from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store import catalogue
-from gamekeeper.store import history as rows
-from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, HistoryChange, HistoryFilter
+from gamekeeper.store.bulk_jobs import BulkJob
+from gamekeeper.store.history import HistoryChange
+from gamekeeper.store.ledger import LedgerEntry
 
-RUN_ID = re.compile(r"[0-9a-f]{12}", re.ASCII)
-# a run gives an item to many players; the reason of each of its changes ends with the id of the run
-RUN_IN_REASON = re.compile(rf"\(run ({RUN_ID.pattern})\)$", re.ASCII)
-GIVEN = "items_given"  # kind of the changes that a run makes
-PAGE_SIZE = 100  # changes of a run that one answer to the script lists
+PAGE, OPERATIONS = "/console/bulk", "/api/keeper/v1/bulk"
+JOBS_PER_PAGE, TARGETS_PER_PAGE, PREVIEWED_PLAYERS = 20, 50, 5
+JOB_ID = re.compile(rf"{PREFIX}([0-9a-f-]{{36}})", re.ASCII)
+ACT_TITLES: Mapping[str, str] = {
+    "give_item": gettext("Give an item"),
+    "take_item": gettext("Take an item"),
+    "set_variable": gettext("Set a variable"),
+    "ban_player": gettext("Ban"),
+    "mute_player": gettext("Mute"),
+}
+STATES: Mapping[str, str] = {
+    rows.PREVIEWED: gettext("Not started"),
+    rows.RUNNING: gettext("Running"),
+    rows.PAUSED: gettext("Paused"),
+    rows.FINISHED: gettext("Finished"),
+    rows.CANCELLED: gettext("Cancelled"),
+}
+TARGET_STATES: Mapping[str, str] = {
+    rows.DONE: gettext("Done"),
+    rows.WAITING: gettext("Waiting"),
+    rows.REFUSED: gettext("Refused"),
+    rows.HELD: gettext("Waits for approval"),
+    rows.NOT_FOUND: gettext("Not found"),
+}
+_decode_job = msgspec.json.Decoder(wire.bulk.BulkJob).decode
+_decode_preview = msgspec.json.Decoder(wire.bulk.BulkPreview).decode
+
+
+class AfterNumber(msgspec.Struct, frozen=True):
+    after: wire.bulk.TargetsAfter = 0
+
+
+class JobView(NamedTuple):
+    job: BulkJob
+    title: str
+    state: str
+
+
+class PreviewLine(NamedTuple):
+    player_id: str
+    player: str
+    problem: str
+    lines: Sequence[Difference]
 
 
 async def show(request: Request) -> Response:
-    """Show the page. `item` in the query selects an item; `run` and `by` load a past run of an account."""
-    store = request.services.keeper.store
-    wanted = lookup.parse_guid(request.query.get("item", ""))
-    chosen = (await catalogue.find_by_ids(store, "items", [wanted])).get(wanted) if wanted else None
-    return pages.render(request, "bulk.html", chosen=chosen)
+    """Show the jobs, and the form for the act in the query. `item` in the query selects an item."""
+    return await _render_list(request, request.query)
 
 
-async def find_change(request: Request) -> Response:
-    """Find the change by which a run gave the item to a player, for a script that lost the answer."""
-    player_id, run = lookup.parse_guid(request.query.get("player", "")), _require_run(request)
-    if player_id is None:
-        raise BadField(field="player", problem=gettext("must be a guid"))
-    wanted = HistoryFilter(
-        within=OF_PLAYER,
-        whose=player_id,
-        accounts=False,
-        kind=GIVEN,
-        reason=run,
-        actor_id=request.caller.account_id,
-    )
-    page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, None, 1, rest))
-    return pages.answer_json({"numbers": [each.seq for each in page.changes]})
+async def create(request: Request, raw: bytes) -> Response:
+    """Create a job of the form's players, and show it. Nothing is changed before it is started."""
+    fields = sessions.verify_form(request, raw)
+    try:
+        if not fields.get("reason", "").strip():
+            raise MissingField(field="reason")
+        body = await _make_body(request, fields)
+        call = ApiCall("POST", OPERATIONS, body, reason=fields["reason"], key=fields.get("key", ""))
+        made = _decode_job((await api_calls.send(request, call)).content)
+    except Refusal as refusal:
+        return pages.with_refusal(await _render_list(request, fields, refusal.message), refusal)
+    return pages.redirect(f"{PAGE}/{made.Id}")
 
 
-async def list_run(request: Request) -> Response:
-    """List a page of the changes of a run, the newest first. `before` in the query is the cursor.
+async def show_job(request: Request) -> Response:
+    return await _render_job(request)
 
-    With `by`, only the changes of that account are searched: this reaches much further back than all changes.
-    """
-    run, by = _require_run(request), lookup.parse_guid(request.query.get("by", ""))
-    wanted = HistoryFilter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
-    before = find_cursor(request)
-    page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, before, PAGE_SIZE, rest))
-    entries = await changes.load_entries(request, page.changes, page.undone)
-    given = [_describe_gift(each) for each in entries if find_run(each.told) == run]
-    reached = await rows.find_first_from(request.services.keeper.store, page.next) if page.next else None
-    reached_time = pages.format_time(format_instant(reached[1])) if reached else ""
-    return pages.answer_json({"rows": given, "next": page.next, "reached": reached_time})
+
+async def act(request: Request, raw: bytes) -> Response:
+    """Start, pause, cancel or undo a job, and show it, or the job that undoes it."""
+    fields, (job_id, what) = sessions.verify_form(request, raw), request.params
+    if what not in {"start", "pause", "cancel", "undo"}:
+        raise NoSuchPage
+    call = ApiCall("POST", f"{OPERATIONS}/{job_id}/{what}", key=fields.get("key", ""), reason=fields.get("reason", ""))
+    try:
+        answer = await api_calls.send(request, call)
+    except Refusal as refusal:
+        return pages.with_refusal(await _render_job(request, refusal.message), refusal)
+    if answer.held is not None:
+        return pages.redirect(f"{PAGE}/{job_id}?{urlencode({'held': answer.held})}")
+    return pages.redirect(f"{PAGE}/{_decode_job(answer.content).Id}")
+
+
+async def export(request: Request) -> Response:
+    """Download the results of a job as a table."""
+    query = {"format": "csv", "limit": str(MOST_PLAYERS)}
+    return await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{request.params[0]}/targets", query=query))
 
 
 def find_run(told: HistoryChange) -> str:
-    """Return the id of the run that made a change; empty if none did."""
-    found = RUN_IN_REASON.search(told.reason or "") if told.kind == GIVEN else None
+    """Return the id of the job that made a change; empty if none did."""
+    found = JOB_ID.fullmatch(told.request_id)
     return found[1] if found else ""
 
 
-def _describe_gift(entry: changes.HistoryEntry) -> dict[str, object]:
-    told = entry.told
-    return {
-        "id": told.player_id,
-        "name": told.player or told.player_id,
-        "number": told.seq,
-        "reason": told.reason,
-        "lines": [line._asdict() for line in entry.lines],
-        "undone": entry.undone_by,
-    }
+async def _render_list(request: Request, given: Mapping[str, str], problem: str = "") -> Response:
+    store = request.services.keeper.store
+    page = await bulk_jobs.load_page(store, queries.decode(BeforeMark, request.query).before, JOBS_PER_PAGE)
+    allowed = [name for name in ACT_TITLES if {ACTS[name].permission} <= request.caller.permissions]
+    chosen = given.get("act", "") if given.get("act", "") in allowed else (allowed or [""])[0]
+    kind = "variables" if chosen == "set_variable" else "items"
+    wanted = lookup.parse_guid(given.get("item", "")) or lookup.parse_guid(given.get("entry", ""))
+    entry = (await catalogue.find_by_ids(store, kind, [wanted])).get(wanted) if wanted else None
+    return pages.render(
+        request,
+        "bulk.html",
+        jobs=await _make_views(request, page.jobs),
+        acts=[(name, ACT_TITLES[name]) for name in allowed],
+        chosen_act=chosen,
+        kind=kind,
+        entry=entry,
+        given=given,
+        problem=problem,
+        most=MOST_PLAYERS,
+        key=new_guid(),
+        newest=lists.build_url(request, before="") if "before" in request.query else "",
+        older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+    )
 
 
-def _require_run(request: Request) -> str:
-    run = request.query.get("run", "")
-    if not RUN_ID.fullmatch(run):
-        raise BadField(field="run", problem=gettext("must be the id of a run"))
-    return run
+async def _render_job(request: Request, problem: str = "") -> Response:
+    job_id = lookup.parse_guid(request.params[0])
+    if job_id is None:
+        raise NoSuchPage
+    store, state = request.services.keeper.store, request.query.get("state", "")
+    after = queries.decode(AfterNumber, request.query).after
+    job = await bulk_jobs.find(store, job_id)
+    shown = state if state in TARGET_STATES else None
+    page = await bulk_jobs.load_targets(store, job_id, after, TARGETS_PER_PAGE, shown)
+    (view,) = await _make_views(request, [job])
+    is_mine = job.creator_id == request.caller.account_id
+    can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine
+    return pages.render(
+        request,
+        "bulk_job.html",
+        view=view,
+        job=job,
+        problem=problem,
+        is_mine=is_mine,
+        preview=await _preview(request, job) if can_try else [],
+        targets=[(each, TARGET_STATES[each.state]) for each in page.targets],
+        states=TARGET_STATES,
+        shown=shown or "",
+        after=after,
+        next=page.next,
+        held=lookup.parse_guid(request.query.get("held", "")) or "",
+        job_request=PREFIX + job.id,
+        start_label=ngettext("%(act)s: %(num)s player", "%(act)s: %(num)s players", job.players, act=view.title),
+        undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", job.done),
+        key=new_guid(),
+    )
+
+
+async def _preview(request: Request, job: BulkJob) -> list[PreviewLine]:
+    """Try the next players of a job. A viewer who may not make its changes sees no preview."""
+    call = ApiCall("GET", f"{OPERATIONS}/{job.id}/preview", query={"limit": str(PREVIEWED_PLAYERS)})
+    try:
+        tried = _decode_preview((await api_calls.send(request, call)).content).Players
+    except Refusal:
+        return []
+    found = list[PreviewLine]()
+    for each in tried:
+        logged = [_make_entry(change) for change in each.Changes]
+        told = await differences.list_differences(
+            request.services.keeper, logged, sees_accounts="users.query" in request.caller.permissions, is_preview=True
+        )
+        lines = [line for part in told for line in part]
+        found.append(PreviewLine(each.PlayerId, each.Player or each.PlayerId, each.Message or "", lines))
+    return found
+
+
+def _make_entry(change: wire.approvals.PreviewedChange) -> LedgerEntry:
+    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.Before, change.After))
+    whose = (change.PlayerId, change.UserId)
+    return LedgerEntry(change.Kind, None, None, False, *whose, before, after, "", None)
+
+
+async def _make_views(request: Request, jobs: Sequence[BulkJob]) -> list[JobView]:
+    """Describe jobs, with the names of their items and variables."""
+    store, told = request.services.keeper.store, [bulk_jobs.read_details(job) for job in jobs]
+    items = await catalogue.find_by_ids(store, "items", {each.item_id for each in told if each.item_id})
+    variables = await catalogue.find_by_ids(store, "variables", {each.variable_id for each in told if each.variable_id})
+    names = {each.id: each.name for each in (*items.values(), *variables.values())}
+    return [JobView(job, _describe(job, names), STATES[job.state]) for job in jobs]
+
+
+def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
+    details = bulk_jobs.read_details(job)
+    thing = f"{details.quantity or 0:,} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
+    days = details.days or 0
+    if job.act == "give_item":
+        return gettext("Give %(thing)s", thing=thing)
+    if job.act == "take_item":
+        return gettext("Take %(thing)s", thing=thing)
+    if job.act == "set_variable":
+        name = names.get(details.variable_id or "") or details.variable_id
+        return gettext("Set %(name)s to %(value)s", name=name, value=msgspec.json.encode(details.value).decode())
+    if job.act == UNDO:
+        return gettext("Undo of another job")
+    if job.act == "ban_player":
+        return ngettext("Ban for %(num)s day", "Ban for %(num)s days", days) if days else gettext("Ban permanently")
+    return ngettext("Mute for %(num)s day", "Mute for %(num)s days", days) if days else gettext("Mute permanently")
+
+
+async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, object]:
+    """Make the body of a new job. Empty lines are left out. The operation checks the values, which are texts here."""
+    players = [each for line in fields.get("players", "").splitlines() for each in (line.strip(),) if each]
+    given: dict[str, Any] = {name: text.strip() or UNSET for name, text in fields.items()}
+    job = wire.bulk.NewBulkJob(given.get("act", ""), players, Online=bool(fields.get("online")))
+    job.Quantity, job.Value, job.Days = (given.get(name, UNSET) for name in ("quantity", "value", "days"))
+    if fields.get("overflow"):
+        job.BankOverflow = True
+    entry = fields.get("entry", "").strip()
+    if entry and job.Act == "set_variable":
+        job.VariableId = entry
+    elif entry:
+        job.ItemId = await item_names.find_id(request.services.keeper.store, entry)
+    return msgspec.to_builtins(job)
 
 
 pages.TEMPLATES.filters["run_of"] = find_run

@@ -26,11 +26,11 @@ async def replace_names(request: Request, call: ApiCall) -> ApiCall:
     items = [str(each) for each in given] if isinstance(given, list) else []  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - lines of a form
     if sum(lookup.parse_guid(each) is None for each in items) > MOST_NAMES:
         raise BadField(field=field, problem=gettext("has more than %(most)s names; use ids", most=MOST_NAMES))
-    ids = [await _find_id(request.services.keeper.store, each) for each in items]
+    ids = [await find_id(request.services.keeper.store, each) for each in items]
     return call._replace(body={**call.body, field: ids})
 
 
-async def _find_id(tx: Reading, text: str) -> str:
+async def find_id(tx: Reading, text: str) -> str:
     """Return the id of the item with this name, in any case, or the id itself."""
     if lookup.parse_guid(text) is not None:
         return text

@@ -1,8 +1,7 @@
-"""The latest changes of the home page. Similar changes in a row, such as those of a bulk run, are one line."""
+"""The latest changes of the home page. Similar changes in a row, such as those of a bulk job, are one line."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from gamekeeper.console import bulk, changes, differences
 from gamekeeper.console.differences import TIMES_SIGN, Difference
@@ -84,10 +83,10 @@ def _find_key(told: HistoryChange) -> tuple[object, ...]:
 
 
 def build_href(group: Sequence[HistoryChange]) -> str:
-    """Build the address of the list of these changes: of the bulk run, or of the audit log from the newest on."""
+    """Build the address of the list of these changes: of the bulk job, or of the audit log from the newest on."""
     told = group[0]
     if run := bulk.find_run(told):
-        return f"/console/bulk?{urlencode({'run': run, 'by': told.actor_id or ''})}"
+        return f"/console/bulk/{run}"
     sought = {"kind": told.kind, "actor": told.actor_id or "", "reason": told.reason or "", "before": str(told.seq + 1)}
     return changes.build_address("/console/changes", sought)
 

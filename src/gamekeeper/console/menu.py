@@ -37,9 +37,8 @@ HOME = MenuEntry("/console", gettext("Home"), icon="home")
 # entries of a group stand together
 MENU = (
     HOME,
-    MenuEntry(
-        "/console/characters", gettext("Players"), PLAYERS, GAME, "player", ("/console/players/", "/console/bulk")
-    ),
+    MenuEntry("/console/characters", gettext("Players"), PLAYERS, GAME, "player", ("/console/players/",)),
+    MenuEntry("/console/bulk", gettext("Bulk jobs"), BULK, GAME, "bulk"),
     MenuEntry("/console/online", gettext("Online"), PLAYERS, GAME, "online"),
     MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
     MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),

@@ -101,9 +101,13 @@ HELP = {
     "/mail": PageHelp(gettext("Mails that wait, were sent or have failed, with the reason."), "mail"),
     "/bulk": PageHelp(
         gettext(
-            "Give an item to many players at once. Select them in a list, check the preview, and take "
-            "everything back with one button."
+            "Give or take an item, set a variable, ban or mute many players at once. Select them in a list or paste "
+            "their names, check the preview, start the job, and undo it with one button."
         ),
+        "bulk",
+    ),
+    "/bulk/[job]": PageHelp(
+        gettext("A job with its progress and the result for each player. Pause, resume, cancel or undo it."), "bulk"
     ),
     "/staff": PageHelp(
         gettext("Accounts with a role. Invite people, give and take roles, suspend them, and end their sessions."),

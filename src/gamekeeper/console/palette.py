@@ -73,7 +73,7 @@ def find_pages(text: str, rights: frozenset[str]) -> list[PaletteLink]:
     listed = [(each.path, each.title, each.group) for each in menu.MENU if each.needs <= rights]
     listed += [(path, title, "") for path, title in OWN_PAGES]
     if rights >= menu.BULK:
-        listed.append(("/console/bulk", gettext("Give an item to many players"), menu.GAME))
+        listed.append(("/console/bulk", gettext("Bulk jobs: act on many players"), menu.GAME))
     return [
         PaletteLink(title, group, path)
         for path, title, group in listed

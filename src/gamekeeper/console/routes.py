@@ -57,6 +57,7 @@ from gamekeeper.console.menu import (
     STAFF,
 )
 from gamekeeper.console.refusals import SignInFirst
+from gamekeeper.http.bulk import LARGE_BODY
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -73,18 +74,28 @@ def _route(
     handler: Handler,
     *,
     body: type[bytes] | None = None,
+    body_limit: int = 0,
     cache: Cache = NO_STORE,
 ) -> Route:
     """Make a route without the API's token check: the console checks its session cookie itself."""
-    return Route(method=method, path=path, permissions=NO_TOKEN, access=access, handler=handler, body=body, cache=cache)
+    return Route(
+        method=method,
+        path=path,
+        permissions=NO_TOKEN,
+        access=access,
+        handler=handler,
+        body=body,
+        body_limit=body_limit,
+        cache=cache,
+    )
 
 
 def page_route(path: str, show: Handler, needs: frozenset[str] = NO_PERMISSIONS) -> Route:
     return _route("GET", ROOT + path, READ, _require_session(show, needs))
 
 
-def form_route(path: str, act: Handler, needs: frozenset[str] = NO_PERMISSIONS) -> Route:
-    return _route("POST", ROOT + path, WRITE, _require_session(act, needs), body=bytes)
+def form_route(path: str, act: Handler, needs: frozenset[str] = NO_PERMISSIONS, *, body_limit: int = 0) -> Route:
+    return _route("POST", ROOT + path, WRITE, _require_session(act, needs), body=bytes, body_limit=body_limit)
 
 
 def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
@@ -172,8 +183,10 @@ PAGES: tuple[Route, ...] = (
     page_route("/items/[itemId]", economy.show_item, PLAYERS),
     page_route("/variables", server_variables.show, PLAYERS),
     page_route("/bulk", bulk.show, BULK),
-    page_route("/bulk/given", bulk.find_change, BULK),
-    page_route("/bulk/done", bulk.list_run, BULK),
+    form_route("/bulk", bulk.create, BULK, body_limit=LARGE_BODY),
+    page_route("/bulk/[job]", bulk.show_job, BULK),
+    page_route("/bulk/[job]/file", bulk.export, BULK),
+    form_route("/bulk/[job]/[bulkAct]", bulk.act, BULK),
     page_route("/me", account.show_own),
     page_route("/me/password", password.show),
     form_route("/me/password", password.change),
