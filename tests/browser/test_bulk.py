@@ -44,7 +44,7 @@ def test_colleague_finds_the_job_by_one_of_its_changes(visit: Visit, sqlite_demo
     me.page.get_by_role("button", name=f"{GIVE}: 2 players").click()
     me.sees("2 players: 2 done, 0 refused, 0 left.")
     helper.go("/console/changes?reason=a+wedding")
-    helper.page.get_by_role("link", name="bulk job").first.click()
+    helper.page.get_by_role("link", name="bulk job", exact=True).first.click()
     helper.sees("2 players: 2 done, 0 refused, 0 left.")
     check_page(helper)
 
