@@ -33,7 +33,7 @@ def test_ranked_variable_is_listed(command: CommandLine, world: World) -> None:
 def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> None:
     command.says("economy")
     world.sql("UPDATE item_totals SET quantity = 1")
-    assert "1250" in command.says("economy", "--recount")
+    assert [each["Quantity"] for each in command.json("economy", "--recount")["Values"]] == [67, 1250, 1, 1]
 
 
 def test_wrong_arguments_are_refused(command: CommandLine) -> None:
