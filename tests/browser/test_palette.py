@@ -9,7 +9,7 @@ from visitor import NARROW, Visitor
 from gamekeeper.demo.world import KEY
 
 Visit = Callable[..., Visitor]
-SECRET = "gka_not-a-token-but-it-looks-like-one"
+PASTED = "gka_not-a-token-but-it-looks-like-one"
 
 
 def test_slash_and_control_k_open_the_search_box(visit: Visit, sqlite_demo: DemoServer) -> None:
@@ -61,13 +61,13 @@ def test_pasted_secret_is_in_no_address(visit: Visit, sqlite_demo: DemoServer) -
 
     me.page.on("request", note)
     me.go("/console")
-    me.page.locator("#find").fill(SECRET)
+    me.page.locator("#find").fill(PASTED)
     me.page.get_by_role("option", name="A token").wait_for()
     me.page.locator("#find").press("Enter")
     me.sees("Unknown to this server.")
-    assert [each for each in asked if SECRET in each] == []
-    assert SECRET not in me.page.url
-    assert SECRET not in me.page.content()
+    assert [each for each in asked if PASTED in each] == []
+    assert PASTED not in me.page.url
+    assert PASTED not in me.page.content()
 
 
 def test_printed_page_has_no_menus_and_forms(visit: Visit, sqlite_demo: DemoServer) -> None:
