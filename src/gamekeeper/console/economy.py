@@ -159,9 +159,8 @@ def _make_charts(report: ItemReport, days: Days) -> list[Chart]:
 
 
 def _make_series(report: ItemReport, side: int) -> Sequence[Series]:
-    """Make a series of each source that has any; 0: created, 1: destroyed."""
-    found = [
+    """Make a series of each source, so that the legend names its colour; 0: created, 1: destroyed."""
+    return [
         Series(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
         for source, title in TITLES.items()
     ]
-    return [each for each in found if any(each.values)] or found[:1]
