@@ -11,6 +11,7 @@ import bulking
 import people
 from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game import retention
+from gamekeeper.game.bulk_jobs import JobTaken
 from gamekeeper.game.changes import ApplyResult
 from gamekeeper.http.bulk_runner import BulkRunner
 from gamekeeper.store import bulk_jobs as rows
@@ -20,7 +21,7 @@ from people import COIN
 from proof import refused
 from world import World
 
-REVOKE = Statement("revoke", {"": "UPDATE users SET api = $2 WHERE id = $1"})
+REVOKE = Statement("revoke", {"": "DELETE FROM role_permissions WHERE role = $1 AND permission = $2"})
 
 
 def restrict(world: World, most: int) -> None:
@@ -68,15 +69,16 @@ def test_job_pauses_when_its_creator_loses_access(world: World, loss: str) -> No
 
 
 def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = create(world, "Ann", "Bob", by="Shop")["Id"]
-    start(world, job, by="Shop")
+    restrict(world, 100)
+    job = create(world, "Ann", "Bob", by="Clerk")["Id"]
+    start(world, job, by="Clerk")
     run_target = BulkRunner.run_target
 
     async def run_then_revoke(self: BulkRunner, job: rows.BulkJob, target: rows.WaitingTarget) -> None:
         await run_target(self, job, target)
 
         async def revoke(tx: Writing) -> None:
-            tx.defer(REVOKE, people.USER_IDS["Shop"], False)
+            tx.defer(REVOKE, "giver", "items.give")
 
         await world.keeper.store.write(revoke)
 
@@ -162,6 +164,18 @@ def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.M
     assert [count_coins(world, each) for each in ids] == [5] * 20
     changes = world.get(f"/api/keeper/v1/changes?request=bulk-{job}&limit=100").json["Changes"]
     assert len(changes) == 20
+
+
+def test_target_that_another_instance_has_changed_is_left_alone(world: World) -> None:
+    job = create(world, "Bob")["Id"]
+    start(world, job)
+    (found,) = world.run(rows.read_running(world.keeper.store, 1))
+    (target,) = world.run(rows.read_waiting(world.keeper.store, job, 1))
+    runner = BulkRunner(world.asgi.services)
+    world.run(runner.run_target(found, target))
+    with pytest.raises(JobTaken):
+        world.run(runner.run_target(found, target))
+    assert (count_coins(world, "Bob"), get(world, job)["Done"]) == (5, 1)
 
 
 @pytest.mark.parametrize("error", [CommitUnknown, DatabaseUnavailable])
