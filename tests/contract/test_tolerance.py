@@ -25,6 +25,7 @@ OTHERWISE_EACH_TIME = NEW_EACH_TIME | {
         "info.get_stats",
         "info.get_metrics",
         "activity.get_activity",
+        "person.export",
         "link.record_heartbeat",
         "feed.list_changes",
         "approvals.deny",

@@ -57,12 +57,14 @@ class PersonExport:
     cache=NO_STORE,
     answer=wire.person.Person,
     refusals=(ExportTooLarge, no.TooManyLongReads),
-    example_answer=wire.person.Person(samples.USER_RECORD, *([] for _ in wire.person.Person.__struct_fields__[1:])),
+    example_answer=wire.person.Person(samples.USER_RECORD),
 )
 async def export(request: Request) -> bytes | Response:
-    """Export all data of a person: account, players, sanctions, tokens without secrets, logs and changes."""
+    """Export all data of a person: account, players, tokens, logs and changes."""
+    # before the wait for other long reads: an unknown account is answered at once
+    user = await lookup.find_user_record(request.services.keeper.store, request.params[0])
 
-    async def read(tx: Reading, rest: Pause) -> tuple[bytes, str]:
+    async def read(tx: Reading, rest: Pause) -> bytes:
         out = bytearray()
 
         def write(piece: bytes) -> None:
@@ -70,20 +72,19 @@ async def export(request: Request) -> bytes | Response:
             if len(out) > MOST_MIB << 20:
                 raise ExportTooLarge(most=MOST_MIB)
 
-        done = await write_person(tx, request.params[0], write, rest)
-        return bytes(out), done.user.id
+        await write_person(tx, user.id, write, rest)
+        return bytes(out)
 
-    found = await request.run_until_disconnect(request.read_in_pieces(read, long=True))
-    if found is None:
+    content = await request.run_until_disconnect(request.read_in_pieces(read, long=True))
+    if content is None:
         return b""  # nobody reads this answer: the client has disconnected
-    content, user_id = found
-    event = SecurityEvent("person_exported", user_id, request.caller.account_id, request.find_origin())
+    event = SecurityEvent("person_exported", user.id, request.caller.account_id, request.find_origin())
 
     async def record(tx: Writing) -> None:
         security_log.record(tx, event)
 
     await request.services.keeper.store.write(record)
-    attached = (b"content-disposition", f'attachment; filename="person-{user_id}.json"'.encode())
+    attached = (b"content-disposition", f'attachment; filename="person-{user.id}.json"'.encode())
     return Response(content, headers=(attached,))
 
 

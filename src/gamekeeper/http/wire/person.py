@@ -11,26 +11,26 @@ Rows = list[dict[str, Any]]
 
 class Person(Struct):
     account: UserRecord[Power]
-    characters: Rows
-    texts: Rows
-    guilds: Rows
-    penalties: Rows
-    roles: Rows
-    api_keys: Rows
-    second_factors: Rows
-    recovery_codes: Rows
-    identities: Rows
-    mails: Rows
-    callers: Rows
-    approvals: Rows
-    bulk_jobs: Rows
-    bulk_targets: Rows
-    addresses: Rows
-    log_addresses: Rows
-    leftovers: Rows
-    tokens: Rows
-    security: Rows
-    activity: Rows
-    trades: Rows
-    play_sessions: Rows
-    changes: Rows
+    characters: Rows = []
+    texts: Rows = []
+    guilds: Rows = []
+    penalties: Rows = []
+    roles: Rows = []
+    api_keys: Rows = []
+    second_factors: Rows = []
+    recovery_codes: Rows = []
+    identities: Rows = []
+    mails: Rows = []
+    callers: Rows = []
+    approvals: Rows = []
+    bulk_jobs: Rows = []
+    bulk_targets: Rows = []
+    addresses: Rows = []
+    log_addresses: Rows = []
+    leftovers: Rows = []
+    tokens: Rows = []
+    security: Rows = []
+    activity: Rows = []
+    trades: Rows = []
+    play_sessions: Rows = []
+    changes: Rows = []
