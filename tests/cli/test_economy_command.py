@@ -2,6 +2,7 @@
 
 from command_line import CommandLine
 from economics import give
+from gamekeeper.game.economy import Economy, parse_ranked
 from people import ANN, COIN, KILLS
 from world import World
 
@@ -22,12 +23,15 @@ def test_items_days_holders_and_gifts_are_shown(command: CommandLine, world: Wor
     assert [line.split("  ")[0] for line in gifts[1:3]] == ["(command line)", "Shop"]
 
 
-def test_ranked_variable_is_listed(command: CommandLine, world: World) -> None:
-    listed = command.json("economy", "--variable", "Kills", GAMEKEEPER_RANKED="variable:Kills")
+def test_ranked_variable_is_listed_without_the_setting(command: CommandLine, world: World) -> None:
+    """Only a serving process chooses what is ranked; a command shows that, whatever its own setting is."""
+    assert command.json("economy", "--variable", KILLS.id, GAMEKEEPER_RANKED="variable:Kills")["Ranked"] is False
+    serving = Economy(world.keeper.store, world.keeper.changes.codec, world.keeper.feed, parse_ranked("variable:Kills"))
+    world.run(serving.follow(0))
+    listed = command.json("economy", "--variable", "Kills")
     assert (listed["Total"], listed["Ranked"]) == (1, True)
     assert listed["Values"] == [{"Rank": 1, "PlayerId": ANN.id, "Name": "Ann", "Quantity": 7}]
-    assert command.json("economy", "--variable", KILLS.id)["Ranked"] is False
-    assert world.sql("SELECT COUNT(*) FROM ranked_lists") == [(0,)]
+    assert world.sql("SELECT COUNT(*) FROM ranked_lists") == [(1,)]
 
 
 def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> None:

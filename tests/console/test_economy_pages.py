@@ -2,7 +2,7 @@
 
 from keepers import Keeper
 
-from economics import give, load_players
+from economics import catch_up, give, load_players
 from people import ANN, COIN, NOBODY_ID, SWORD
 from world import World
 
@@ -13,6 +13,7 @@ ITEM = f"/console/items/{COIN.id}"
 def test_items_and_gifts_of_the_week_are_listed(world: World, root: Keeper) -> None:
     give(world, "Bob", 5)
     give(world, "Bob", 2, what="take")
+    catch_up(world)
     page = root.page(PAGE)
     assert "Gold Coin 1,253 2 1,255 2 Staff +1,253" in page.text
     assert page.links["Gold Coin"] == ITEM
@@ -26,6 +27,7 @@ def test_items_and_gifts_of_the_week_are_listed(world: World, root: Keeper) -> N
 
 def test_item_page_has_totals_holders_charts_and_givers(world: World, root: Keeper) -> None:
     give(world, "Bob", 5)
+    catch_up(world)
     page = root.page(ITEM)
     for text in (
         "In circulation 1,255",
@@ -43,6 +45,7 @@ def test_item_page_has_totals_holders_charts_and_givers(world: World, root: Keep
 
 def test_holders_beyond_the_first_hundred_need_a_setting(world: World, root: Keeper) -> None:
     load_players(world, 120)
+    catch_up(world)
     assert root.page(ITEM).links["Next"] == f"{ITEM}?page=1"
     last = root.page(f"{ITEM}?page=4")
     assert "81 to 100 of 100 holders" in last.text

@@ -7,13 +7,14 @@
 One transaction counts a batch of changes and stores the number of the last one in the same row that it has locked, so
 each change is counted once. Holdings follow the same changes. Their first count, and one after a bulk load, is a sweep
 over the players: it reads the slots and takes off what later changes, which are not counted yet, have done to them.
-No request that changes something waits for any of this. A read first counts the newest changes, up to a limit.
+No request that changes something waits for any of this. A read first counts the newest changes, up to a limit. Sweeps
+and ranked lists are left to the background job, which rests after each step.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -24,7 +25,7 @@ from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lookup import ZERO_GUID, parse_guid
 from gamekeeper.settings import BadSetting, variable
-from gamekeeper.store import catalogue, economy, ledger
+from gamekeeper.store import catalogue, clock, economy, ledger
 from gamekeeper.store import holdings as rows
 from gamekeeper.store.economy import EconomyState
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Store, Writing
@@ -34,9 +35,10 @@ FOLLOW_SECONDS = 2.0
 # pause after a step, as a multiple of its duration: the job uses at most a third of the time
 REST_FACTOR = 2
 BATCH_CHANGES = 500  # changes counted per transaction: a few milliseconds
-BATCH_PLAYERS = 400  # players swept per transaction
+BATCH_PLAYERS = 400  # players swept per transaction, at most
+BATCH_HOLDINGS = 500  # a sweep's transaction ends with the player who has this row: a few milliseconds, like changes
 MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
-READ_STEPS = 8  # steps that a read takes before it answers
+READ_STEPS = 8  # batches of changes that a read counts before it answers, and a trim before it deletes
 MOST_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
 LAST_GUID = holdings.HIGHEST[1]
@@ -71,14 +73,22 @@ class Economy:
         self._feed = changes
         self._ranked = ranked
 
-    async def follow(self) -> None:
-        """Count all final changes, as a background job with pauses."""
-        if not await self._is_current():
-            await self._run(None, REST_FACTOR)
+    async def follow(self, rest_factor: float = REST_FACTOR) -> None:
+        """Count all final changes, holdings and lists, as the background job of a serving process, with pauses.
 
-    async def catch_up(self, most: int | None = None) -> None:
-        """Count all final changes now, or at most so many steps."""
-        await self._run(most, 0)
+        Only this job chooses the ranked lists: a command may run without the setting.
+        """
+        await self._choose_lists()
+        if not await self._is_current():
+            await self._run(self.step, None, rest_factor)
+
+    async def catch_up(self) -> None:
+        """Count like the background job, for a command. The ranked lists stay those of the serving processes."""
+        await self._run(self.step, None, REST_FACTOR)
+
+    async def count_changes(self, rest_factor: float = REST_FACTOR) -> None:
+        """Count some final changes, without a sweep and without lists."""
+        await self._run(self._count, READ_STEPS, rest_factor)
 
     async def forget(self) -> None:
         """Forget holdings, totals and rankings, so that they are counted again. Flows and gifts stay."""
@@ -86,53 +96,79 @@ class Economy:
 
     async def refresh(self) -> EconomyState:
         """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
-        if not await self._is_current():
-            with contextlib.suppress(DatabaseUnavailable):
-                await self.catch_up(READ_STEPS)
+        with contextlib.suppress(DatabaseUnavailable):
+            await self.count_changes(0)
         return await economy.read_state(self._store) or NOTHING_COUNTED
 
     async def step(self, upto: int) -> bool:
         """Count one batch in one transaction. False: everything up to this change is counted, or another does it."""
-        if await economy.read_state(self._store) is None:
-            await self._store.write(_begin)
-        wanted = await _find_ranked(self._store, self._ranked)
-        if await self._store.write(lambda tx: self._count_changes(tx, upto, wanted)):
-            return True
-        return await self._sweep()
+        return await self._count(upto) or await self._sweep() or await self._build()
 
-    async def _run(self, most: int | None, rest_factor: int) -> None:
+    async def _run(self, step: Callable[[int], Awaitable[bool]], most: int | None, rest_factor: float) -> None:
         """Take steps until nothing is left to count, or at most so many of them."""
-        upto, taken = await self._feed.find_watermark(), 0
+        upto, taken = await self._feed.find_final(), 0
         while most is None or taken < most:
             started = time.monotonic()
-            if not await self.step(upto):
+            if not await step(upto):
                 return
             taken += 1
-            if rest_factor:
-                await asyncio.sleep(rest_factor * (time.monotonic() - started))
+            await asyncio.sleep(rest_factor * (time.monotonic() - started))
 
     async def _is_current(self) -> bool:
         """Tell whether nothing is left to count; without a transaction that writes."""
         state = await economy.read_state(self._store)
         if state is None or state.swept is not None:
             return False
-        lists = await rows.read_lists(self._store)
-        built = frozenset((each.kind, each.thing_id) for each in lists if each.built)
-        if built != await _find_ranked(self._store, self._ranked):
+        if not all(each.built for each in await rows.read_lists(self._store)):
             return False
         return state.seq >= await ledger.read_last(self._store)
 
-    async def _count_changes(self, tx: Writing, upto: int, wanted: frozenset[tuple[str, str]]) -> bool:
+    async def _choose_lists(self) -> None:
+        """Start the lists that the setting names, and delete those that no instance wanted for an hour."""
+        if await economy.read_state(self._store) is None:
+            await self._store.write(_begin)
+        wanted, now = await _find_ranked(self._store, self._ranked), await clock.now(self._store)
+        if holdings.is_chosen(await rows.read_lists(self._store), wanted, now):
+            return
+
+        async def choose(tx: Writing) -> None:
+            state = await economy.lock_state(tx)
+            if state is not None:  # else another instance counts: the next pass chooses
+                await holdings.choose_lists(tx, await rows.read_lists(tx), wanted, now)
+                await _choose_variables(tx, state, await rows.read_lists(tx))
+
+        await self._store.write(choose)
+
+    async def _count(self, upto: int) -> bool:
+        """Count one batch of changes."""
+        state = await economy.read_state(self._store)
+        if state is None:
+            await self._store.write(_begin)
+        elif state.seq >= upto:
+            return False
+        return await self._store.write(lambda tx: self._count_changes(tx, upto))
+
+    async def _build(self) -> bool:
+        """Count the next buckets of a ranked list. False: all lists are counted, or a sweep comes first."""
+        if all(each.built for each in await rows.read_lists(self._store)):
+            return False
+
+        async def build(tx: Writing) -> bool:
+            state = await economy.lock_state(tx)
+            if state is None or state.swept is not None:
+                return False
+            return await holdings.build(tx, await rows.read_lists(tx))
+
+        return await self._store.write(build)
+
+    async def _count_changes(self, tx: Writing, upto: int) -> bool:
         state = await economy.lock_state(tx)
         if state is None:
             return False
         lists = await rows.read_lists(tx)
-        if await holdings.choose_lists(tx, lists, wanted):
-            return True
-        state = await _choose_variables(tx, state, wanted)
         some = flows.cut_at_midnight(await economy.read_changes(tx, state.seq, upto, BATCH_CHANGES))
         if not some:
-            return state.swept is None and await holdings.build(tx, lists)
+            return False
         tally = flows.count(some, self._codec, _read_variables(state))
         await economy.add_flows(tx, tally.list_flows(), tally.list_gifts())
         crash.crash_at("rollup_flows")
@@ -198,9 +234,8 @@ class Economy:
         later = await economy.read_changes(tx, state.seq, 2**62, MOST_AHEAD)
         if len(later) == MOST_AHEAD:
             return None
-        players = await rows.read_players_after(tx, state.swept, BATCH_PLAYERS)
-        last = players[-1] if len(players) == BATCH_PLAYERS else LAST_GUID
         variables = _read_variables(state)
+        last = await _find_last_player(tx, state.swept, max(BATCH_PLAYERS // (1 + len(variables)), 1))
         found = await rows.sum_slots_between(tx, state.swept, last)
         if variables:
             found |= await rows.read_variables_between(tx, state.swept, last, sorted(variables))
@@ -229,14 +264,20 @@ async def _begin(tx: Writing) -> None:
     await economy.begin(tx, ZERO_GUID)
 
 
-async def _choose_variables(tx: Writing, state: EconomyState, wanted: frozenset[tuple[str, str]]) -> EconomyState:
+async def _find_last_player(tx: Reading, after: str, most: int) -> str:
+    """Return the last player of a sweep's next batch: at most so many players, and about BATCH_HOLDINGS rows."""
+    players = await rows.read_players_after(tx, after, most)
+    ends = [players[-1] if len(players) == most else LAST_GUID]
+    ends += await rows.find_players_of_row(tx, after, BATCH_HOLDINGS)
+    return min(ends)
+
+
+async def _choose_variables(tx: Writing, state: EconomyState, lists: Iterable[RankedList]) -> None:
     """If other variables are ranked than before, sweep all players again."""
-    chosen = sorted(thing_id for kind, thing_id in wanted if kind == VARIABLE)
-    if chosen == sorted(_read_variables(state)):
-        return state
-    state = state._replace(variables=msgspec.json.encode(chosen).decode(), swept=ZERO_GUID)
-    await economy.set_state(tx, state)
-    return state
+    chosen = sorted(each.thing_id for each in lists if each.kind == VARIABLE)
+    if chosen != sorted(_read_variables(state)):
+        variables = msgspec.json.encode(chosen).decode()
+        await economy.set_state(tx, state._replace(variables=variables, swept=ZERO_GUID))
 
 
 async def _find_ranked(tx: Reading, names: Sequence[RankedName]) -> frozenset[tuple[str, str]]:

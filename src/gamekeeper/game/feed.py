@@ -22,6 +22,8 @@ POLL_SECONDS = 0.02  # seconds between two polls of the feed while no transactio
 FAST_POLL_SECONDS = 0.005
 # seconds after which the feed polls less often for the end of open transactions, and requests with a short wait give up
 LONG_TRANSACTION_SECONDS = 1.0
+# longest wait of a job or report for the newest changes: with an open transaction it takes those before it
+FINAL_SECONDS = 0.25
 # changes that the feed reads per request: a filter that matches few changes must not make a request slow
 WINDOW_CHANGES = 5_000
 
@@ -88,6 +90,12 @@ class Feed:
     async def find_watermark(self) -> int:
         """Return a change number up to which all changes are final; it covers every change acknowledged so far."""
         return await self._find_current_cursor((await feed.read_state(self._store)).last)
+
+    async def find_final(self) -> int:
+        """Return a change number up to which all changes are final: the newest, unless a transaction is open longer."""
+        last = (await feed.read_state(self._store)).last
+        await self._wait_for_number(last, time.monotonic() + FINAL_SECONDS)
+        return self._watermark
 
     def stop(self) -> None:
         """Answer all waiting feed requests at once, for the shutdown."""

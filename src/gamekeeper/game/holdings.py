@@ -7,7 +7,7 @@ holders) and skips at most two buckets of rows.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ BUCKET_ROWS = (
 BUILT_BUCKETS = 8  # buckets that one transaction counts of a new list
 LOWEST = (-(2**63), ZERO_GUID)  # a key before every key
 HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+KEEP_MS = 60 * 60 * 1000  # a list stays for so long after an instance wanted it: longer than a rolling restart
+NOTE_MS = KEEP_MS // 12  # an instance notes so often that it wants a list
 MOST_UNRANKED = 100  # holders that are found of an item that is not ranked
 
 Quantity = int | None  # None: the player does not have it
@@ -69,14 +71,23 @@ async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
     return True
 
 
-async def choose_lists(tx: Writing, lists: Sequence[RankedList], wanted: Iterable[tuple[str, str]]) -> bool:
-    """Start the lists that are wanted and missing, and delete the others. False: nothing was to do."""
-    present, chosen = {(each.kind, each.thing_id) for each in lists}, set(wanted)
-    for kind, thing_id in sorted(chosen - present):
-        await holdings.add_list(tx, kind, thing_id, *LOWEST)
-    for kind, thing_id in sorted(present - chosen):
-        await holdings.delete_list(tx, kind, thing_id)
-    return chosen != present
+def is_chosen(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> bool:
+    """Tell whether `choose_lists` has nothing to do."""
+    present = {(each.kind, each.thing_id): each for each in lists}
+    fresh = {key for key, each in present.items() if abs(now - each.wanted_at) < NOTE_MS}
+    return fresh.issuperset(wanted) and not _list_unwanted(present.values(), wanted, now)
+
+
+async def choose_lists(tx: Writing, lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> None:
+    """Start the lists that are wanted and missing, and delete those that no instance wanted for an hour.
+
+    Instances with different settings run at the same time while a setting is changed. Each notes the lists that it
+    wants, so none deletes those of another.
+    """
+    for kind, thing_id in sorted(wanted):
+        await holdings.want_list(tx, kind, thing_id, *LOWEST, now)
+    for each in _list_unwanted(lists, wanted, now):
+        await holdings.delete_list(tx, each.kind, each.thing_id)
 
 
 async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: int) -> HoldersPage | None:
@@ -92,6 +103,10 @@ async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: i
     below = (await holdings.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
     above = ends[place - 1] if place else 0
     return HoldersPage(total, True, await holdings.read_page(tx, kind, thing_id, below, limit, offset - above))
+
+
+def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> list[RankedList]:
+    return [each for each in lists if (each.kind, each.thing_id) not in wanted and each.wanted_at < now - KEEP_MS]
 
 
 async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit: int) -> HoldersPage:

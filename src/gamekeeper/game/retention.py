@@ -169,7 +169,7 @@ async def _delete_batches(keeper: Keeper, delete: Work[int], rows: int, most: in
 
 async def trim(keeper: Keeper, before_ms: int) -> bool:
     """Delete one batch of the oldest audit log entries, and record their item totals. False: no entry is that old."""
-    await keeper.economy.catch_up()  # only changes that the economy has counted may be deleted
+    await keeper.economy.count_changes()  # only changes that the economy has counted may be deleted
     decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
     done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)

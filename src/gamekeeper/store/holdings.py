@@ -27,6 +27,7 @@ class RankedList(NamedTuple):
     quantity: int  # cursor of a list that is being counted: keys before it are in buckets
     player_id: str
     built: bool
+    wanted_at: int  # when a serving process last had it in its setting, in ms since 1970
 
     def has_bucket_for(self, quantity: int, player_id: str) -> bool:
         return self.built or (quantity, player_id) < (self.quantity, self.player_id)
@@ -77,6 +78,12 @@ async def read_players_after(tx: Reading, after: str, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.players_after, after, limit)]
 
 
+async def find_players_of_row(tx: Reading, after: str, number: int) -> list[str]:
+    """Return the players who have this row of the slots and of the holdings, counted from 1 after a player."""
+    found = [await tx.one(statement, after, number - 1) for statement in (SQL.slot_at, SQL.holding_at)]
+    return [row[0] for row in found if row]
+
+
 async def sum_slots_between(tx: Reading, after: str, upto: str) -> dict[Holding, int]:
     """Add up the slots of the players after one id, up to another."""
     rows = await tx.all(SQL.items_between, after, upto)
@@ -89,21 +96,21 @@ async def read_variables_between(tx: Reading, after: str, upto: str, ids: Iterab
 
 
 async def read_lists(tx: Reading) -> list[RankedList]:
-    return [RankedList(*row[:4], built=bool(row[4])) for row in await tx.all(SQL.lists)]
+    return [RankedList(*row[:4], built=bool(row[4]), wanted_at=row[5]) for row in await tx.all(SQL.lists)]
 
 
 async def find_list(tx: Reading, kind: str, thing_id: str) -> RankedList | None:
     row = await tx.one(SQL.list, kind, thing_id)
-    return RankedList(*row[:4], built=bool(row[4])) if row else None
+    return RankedList(*row[:4], built=bool(row[4]), wanted_at=row[5]) if row else None
 
 
-async def add_list(tx: Writing, kind: str, thing_id: str, quantity: int, player_id: str) -> None:
-    """Start to count a list, from its lowest key on."""
-    await tx.returning(SQL.add_list, kind, thing_id, quantity, player_id)
+async def want_list(tx: Writing, kind: str, thing_id: str, quantity: int, player_id: str, now: int) -> None:
+    """Note that a list is wanted. A new one is counted from its lowest key on."""
+    await tx.returning(SQL.want_list, kind, thing_id, quantity, player_id, now)
 
 
 async def move_list(tx: Writing, counted: RankedList) -> None:
-    await tx.returning(SQL.move_list, *counted)
+    await tx.returning(SQL.move_list, *counted[:5])
 
 
 async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:

@@ -30,6 +30,12 @@ DELETE FROM holdings WHERE ctid = ANY (ARRAY(
 -- name: players_after
 SELECT id FROM players WHERE id > $1 ORDER BY id LIMIT $2;
 
+-- name: slot_at
+SELECT player_id FROM slots WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
+
+-- name: holding_at
+SELECT player_id FROM holdings WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
+
 -- name: items_between
 SELECT player_id, item_id, CAST(SUM(quantity) AS {long}) FROM slots
 WHERE player_id > $1 AND player_id <= $2 GROUP BY player_id, item_id;
@@ -40,14 +46,14 @@ WHERE player_id > $1 AND player_id <= $2
   AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($3));
 
 -- name: lists
-SELECT kind, thing_id, quantity, player_id, built FROM ranked_lists ORDER BY kind, thing_id;
+SELECT kind, thing_id, quantity, player_id, built, wanted_at FROM ranked_lists ORDER BY kind, thing_id;
 
 -- name: list
-SELECT kind, thing_id, quantity, player_id, built FROM ranked_lists WHERE kind = $1 AND thing_id = $2;
+SELECT kind, thing_id, quantity, player_id, built, wanted_at FROM ranked_lists WHERE kind = $1 AND thing_id = $2;
 
--- name: add_list
-INSERT INTO ranked_lists (kind, thing_id, quantity, player_id, built) VALUES ($1, $2, $3, $4, {false})
-ON CONFLICT (kind, thing_id) DO NOTHING;
+-- name: want_list
+INSERT INTO ranked_lists (kind, thing_id, quantity, player_id, built, wanted_at) VALUES ($1, $2, $3, $4, {false}, $5)
+ON CONFLICT (kind, thing_id) DO UPDATE SET wanted_at = excluded.wanted_at;
 
 -- name: move_list
 UPDATE ranked_lists SET quantity = $3, player_id = $4, built = $5 WHERE kind = $1 AND thing_id = $2;

@@ -49,6 +49,8 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (holdings.SQL.items_between, (ZERO_GUID, ZERO_GUID)),
         (holdings.SQL.variables_between, (ZERO_GUID, ZERO_GUID, as_table([{"id": KILLS.id}]))),
         (holdings.SQL.players_after, (player, 5)),
+        (holdings.SQL.slot_at, (ZERO_GUID, 20)),
+        (holdings.SQL.holding_at, (ZERO_GUID, 20)),
         (holdings.SQL.delete, (keys,)),
         (holdings.SQL.key_at, ("item", item, *LOWEST, 20)),
         (holdings.SQL.page, ("item", item, *HIGHEST, 5, 20)),

@@ -65,6 +65,7 @@ CREATE TABLE ranked_lists (
     quantity   {long} NOT NULL,                -- cursor: quantity and player
     player_id  {guid} NOT NULL,
     built      {boolean} NOT NULL,
+    wanted_at  {long} NOT NULL,                -- when a serving process last had it in its setting, ms since 1970
     PRIMARY KEY (kind, thing_id)
 ) {clustered};
 -- Numbers of neighbours in holdings_by_quantity, from a first key to the next bucket.

@@ -1,0 +1,158 @@
+"""Limits of the economy's work: what reads, trims, commands and sweeps may do, and which process chooses the lists."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from economics import catch_up, give, load_players
+from findings import errors
+from gamekeeper.game import economy, retention
+from gamekeeper.game.economy import Economy, parse_ranked
+from gamekeeper.game.holdings import KEEP_MS
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store import feed
+from gamekeeper.store import holdings as rows
+from listings import MakeWorld
+from people import COIN, KILLS, SWORD
+from tidying import trim_older
+from world import World
+
+ROOT = "/api/keeper/v1/economy"
+
+
+def read_state(world: World) -> tuple[int, str | None]:
+    seq, swept = world.sql("SELECT seq, swept FROM economy")[0]
+    return seq, swept and str(swept)
+
+
+def read_lists(world: World) -> list[tuple[str, str, bool]]:
+    found = world.sql("SELECT kind, thing_id, built FROM ranked_lists ORDER BY kind, thing_id")
+    return [(row[0], str(row[1]), bool(row[2])) for row in found]
+
+
+def make_economy(world: World, ranked: str) -> Economy:
+    """Make the economy of another process, with its own setting."""
+    return Economy(world.keeper.store, world.keeper.changes.codec, world.keeper.feed, parse_ranked(ranked))
+
+
+def test_trim_counts_changes_but_sweeps_no_players(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def rest(seconds: float) -> None:
+        pauses.append(seconds)
+
+    world = make_world(ledger_days=8, ranked="item:Gold Coin")
+    for _ in range(3):
+        give(world, "Bob", 5)
+    last = world.ledger()[-1].seq
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    monkeypatch.setattr(economy, "asyncio", SimpleNamespace(sleep=rest))
+    world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
+    assert world.ledger()[-1].kind == "ledger_trimmed"
+    assert read_state(world) == (last, ZERO_GUID)
+    assert (read_lists(world), world.sql("SELECT COUNT(*) FROM holdings")) == ([], [(0,)])
+    assert any(pauses), "a trim must rest like the background job"
+
+
+def test_read_counts_changes_but_sweeps_no_players(make_world: MakeWorld) -> None:
+    world = make_world(ranked="item:Gold Coin")
+    give(world, "Bob", 5)
+    page = world.get(f"{ROOT}/items/{COIN.id}").json
+    assert (page["UpTo"]["Seq"], page["UpTo"]["Complete"]) == (world.ledger()[-1].seq, False)
+    assert page["Days"][-1]["Created"]["Staff"] == 1255
+    assert world.sql("SELECT COUNT(*) FROM holdings") == [(0,)]
+    assert read_lists(world) == []
+
+
+def test_sweep_is_cut_by_rows(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch ends with the player who has its last row, both for new holdings and for those that are deleted."""
+    saved: list[int] = []
+    save = rows.save
+
+    async def note(tx: Any, held: Any, gone: Any) -> None:
+        saved.append(len(held) + len(list(gone)))
+        await save(tx, held, gone)
+
+    monkeypatch.setattr(economy, "BATCH_HOLDINGS", 10)
+    monkeypatch.setattr(rows, "save", note)
+    world = make_world(ranked="variable:Kills")
+    load_players(world, 40)
+    for number in range(3, 9):
+        give(world, f"Loaded{0x5000 + number}", 1, SWORD.id)
+    catch_up(world)
+    assert max(saved) <= 24
+    assert errors(world) == []
+    saved.clear()
+    world.sql("DELETE FROM slots")
+    world.sql("UPDATE economy SET swept = $1", ZERO_GUID)
+    catch_up(world)
+    assert 5 <= max(saved) <= 24
+    assert world.sql("SELECT COUNT(*) FROM holdings WHERE kind = 'item'") == [(0,)]
+
+
+def test_open_transaction_does_not_stop_the_count(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def is_open(*_: object) -> bool:
+        return False
+
+    give(world, "Bob", 5)
+    catch_up(world)
+    counted = read_state(world)[0]
+    give(world, "Bob", 6)
+    monkeypatch.setattr(feed, "is_passed", is_open)
+    give(world, "Bob", 7)
+    began = time.monotonic()
+    assert world.get(ROOT).json["UpTo"]["Seq"] == counted
+    assert time.monotonic() - began < 0.9
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
+    assert world.ledger()[-1].kind == "ledger_trimmed"
+    catch_up(world)
+    assert read_state(world)[0] == counted
+    monkeypatch.undo()
+    catch_up(world)
+    assert read_state(world)[0] == world.ledger()[-1].seq
+    assert errors(world) == []
+
+
+def test_command_without_the_setting_keeps_the_lists(make_world: MakeWorld) -> None:
+    world = make_world(ranked="item:Gold Coin, variable:Kills")
+    catch_up(world)
+    wanted = [("item", COIN.id, True), ("variable", KILLS.id, True)]
+    assert read_lists(world) == wanted
+    load_players(world, 5)
+    world.run(make_economy(world, "").catch_up())
+    assert read_lists(world) == wanted
+    world.run(make_economy(world, "item:Sword").catch_up())
+    assert read_lists(world) == wanted
+    assert world.get(f"{ROOT}/variables/{KILLS.id}/holders").json["Total"] == 6
+    assert errors(world) == []
+
+
+def test_instances_with_different_settings_keep_both_lists(world: World) -> None:
+    one, other = make_economy(world, "item:Gold Coin"), make_economy(world, "variable:Kills")
+    for each in (one, other):
+        world.run(each.follow(0))
+    both = [("item", COIN.id, True), ("variable", KILLS.id, True)]
+    assert read_lists(world) == both
+    before = world.read_tables(("economy", "ranked_lists"))
+    for each in (one, other, one):
+        world.run(each.follow(0))
+    assert world.read_tables(("economy", "ranked_lists")) == before
+    world.sql("UPDATE ranked_lists SET wanted_at = wanted_at - $1", KEEP_MS + 60_000)
+    world.run(one.follow(0))
+    assert read_lists(world) == both[:1]
+    assert world.sql("SELECT COUNT(*) FROM holdings WHERE kind = 'variable'") == [(0,)]
+    assert world.sql("SELECT COUNT(*) FROM ranked_buckets WHERE thing_id = $1", KILLS.id) == [(0,)]
+    assert errors(world) == []
+
+
+def test_list_of_a_running_instance_is_noted_again(make_world: MakeWorld) -> None:
+    world = make_world(ranked="item:Gold Coin")
+    catch_up(world)
+    world.sql("UPDATE ranked_lists SET wanted_at = wanted_at - $1", KEEP_MS // 2)
+    before = world.sql("SELECT wanted_at FROM ranked_lists")[0][0]
+    catch_up(world)
+    assert world.sql("SELECT wanted_at FROM ranked_lists")[0][0] > before
+    assert read_lists(world) == [("item", COIN.id, True)]
