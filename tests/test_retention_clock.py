@@ -8,7 +8,8 @@ import pytest
 
 from gamekeeper import log
 from gamekeeper.game import guesses
-from gamekeeper.game.retention import DAY_MS, HOUR_MS, PROBATION_MS, Retention
+from gamekeeper.game.proven_clock import HOUR_MS, PROBATION_MS
+from gamekeeper.game.retention import DAY_MS, Retention
 from people import COIN
 from tidying import Clocks, tidy
 from world import Answer, World

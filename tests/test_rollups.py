@@ -12,6 +12,7 @@ from findings import findings
 from gamekeeper import crash
 from gamekeeper.game import activity, rollups
 from gamekeeper.game.calendar_steps import MINUTE_MS
+from gamekeeper.store import clock
 from people import ANN, BOB, ZOE
 from playing import NUMBERS, find_midnight, invent_sessions, play_rows, roll_up
 from world import World
@@ -23,9 +24,10 @@ RUN = """
 import asyncio, sys
 from gamekeeper import app, settings
 from gamekeeper.game import activity, rollups
+from gamekeeper.store import clock
 activity.BATCH_SESSIONS, activity.BATCH_HOURS = 5, 60
 async def run(keeper):
-    await rollups.run_all(keeper.store, activity.ROLLUPS[:2], rest_factor=0)
+    await rollups.run_all(keeper.store, activity.ROLLUPS[:2], await clock.now(keeper.store), rest_factor=0)
 asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_log=False), run))
 """
 # where a process is killed: after its first step is committed, or before its second one is
@@ -75,7 +77,9 @@ def test_instances_that_count_together_count_nothing_twice(world: World) -> None
     invent(world)
 
     async def count() -> None:
-        await asyncio.gather(*(rollups.run_all(world.keeper.store, activity.ROLLUPS, rest_factor=0) for _ in range(4)))
+        store = world.keeper.store
+        now = await clock.now(store)
+        await asyncio.gather(*(rollups.run_all(store, activity.ROLLUPS, now, rest_factor=0) for _ in range(4)))
 
     world.run(count())
     roll_up(world)

@@ -1,7 +1,8 @@
 """Run the retention job without waiting six hours: the test controls both of its clocks."""
 
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.retention import PROBATION_MS, Retention, trim
+from gamekeeper.game.proven_clock import PROBATION_MS
+from gamekeeper.game.retention import Retention, trim
 from gamekeeper.store import clock
 from gamekeeper.store.engine import Reading
 from world import World

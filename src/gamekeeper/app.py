@@ -129,13 +129,18 @@ class BackgroundJobs:
     def __init__(self, keeper: Keeper, callers: Callers, jobs: Sequence[Job]) -> None:
         self._keeper = keeper
         self._callers = callers
+        tidying = retention.Retention(keeper)
+
+        async def roll_up() -> None:
+            await rollups.run_all(keeper.store, ROLLUPS, await tidying.clock.find_time())
+
         self.jobs: list[Job] = [
             (presence.EXPIRE_SECONDS, lambda: presence.expire_leases(keeper.store)),
-            (retention.TIDY_SECONDS, retention.Retention(keeper).tidy),
+            (retention.TIDY_SECONDS, tidying.tidy),
             (lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
             (legacy.POLL_SECONDS, lambda: legacy.wrap_all(keeper)),
             (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
-            (rollups.RUN_SECONDS, lambda: rollups.run_all(keeper.store, ROLLUPS)),
+            (rollups.RUN_SECONDS, roll_up),
             (economy.FOLLOW_SECONDS, keeper.economy.follow),
             (NOTE_USE_SECONDS, self.note_use),
             (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),

@@ -61,7 +61,7 @@ async def fill(keeper: Keeper, password: str) -> DemoAccess:
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
         await _create_guilds(keeper)
-    await rollups.run_all(keeper.store, activity.ROLLUPS, rest_factor=0)
+    await rollups.run_all(keeper.store, activity.ROLLUPS, await clock.now(keeper.store), rest_factor=0)
     await _set_password(keeper, sent)
     api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
     pair = await tokens.issue_for_service(keeper, api, TOKEN_HOURS, read_only=False)

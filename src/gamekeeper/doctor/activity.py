@@ -9,7 +9,7 @@ from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Findings, Progress
 from gamekeeper.game.activity import HOURS_KEPT, ONLINE, SESSIONS
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MINUTES, MINUTE_MS, PERIODS, find_first_day, format_day
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import activity, play_sessions, rollups
+from gamekeeper.store import activity, clock, play_sessions, rollups
 from gamekeeper.store.activity import PlayerActivity
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER
@@ -27,6 +27,8 @@ class Recount:
 
     first_day: int  # first day whose sessions are all there
     is_complete: bool  # no session was ever deleted
+    today: int
+    has_future: bool = False  # a clock was ahead: some sessions are in the future
     # (step, first day, name of the number) → number
     periods: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])
     cohorts: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
@@ -37,7 +39,7 @@ class Recount:
     def count_player(self, sessions: list[StoredSession], known: PlayerActivity | None) -> None:
         days, played = set[int](), 0
         for each in sessions:
-            end = each.ended_at if each.is_counted else each.counted_to
+            end = each.counted_to  # after the end of a session that was cut when it was counted already
             if end is None:
                 continue  # not counted yet
             self.started[each.started_at // MINUTE_MS] += 1
@@ -72,9 +74,12 @@ class Recount:
                 self.cohorts[known.first_day, f"day{gap}"] += known.first_day + gap in days
 
     def _compare_player(self, days: Iterable[int], played: int, known: PlayerActivity) -> None:
-        right = known.last_day == max(days) and known.play_ms >= played
-        if self.is_complete:
-            right = right and known.first_day == min(days) and known.play_ms == played
+        right = known.play_ms == played if self.is_complete else known.play_ms >= played
+        if max(days) > self.today:
+            self.has_future = True
+        else:
+            right = right and known.last_day == max(days)
+            right = right and (not self.is_complete or known.first_day == min(days))
         if not right:
             self.wrong_players.append(known.player_id)
 
@@ -90,7 +95,8 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
     for player_id in await play_sessions.find_disagreeing(tx, MAX_SHOWN):
         found.add(ERROR, "activity", f"Player {player_id} is online without an open play session, or the reverse.")
     since, deleted = await rollups.find(tx, SESSIONS)
-    recount = Recount(deleted // DAY_MS + 1 if deleted else since // DAY_MS, is_complete=not deleted)
+    today = await clock.now(tx) // DAY_MS
+    recount = Recount(deleted // DAY_MS + 1 if deleted else since // DAY_MS, is_complete=not deleted, today=today)
     done = 0
     async for sessions in _read_by_player(tx):
         known = await activity.read_players(tx, {each.player_id for each in sessions})
@@ -120,7 +126,12 @@ async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
 
 async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> None:
     # players who were absent are known only while all sessions are there
-    names = ("active", "new_players", "play_ms", *(("returned",) if recount.is_complete else ()))
+    names = (
+        "active",
+        "new_players",
+        "play_ms",
+        *(("returned",) if recount.is_complete and not recount.has_future else ()),
+    )
     for step in PERIODS:
         stored = {each.day: each._asdict() for each in await activity.read_periods(tx, step, 0, NEVER)}
         days = {*stored, *(day for its, day, _ in recount.periods if its == step)}

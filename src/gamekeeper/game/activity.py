@@ -17,9 +17,9 @@ from gamekeeper.game.calendar_steps import (
     find_first_day,
 )
 from gamekeeper.game.rollups import Rollup
-from gamekeeper.game.session_counts import count_batch
+from gamekeeper.game.session_counts import NO_DAY, count_batch
 from gamekeeper.store import activity, clock, presence, rollups
-from gamekeeper.store.activity import Hour, Minute, Period
+from gamekeeper.store.activity import Hour, Minute, Period, PlayerActivity
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.rollups import Checkpoint
@@ -35,16 +35,16 @@ SAVE_REQUESTS_SECONDS = 10.0  # a crash loses the numbers of requests since the 
 SETTLE_MS = 10 * MINUTE_MS
 
 
-async def _has_sessions(tx: Reading) -> bool:
+async def _has_sessions(tx: Reading, _: int | None) -> bool:
     return await activity.has_waiting(tx) or await activity.has_continuing(tx, await _find_boundary(tx))
 
 
-async def _count_sessions(tx: Writing, checkpoint: Checkpoint) -> bool:
+async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) -> bool:
     boundary = await _find_boundary(tx)
     waiting = await activity.lock_waiting(tx, BATCH_SESSIONS)
     if len(waiting) < BATCH_SESSIONS:
         waiting += await activity.lock_continuing(tx, boundary, BATCH_SESSIONS - len(waiting))
-    players = await activity.read_players(tx, {each.player_id for each in waiting})
+    players = await _read_players(tx, {each.player_id for each in waiting})
     first_minute = (await rollups.find(tx, ONLINE)).position
     counts = count_batch(waiting, players, boundary=boundary, since=checkpoint.position, first_minute=first_minute)
     activity.save_sessions(tx, counts.sessions)
@@ -52,7 +52,16 @@ async def _count_sessions(tx: Writing, checkpoint: Checkpoint) -> bool:
     activity.add_minutes(tx, counts.list_minutes())
     activity.add_cohorts(tx, counts.list_cohorts())
     _add_periods(tx, {step: counts.list_periods(step) for step in PERIODS})
-    return bool(waiting)
+    return len(waiting) >= BATCH_SESSIONS
+
+
+async def _read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
+    """Read the activity of players. A last day in the future is of a clock that was ahead: find the right one."""
+    players, now = await activity.read_players(tx, ids), await clock.now(tx)
+    for each in [each for each in players.values() if each.last_day > (now + MINUTE_MS) // DAY_MS]:
+        last = await activity.find_last_counted(tx, each.player_id)
+        players[each.player_id] = each._replace(last_day=NO_DAY if last is None else min(last, now) // DAY_MS)
+    return players
 
 
 async def _find_boundary(tx: Reading) -> int:
@@ -60,16 +69,16 @@ async def _find_boundary(tx: Reading) -> int:
     return (await clock.now(tx) - SETTLE_MS) // DAY_MS * DAY_MS
 
 
-async def _has_old_minutes(tx: Reading) -> bool:
+async def _has_old_minutes(tx: Reading, proven: int | None) -> bool:
     checkpoint = await rollups.find(tx, ONLINE)
-    if checkpoint.position + MINUTES_KEPT + HOUR_MINUTES > await clock.now(tx) // MINUTE_MS:
+    if proven is None or checkpoint.position + MINUTES_KEPT + HOUR_MINUTES > proven // MINUTE_MS:
         return False
     # a session of an expired lease may have ended days ago: it is counted first
     return not await presence.has_lapsed(tx) and not await activity.has_waiting(tx)
 
 
-async def _make_hours(tx: Writing, checkpoint: Checkpoint) -> bool:
-    now = await clock.now(tx) // MINUTE_MS
+async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -> bool:
+    now = (proven or 0) // MINUTE_MS
     last = (now - MINUTES_KEPT) // HOUR_MINUTES
     first = checkpoint.position // HOUR_MINUTES
     end = min(last, first + BATCH_HOURS) * HOUR_MINUTES
@@ -82,17 +91,18 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint) -> bool:
     activity.delete_hours(tx, now // HOUR_MINUTES - HOURS_KEPT)
     rollups.move(tx, ONLINE, Checkpoint(end, online))
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
-    return True
+    return end < last * HOUR_MINUTES
 
 
-async def _has_hours(tx: Reading) -> bool:
+async def _has_hours(tx: Reading, proven: int | None) -> bool:
     checkpoint = await rollups.find(tx, SIGN_INS)
-    return (checkpoint.position + 1) * HOUR_MS + SETTLE_MS <= await clock.now(tx)
+    return proven is not None and (checkpoint.position + 1) * HOUR_MS + SETTLE_MS <= proven
 
 
-async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint) -> bool:
+async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint, proven: int | None) -> bool:
     first = checkpoint.position
-    end = min((await clock.now(tx) - SETTLE_MS) // HOUR_MS, first + BATCH_SIGN_IN_HOURS)
+    last = ((proven or 0) - SETTLE_MS) // HOUR_MS
+    end = min(last, first + BATCH_SIGN_IN_HOURS)
     if end <= first:
         return False
     counts = {
@@ -102,7 +112,7 @@ async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint) -> bool:
     rollups.move(tx, SIGN_INS, Checkpoint(end, 0))
     activity.save_sign_ins(tx, {each.hour: each.sign_ins for each in hours})
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
-    return True
+    return end < last
 
 
 def _add_periods(tx: Writing, periods: dict[str, list[Period]]) -> None:

@@ -1,22 +1,20 @@
 """Deletes old rows: answers, tokens, mails, guesses, totals of gifts, events, bulk jobs, logs, sessions, old changes.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
-So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
-clock has kept pace with the process's monotonic clock since.
+So a process deletes only by the time of its `ProvenClock`.
 """
 
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import NamedTuple
 
-from gamekeeper import log
 from gamekeeper.game import activity, guesses
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.proven_clock import HOUR_MS, ProvenClock
 from gamekeeper.store import (
     approvals,
     bulk_jobs,
@@ -44,22 +42,9 @@ BATCH_CHANGES = 1_000
 BATCH_LOG_ENTRIES = 1_000  # each entry also changes counts
 MOST_LOG_BATCHES = 100
 MOST_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
-HOUR_MS = 60 * 60 * 1000
 DAY_MS = 24 * HOUR_MS
 GIFT_DAYS = 7  # days for which the totals of gifts are kept; limits need only those of today
-# time in ms before a clock is trusted for deletions: an operator or NTP can correct a wrong clock meanwhile
-PROBATION_MS = 6 * HOUR_MS
-# a clock jump in ms that counts as wrong: more than NTP slews in six hours, less than any retention time
-JUMP_MS = HOUR_MS
 INTENT = Intent(request_id="retention")
-JUMPED = "The database's clock jumped by {} s: nothing old is deleted for the next six hours."
-
-
-class ClockReading(NamedTuple):
-    """One moment on the process's monotonic clock and the database's clock, in milliseconds."""
-
-    monotonic: int  # monotonic clock of this process
-    database: int  # database's clock
 
 
 class Retention:
@@ -72,37 +57,14 @@ class Retention:
         now: Callable[[Reading], Awaitable[int]] = clock.now,
     ) -> None:
         self._keeper = keeper
-        self._monotonic = monotonic
-        self._now = now
-        # from this moment on the process's and the database's clock have kept pace
-        self._start: ClockReading | None = None
+        self.clock = ProvenClock(keeper.store, monotonic, now)
 
     async def tidy(self) -> None:
         """Delete old rows in one pass: a bounded number of small transactions."""
         await self._keeper.store.write(_tidy_by_clock)
-        proven = await self._find_proven_time()
+        proven = await self.clock.find_time()
         if proven is not None:
             await delete_old(self._keeper, proven)
-
-    async def _find_proven_time(self) -> int | None:
-        """Return the time from which rows' ages are counted, six hours back; None while the clock is not trusted."""
-        store, start = self._keeper.store, self._start
-        here = ClockReading(int(self._monotonic() * 1000), await self._now(store))
-        if store.collect_stats().clock_lead_ms > JUMP_MS:
-            self._start = None
-            return None
-        if start is None:
-            self._start = here
-            return None
-        served = here.monotonic - start.monotonic
-        jump = here.database - start.database - served
-        if abs(jump) > JUMP_MS:
-            log.problem("retention", JUMPED.format(jump // 1000))
-            self._start = here
-            return None
-        if served < PROBATION_MS:
-            return None
-        return start.database + min(0, jump) + served - PROBATION_MS
 
 
 async def _tidy_by_clock(tx: Writing) -> None:

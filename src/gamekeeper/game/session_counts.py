@@ -9,6 +9,7 @@ from gamekeeper.store.activity import Cohort, CountedSession, Minute, Period, Pl
 
 # a player returns on a day if it was not online in the 7 days before; in a week or month: not in the one before
 ABSENCE_DAYS = 7
+NO_DAY = -1  # last day of a player all of whose earlier sessions are in the future
 RETENTION_DAYS = {1: "day1", 7: "day7", 30: "day30"}
 
 
@@ -63,7 +64,8 @@ class SessionCounts:
         """Count a day on which a player was online, if it is the player's first session on it."""
         known = self.players.get(session.player_id)
         if known is None:
-            is_new = session.created_at is None or session.created_at >= self.since
+            # an unknown age: the player was deleted or erased before its first session was counted
+            is_new = session.created_at is not None and session.created_at >= self.since
             self.players[session.player_id] = PlayerActivity(session.player_id, day, day, is_new, 0)
             for step in PERIODS:
                 self._add(step, day, "active")
@@ -86,6 +88,8 @@ class SessionCounts:
 
 
 def _has_returned(step: str, last_day: int, day: int) -> bool:
+    if last_day == NO_DAY:
+        return False
     if step == "day":
         return day - last_day > ABSENCE_DAYS
     return last_day < find_first_day(step, find_first_day(step, day) - 1)

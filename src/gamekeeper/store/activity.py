@@ -99,6 +99,12 @@ async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActiv
     return {row[0]: PlayerActivity(*row)._replace(is_new=bool(row[3])) for row in rows}
 
 
+async def find_last_counted(tx: Reading, player_id: str) -> int | None:
+    """Return the time up to which the last session of a player is counted that did not start in the future."""
+    row = await tx.one(SQL.last_counted, player_id)
+    return row[0] if row else None
+
+
 def save_sessions(tx: Writing, sessions: Iterable[CountedSession]) -> None:
     tx.defer(
         SQL.save_sessions,

@@ -1,18 +1,22 @@
--- Sessions that have started or ended since they were counted, in order of their start: those of one player too.
+-- Sessions that have started or ended since they were counted, in order of their start: those of one player too. Not those
+-- in the future, of a clock that was ahead: they would be counted for days that are still to come.
 -- The ORDER BY makes PostgreSQL use the index; without it, it would scan the table for a rare row.
 -- name: has_waiting
 SELECT 1 FROM play_sessions WHERE NOT counted AND (ended_at IS NOT NULL OR counted_to IS NULL)
+  AND started_at <= {now} + 60000 AND COALESCE(ended_at, 0) <= {now} + 60000
 ORDER BY started_at, player_id LIMIT 1;
 
 -- name: waiting (sqlite)
 SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
 FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
+  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
 ORDER BY s.started_at, s.player_id LIMIT $1;
 
 -- Locked rows are skipped: they belong to a player that is just leaving, and the rollup waits for nobody.
 -- name: waiting (postgres)
 SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
 FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
+  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
 ORDER BY s.started_at, s.player_id LIMIT $1 FOR UPDATE OF s SKIP LOCKED;
 
 -- Sessions that last since before $1, on game servers with a lease: without one they have ended already.
@@ -34,6 +38,10 @@ FOR UPDATE OF s SKIP LOCKED;
 -- name: players
 SELECT r.player_id, r.first_day, r.last_day, r.is_new, r.play_ms
 FROM json_each($1) AS wanted, {each} player_activity r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
+
+-- name: last_counted
+SELECT CASE WHEN counted AND counted_to > started_at THEN counted_to - 1 ELSE counted_to END FROM play_sessions
+WHERE player_id = $1 AND started_at <= {now} AND counted_to IS NOT NULL ORDER BY started_at DESC LIMIT 1;
 
 -- name: save_sessions
 UPDATE play_sessions SET counted_to = given.counted_to, counted = given.counted

@@ -1,0 +1,131 @@
+"""A clock that is ahead for a while closes no hours, and its sessions do not keep players from being active later."""
+
+import pytest
+
+from findings import findings
+from game_server import heartbeat, join, leave
+from gamekeeper.game import activity
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
+from gamekeeper.game.proven_clock import PROBATION_MS
+from gamekeeper.game.retention import Retention
+from gamekeeper.game.rollups import Rollup, run_all, run_step
+from gamekeeper.http.instants import format_instant
+from gamekeeper.store.rollups import Checkpoint
+from people import ANN, BOB, ZOE
+from playing import find_midnight, invent_sessions, play, play_rows, roll_up
+from tidying import Clocks
+from world import World
+
+AHEAD_MS = 400 * DAY_MS
+FUTURE_SESSION = (
+    "INSERT INTO play_sessions (player_id, started_at, server, ended_at, counted_to, counted) "
+    "VALUES (CAST($1 AS {guid}), $2, 'one', $2, $2, 1 = 1)"
+)
+
+
+def roll_up_by(world: World, retention: Retention) -> None:
+    """Run the rollups like the job of a serving process."""
+
+    async def work() -> None:
+        await run_all(world.keeper.store, activity.ROLLUPS, await retention.clock.find_time(), rest_factor=0)
+
+    world.run(work())
+
+
+def read_positions(world: World) -> list[int]:
+    """Return the positions of the rollups that close hours, in hours."""
+    found = dict(world.sql("SELECT name, position FROM rollups"))
+    return [found["online"] // 60, found["sign_ins"]]
+
+
+def read_active(world: World, day: int) -> int:
+    at = format_instant(day)
+    [point] = world.get(f"/api/keeper/v1/activity?step=day&from={at}&to={at}").json["Points"]
+    return point["Active"]
+
+
+@pytest.mark.parametrize("served", [0, PROBATION_MS])
+def test_hours_are_not_closed_by_a_clock_that_jumped_ahead(world: World, served: int) -> None:
+    midnight = find_midnight(world)
+    play(world, [(ANN.id, midnight - 4 * DAY_MS, midnight - 4 * DAY_MS + HOUR_MS)], days=5)
+    before = read_positions(world)
+    clocks = Clocks()
+    retention = clocks.of(world)
+    roll_up_by(world, retention)
+    clocks.advance(served, served + AHEAD_MS)
+    roll_up_by(world, retention)
+    assert read_positions(world) == before
+    assert read_active(world, midnight - 4 * DAY_MS) == 1  # sessions are counted at once
+    clocks.advance(0, -AHEAD_MS)
+    roll_up_by(world, retention)
+    clocks.advance(PROBATION_MS)
+    roll_up_by(world, retention)
+    online, sign_ins = read_positions(world)
+    assert before[0] < online <= midnight // HOUR_MS - 24
+    assert before[1] < sign_ins <= midnight // HOUR_MS + 24
+    assert findings(world, "activity") == []
+
+
+def test_hours_of_sign_ins_and_players_are_closed_up_to_the_proven_time_only(world: World) -> None:
+    midnight = find_midnight(world)
+    play(world, [], days=5)
+    proven = midnight - 6 * HOUR_MS
+    world.run(run_all(world.keeper.store, activity.ROLLUPS, proven, rest_factor=0))
+    assert read_positions(world) == [(proven - 2 * DAY_MS) // HOUR_MS, proven // HOUR_MS - 1]
+
+
+def test_player_of_a_clock_that_was_ahead_is_active_again(world: World) -> None:
+    today = find_midnight(world)
+    play(world, [(ANN.id, today - DAY_MS, today - DAY_MS + 1000)])
+    roll_up(world)
+    for player in (ANN, BOB):  # what a clock leaves that was ahead
+        world.sql(FUTURE_SESSION, player.id, today + AHEAD_MS)
+    day = (today + AHEAD_MS) // DAY_MS
+    world.sql("UPDATE player_activity SET last_day = $1", day)
+    world.sql(
+        "INSERT INTO player_activity (player_id, first_day, last_day, is_new, play_ms) "
+        "VALUES (CAST($1 AS {guid}), $2, $2, 1 = 1, 0)",
+        BOB.id,
+        day,
+    )
+    heartbeat(world)
+    for _ in range(2):
+        join(world, ANN.id, BOB.id)
+        leave(world, ANN.id, BOB.id)
+        roll_up(world)
+        assert [read_active(world, today - DAY_MS), read_active(world, today)] == [1, 2]
+    assert world.sql("SELECT DISTINCT last_day FROM player_activity") == [(today // DAY_MS,)]
+    wrong = [each.message for each in findings(world, "activity") if "differ from its play sessions" in each.message]
+    assert wrong == []
+
+
+def test_session_in_the_future_is_not_counted_and_stops_no_rollup(world: World) -> None:
+    midnight = find_midnight(world)
+    future = midnight + AHEAD_MS
+    play(world, [(ANN.id, future, future), (BOB.id, midnight - DAY_MS, future), (ZOE.id, midnight - DAY_MS, midnight)])
+    before = read_positions(world)
+    roll_up(world)
+    assert [each[0] for each in world.sql("SELECT player_id FROM play_sessions WHERE counted")] == [ZOE.id]
+    assert all(new > old for old, new in zip(before, read_positions(world), strict=True))
+    assert findings(world, "activity") == []
+
+
+def test_rollup_stops_after_a_batch_that_was_not_full(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New sessions wait for the next pass: each of them would cost a step of its own."""
+    monkeypatch.setattr(activity, "BATCH_SESSIONS", 5)
+    midnight = find_midnight(world)
+    sessions = [(ANN.id, midnight - DAY_MS + number * MINUTE_MS, midnight) for number in range(7)]
+    world.run(play_rows(world.keeper, invent_sessions([], midnight, 1, 1), 2))
+    steps, rollup = list[bool](), activity.ROLLUPS[0]
+
+    async def count(tx: object, checkpoint: Checkpoint, proven: int | None) -> bool:
+        steps.append(await rollup.step(tx, checkpoint, proven))  # pyright: ignore[reportArgumentType] - a transaction
+        return steps[-1]
+
+    async def is_due(*_: object) -> bool:
+        return True  # sessions begin all the time
+
+    play(world, sessions)
+    world.run(run_all(world.keeper.store, [Rollup(rollup.name, is_due, count)], None, rest_factor=0))
+    assert steps == [True, False]
+    assert not world.run(run_step(world.keeper.store, rollup, None))
