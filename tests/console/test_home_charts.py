@@ -29,6 +29,7 @@ def test_each_chart_has_its_numbers() -> None:
     assert charts["online"].rows[0].texts == ["3", "1.5"]
     assert [each.texts for each in charts["new"].rows] == [["0", "2", "5"], ["1", "2", "4"]]
     assert charts["played"].rows[0].texts == ["1.5"]
+    assert charts["played"].title == "Time played in hours"  # the axis has numbers only
     assert charts["requests"].rows[47].texts == ["20", "47"]
     assert [len(each.rows) for each in charts.values()] == [48, 2, 2, 48]
     assert [each.tone for each in charts["requests"].series] == ["1", "bad"]

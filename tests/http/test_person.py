@@ -8,7 +8,10 @@ import pytest
 
 import people
 from gamekeeper.backup.person import export_person
+from gamekeeper.game.calendar_steps import DAY_MS, format_day
 from gamekeeper.http import person
+from gamekeeper.http.instants import format_instant
+from playing import find_midnight, play, roll_up
 from proof import refused
 from world import World
 
@@ -27,6 +30,21 @@ def test_export_equals_the_file_of_the_command_line(world: World, tmp_path: Path
     assert answer.json == json.loads((tmp_path / "ann.json").read_bytes())
     assert answer.json["account"]["Name"] == "Ann"
     assert answer.headers["content-disposition"] == f'attachment; filename="person-{ANN}.json"'
+
+
+def test_export_has_sessions_and_play_time_of_deleted_players_too(world: World) -> None:
+    start = find_midnight(world, 3)
+    play(world, [(people.ANN.id, start, start + 90_000), (people.BOB.id, start, start + 1)])
+    roll_up(world)
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    found = world.get(PATH.format("Ann")).json
+    day = format_day(start // DAY_MS)
+    session = {"player_id": people.ANN.id, "started_at": format_instant(start), "server": "one"}
+    assert people.ANN.id not in [each["Id"] for each in found["characters"]]
+    assert found["play_sessions"] == [session | {"ended_at": format_instant(start + 90_000)}]
+    assert found["play_time"] == [
+        {"player_id": people.ANN.id, "first_day": day, "last_day": day, "is_new": False, "play_ms": 90_000}
+    ]
 
 
 def test_export_is_in_the_security_log(world: World) -> None:

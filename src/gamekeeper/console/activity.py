@@ -95,7 +95,12 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
             BARS,
         ),
         chart.make_chart(
-            "played", gettext("Time played"), gettext("hours"), days, [Series(gettext("Time played"), played)], BARS
+            "played",
+            gettext("Time played in hours"),
+            gettext("hours"),
+            days,
+            [Series(gettext("Time played"), played)],
+            BARS,
         ),
         chart.make_chart(
             "requests",

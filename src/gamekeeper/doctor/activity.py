@@ -107,7 +107,7 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
     for player_id in recount.wrong_players:
         found.add(ERROR, "activity", f"Player {player_id}: days or play time differ from its play sessions.")
     await _compare_periods(tx, found, recount)
-    await _compare_online(tx, found, recount)
+    await _compare_online(tx, found, recount, deleted // MINUTE_MS + 1 if deleted else 0)
 
 
 async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
@@ -150,14 +150,16 @@ async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> No
                 )
 
 
-async def _compare_online(tx: Reading, found: Findings, recount: Recount) -> None:
+async def _compare_online(tx: Reading, found: Findings, recount: Recount, first: int) -> None:
+    """Compare minutes and hours. Sessions that ended before the minute `first` may be deleted."""
     position, base = await rollups.find(tx, ONLINE)
     counted = sum(number for minute, number in recount.started.items() if minute < position)
     counted -= sum(number for minute, number in recount.ended.items() if minute < position)
-    _compare(found, "players online", "before the kept minutes", {"before the kept minutes": base}, counted)
+    if position >= first:  # else a deleted session may have lasted into the kept minutes
+        _compare(found, "players online", "before the kept minutes", {"before the kept minutes": base}, counted)
     minutes = {each.minute: each for each in await activity.read_minutes(tx, position, NEVER)}
     for minute in sorted({*minutes, *recount.started, *recount.ended}):
-        if minute >= position:
+        if minute >= max(position, first):
             row = minutes[minute]._asdict() if minute in minutes else {}
             _compare(found, f"minute {minute}", "started", row, recount.started[minute])
             _compare(found, f"minute {minute}", "ended", row, recount.ended[minute])

@@ -86,7 +86,7 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -
         return False
     minutes = await activity.read_minutes(tx, checkpoint.position, end)
     hours, online = sum_hours(minutes, checkpoint, end)
-    activity.save_hours(tx, [each for each in hours if any(each[1:])])
+    activity.save_hours(tx, hours)  # those without players too: an hour without a row is not known
     activity.delete_minutes(tx, end)
     activity.delete_hours(tx, now // HOUR_MINUTES - HOURS_KEPT)
     rollups.move(tx, ONLINE, Checkpoint(end, online))

@@ -134,9 +134,11 @@ async def _load_hours(tx: Reading, _: str, start: int, end: int, recent: _Recent
         if number < first:
             return Point(at)
         kept = stored.get(number, Hour(number))
+        sign_ins = kept.sign_ins if number < recent.sign_ins.position else None
+        if number not in live and number not in stored:
+            return Point(at, sign_ins=sign_ins)
         hour = live.get(number, kept)
         average = _average(hour.online_sum, at, at + HOUR_MS, recent)
-        sign_ins = kept.sign_ins if number < recent.sign_ins.position else None
         return Point(at, average, hour.online_max, sign_ins=sign_ins, requests=hour.requests, errors=hour.errors)
 
     return make

@@ -1,6 +1,6 @@
 """Activity over time: a player's play sessions, series of numbers, and the retention of new players."""
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import activity_series, lookup
 from gamekeeper.game.activity_series import MOST_POINTS, CohortPoint, Point, Span, TooManyPoints
@@ -17,6 +17,8 @@ from gamekeeper.store.play_sessions import PlaySession
 GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.")
 TOO_MANY_POINTS = f"is too early: the range has more than {MOST_POINTS:,} points"
 
+TOO_EARLY = "must not be before 1970"
+
 
 @GROUP.operation(
     "GET /api/keeper/v1/activity",
@@ -31,7 +33,7 @@ TOO_MANY_POINTS = f"is too early: the range has more than {MOST_POINTS:,} points
 )
 async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> bytes:
     """Get numbers over time, such as players online, active and new players, and play time."""
-    span = Span(_find_given(query.since), _find_given(query.to))
+    span = Span(_find_given("from", query.since), _find_given("to", query.to))
     try:
         series = await request.services.keeper.store.read(lambda tx: activity_series.load(tx, query.step, span))
     except TooManyPoints:
@@ -55,7 +57,7 @@ async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> 
 )
 async def get_retention(request: Request, query: wire.activity.RetentionQuery) -> bytes:
     """Get the new players of each day, and how many of them were online 1, 7 and 30 days later."""
-    since, until = _find_given(query.since), _find_given(query.to)
+    since, until = _find_given("from", query.since), _find_given("to", query.to)
     try:
         first, last, cohorts = await request.services.keeper.store.read(
             lambda tx: activity_series.load_cohorts(tx, since, until)
@@ -90,8 +92,13 @@ async def list_play_sessions(request: Request, query: wire.activity.SessionsQuer
     return wire.encode(wire.activity.PlaySessions([_make_session(each) for each in page], following))
 
 
-def _find_given(value: object) -> int | None:
-    return value if isinstance(value, int) and value is not UNSET else None
+def _find_given(field: str, value: int | UnsetType) -> int | None:
+    """Return a time that was given, or None. Refuse times before 1970: no calendar reaches as far back as the texts."""
+    if value is UNSET:
+        return None
+    if value < 0:
+        raise BadField(field=field, problem=TOO_EARLY)
+    return value
 
 
 def _make_session(row: PlaySession) -> wire.activity.PlaySession:

@@ -9,6 +9,7 @@ import msgspec
 from gamekeeper.game import lookup, player_edits
 from gamekeeper.game import refusals as no
 from gamekeeper.game import security as security_log
+from gamekeeper.game.calendar_steps import format_day
 from gamekeeper.game.history import Pause
 from gamekeeper.game.person_refusals import ExportTooLarge
 from gamekeeper.game.players import Player
@@ -18,6 +19,7 @@ from gamekeeper.http.operation import NO_STORE, READ, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import (
+    activity,
     approvals,
     bulk_jobs,
     ledger,
@@ -125,10 +127,12 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> Pers
     await _write_list(write, rest, _read_activity(tx, user.id))
     write(b',\n"trades":')
     await _write_list(write, rest, _read_trades(tx, user.id))
-    write(b',\n"play_sessions":')
-    await _write_list(write, rest, _read_sessions(tx, characters))
-    write(b',\n"changes":')
     known = {*(each.id for each in characters), *await ledger.find_deleted_of_user(tx, user.id)}
+    write(b',\n"play_sessions":')
+    await _write_list(write, rest, _read_sessions(tx, known))
+    write(b',\n"play_time":')
+    await _write_list(write, rest, _read_play_time(tx, known))
+    write(b',\n"changes":')
     changes = await _write_list(write, rest, _read_changes(tx, user.id, known))
     write(b"}\n")
     return PersonExport(user, len(characters), changes)
@@ -203,14 +207,22 @@ async def _read_trades(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
         last = page[-1].at, page[-1].id
 
 
-async def _read_sessions(tx: Reading, characters: Iterable[Player]) -> AsyncIterator[bytes]:
-    """Yield when the account's players were online, oldest first."""
-    for player in characters:
+async def _read_sessions(tx: Reading, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
+    """Yield when each of an account's players was online, oldest first, deleted players included."""
+    for player_id in sorted(player_ids):
         after = 0
-        while page := await play_sessions.read_of_person(tx, player.id, after, PAGE):
+        while page := await play_sessions.read_of_person(tx, player_id, after, PAGE):
             for session in page:
                 yield _encode(_to_object(session))
             after = page[-1].started_at
+
+
+async def _read_play_time(tx: Reading, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
+    """Yield the first and the last day and the play time of an account's players, deleted players included."""
+    found = await activity.read_players(tx, player_ids)
+    for each in sorted(found.values()):
+        days = {"first_day": format_day(each.first_day), "last_day": format_day(each.last_day)}
+        yield _encode(_to_object(each) | days)
 
 
 async def _read_changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:

@@ -96,6 +96,7 @@ class Person(Struct):
     activity: list[dict[str, Any]]
     trades: list[dict[str, Any]]
     play_sessions: list[dict[str, Any]]
+    play_time: list[dict[str, Any]]
     changes: list[dict[str, Any]]
 
 

@@ -33,4 +33,5 @@ class Person(Struct):
     activity: Rows = []
     trades: Rows = []
     play_sessions: Rows = []
+    play_time: Rows = []
     changes: Rows = []
