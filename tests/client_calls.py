@@ -21,6 +21,7 @@ GIVEN: dict[str, Any] = {
     "members": [],
     "players": [],
     "acks": [],
+    "tags": ["a"],
     "object_type": "item",
     "act": "ban_player",
 }

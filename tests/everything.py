@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from good_requests import APPROVAL_ID, CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example
+from good_requests import APPROVAL_ID, CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example, insert_note
 
 import api_keys
 import bulking
@@ -73,6 +73,8 @@ def _restore(world: World, password: str) -> None:
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
     invitations.insert(world, people.USER_IDS["Clerk"])
+    world.sql("DELETE FROM tags")
+    insert_note(world)
     world.sql("DELETE FROM approvals")
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     guild_rows.insert(world, {people.ZOE.id: 0})

@@ -23,6 +23,7 @@ NEWER_KINDS = {
         *("second_factors_changed", "second_factors_reset", "identities_changed"),
         *("invitation_sent", "invitation_withdrawn", "change_approved"),
         *("player_killed", "player_warped", "chat_sent", "server_variables_set", "guild_variables_set"),
+        *("note_added", "note_deleted", "tags_set"),
         *("guild_saved", "guild_deleted", "bulk_job_changed"),
     }
 }

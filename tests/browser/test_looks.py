@@ -42,6 +42,8 @@ PAGES = [
     f"{player_page('Aldwyn')}?tab=history",
     f"{player_page('Aldwyn')}?tab=variables",
     f"{player_page('Aldwyn')}?tab=account",
+    f"{player_page('Aldwyn')}?tab=notes",
+    "/console/notes",
     f"{player_page('Aldwyn')}?at=60",
     f"{player_page('Aldwyn')}?at=60&against=now",
     account_page("Leopold"),

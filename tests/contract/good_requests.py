@@ -26,13 +26,14 @@ CODE = "a-code-that-was-mailed"
 NEW_EACH_TIME = frozenset(
     {
         *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"),
-        *("bulk.create", "bulk.undo", "bulk.cancel"),
+        *("bulk.create", "bulk.undo", "bulk.cancel", "notes.add_note"),
     }
 )
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
 MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
 KEY_ID = "00000000-0000-4000-8000-00000000cccc"
 APPROVAL_ID = "00000000-0000-4000-8000-00000000dddd"
+NOTE_ID = "00000000-0000-4000-8000-00000000eeee"
 NEW_PASSWORD = "ab" * 32
 PLAYER_KEYS = {"lookupKey": "Ann", "variableId": people.KILLS.id, "bagId": people.ANNS_POUCH}
 USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
@@ -54,6 +55,8 @@ OTHER_KEYS = {
     "invitationId": samples.MAIL_ID,
     "keyId": KEY_ID,
     "approvalId": APPROVAL_ID,
+    "noteId": NOTE_ID,
+    "tag": "refunds",
     "jobId": bulking.JOB_ID,
     "userId": people.USER_IDS["Ann"],
     "playerId": people.ANN.id,
@@ -94,6 +97,8 @@ UNKNOWN_KEYS = {
     "invitationId": people.NOBODY_ID,
     "keyId": people.NOBODY_ID,
     "approvalId": people.NOBODY_ID,
+    "noteId": people.NOBODY_ID,
+    "tag": "nothing",
     "jobId": people.NOBODY_ID,
     "userId": people.NOBODY_ID,
     "playerId": people.NOBODY_ID,
@@ -112,6 +117,7 @@ HERE = {
     samples.PLAYER_ID: people.BOB.id,
     samples.KEEPER: "Clerk",
     samples.HASH: SENT,
+    samples.PLAYER: "Ann",
     samples.CODE: CODE,
 }
 
@@ -183,6 +189,12 @@ def dry_run_path(example: Example) -> str:
     return f"{example.path}?dryRun=true" if example.route.access is WRITE else example.path
 
 
+def insert_note(world: World) -> None:
+    """Insert a note about Ann with a known id, unless it is there."""
+    values = f"'{NOTE_ID}', '{people.USER_IDS['Ann']}', 0, 'Polite.', read_only FROM tokens WHERE true LIMIT 1"
+    world.sql(f"INSERT INTO notes (id, user_id, at, text, warning) SELECT {values} ON CONFLICT DO NOTHING")
+
+
 def furnish(world: World) -> None:
     """Add to the test world what the example requests need and people.py does not create.
 
@@ -205,6 +217,7 @@ def furnish(world: World) -> None:
     named = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at, last_error"
     world.sql(f"INSERT INTO mails ({named}) VALUES ({mail})")  # noqa: S608 - the values are ours
     invitations.insert(world, clerk)
+    insert_note(world)
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours

@@ -37,7 +37,7 @@ def bodies() -> Iterator[Hostile]:
 # fields of the example bodies that may be left out
 OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give", "mapid", "Variables"} | {
     "BankSlotsCount", "InstanceId", "Addresses", "Items", "MostPerRequest", "MostPerDay", "GraceMinutes", "Suspended",
-    "Players", "Online",
+    "Players", "Online", "Warning", "Player",
 }  # fmt: skip
 
 

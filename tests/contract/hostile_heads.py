@@ -21,7 +21,7 @@ NO_ROUTE = {
 }
 IDS = {
     *("variableId", "serverVariableId", "bagId", "id", "objectId", "itemId"),
-    *("approvalId", "keyId", "invitationId", "jobId"),
+    *("approvalId", "keyId", "invitationId", "jobId", "noteId"),
 }  # path parameters for which another text is a 400
 KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}
 
@@ -37,6 +37,7 @@ def keys() -> Iterator[Hostile]:
                 for about, odd in NO_ROUTE[name].items():
                     path = path_of(example.route, {name: odd})
                     yield variant(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))
+    yield from _make_hostile_tags()
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
         for about, odd in ODD_NAMES.items():
             if "%" not in odd and len(odd) < 64 and name == "server" and odd.replace("-", "").isalnum():
@@ -45,6 +46,11 @@ def keys() -> Iterator[Hostile]:
             yield Hostile(
                 "keys", f"{name}: {about}", method, path.format(odd).encode(), (400, 404), body, JSON if body else {}
             )
+
+
+def _make_hostile_tags() -> Iterator[Hostile]:
+    for about, odd in (("too long", "x" * 31), ("comma", "a%2Cb"), ("blank", "%20")):
+        yield Hostile("keys", f"tag: {about}", "GET", f"/api/keeper/v1/tags/{odd}".encode(), (400,), names="Tags")
 
 
 def _make_hostile_key(example: Example, name: str, about: str, odd: str) -> Hostile:

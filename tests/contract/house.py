@@ -191,6 +191,7 @@ MAY_WRITE = frozenset(
         "game/lists.py",  # may write: stores the counts of the ordered lists
         "game/security.py",  # may write: the security log is beside the audit log
         "game/guild_effects.py",
+        "game/note_effects.py",
         "game/logs.py",  # may write: the game's logs are beside the audit log
         "game/rollups.py",
         "game/activity.py",  # may write: numbers over time are not changes

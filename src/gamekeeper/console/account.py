@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import api_calls, changes, logs, pages, tokens
+from gamekeeper.console import api_calls, changes, logs, notes, pages, tokens
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.notes import ShownNotes
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.history import HistoryPage
@@ -78,6 +79,7 @@ class AccountView(NamedTuple):
     roles: Mapping[str, Role]
     factors: list[SecondFactor]
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs
+    notes: ShownNotes | None  # None: the viewer may not read notes
 
 
 async def show(request: Request) -> Response:
@@ -114,6 +116,7 @@ async def show(request: Request) -> Response:
         own=request.caller.token_id,
         sign_ins=sight.sign_ins,
         recent=sight.recent,
+        shown=sight.notes,
         home=f"/console/accounts/{user.id}",
         operations=f"/api/v1/users/{user.id}",
         changes=await changes.load_entries(
@@ -182,6 +185,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         roles=await roles.read_all(tx),
         factors=await second_factors.read_of_user(tx, user.id),
         recent=await logs.load_recent(tx, request, LogFilter(user_id=user.id)),
+        notes=await notes.load(tx, request, user.id, None),
     )
 
 

@@ -8,9 +8,10 @@ from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Names
 from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
 from gamekeeper.game import api_keys, approvals, lookup
+from gamekeeper.game.notes import find_subject
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.request import Request
-from gamekeeper.store import catalogue, mails, players
+from gamekeeper.store import catalogue, mails, notes, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import LedgerEntry
 
@@ -22,6 +23,7 @@ YEAR_DAYS = 365
 MOST_SHOWN = 60  # characters of a variable's value that a button shows
 ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
 VARIABLES = "/api/v1/variables"
+NOTED = ("/api/keeper/v1/notes", "/api/keeper/v1/tags")
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
@@ -89,6 +91,9 @@ DIALOGS: Mapping[str, Dialog] = {
     "revoke_key": _same(_("Revoke the API key %(name)s")),
     "approve": _same(_("Approve the change of %(name)s")),
     "deny": _same(_("Deny the change of %(name)s")),
+    "add_note": _same(_("Add a note about %(name)s")),
+    "delete_note": _same(_("Delete the note about %(name)s")),
+    "set_tags": _same(_("Set the tags of %(name)s")),
     "retry_mail": _same(_("Send the mail to %(name)s again")),
 }
 
@@ -119,7 +124,9 @@ async def load_facts(
     """Load what the placeholders stand for: the name of the player or account, and the values of the form."""
     sent = {name.lower(): str(value) for name, value in body.items()}
     facts = {
-        "name": await _find_name(tx, route, params),
+        "name": await _find_noted(tx, params, sent)
+        if route.path.startswith(NOTED)
+        else await _find_name(tx, route, params),
         "role": params[0] if route.path.startswith(ROLES) and params else "",
         "new_name": sent.get("name", ""),
         "username": sent.get("username", ""),
@@ -144,6 +151,17 @@ async def load_facts(
         "class_name": names.get("classes", ""),
         "variable": names.get("variables") or names.get("servervariables", ""),
     }
+
+
+async def _find_noted(tx: Reading, params: Sequence[str], sent: Mapping[str, str]) -> str:
+    """Return the name of the player or account that a note or a tag is about."""
+    if params:
+        note = await notes.find(tx, params[0])
+        return (note.player or note.user) if note else ""
+    subject = await find_subject(tx, sent.get("player"), sent.get("user"))
+    if subject.player_id:
+        return next((each.name for each in await players.read_summaries(tx, {subject.player_id})), "")
+    return (await lookup.find_user(tx, subject.user_id)).name
 
 
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:

@@ -6,11 +6,12 @@ It also shows earlier states and deleted players. Each tab is an address of its 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import account, changes, comparison, differences, grids, logs, pages
+from gamekeeper.console import account, changes, comparison, differences, grids, logs, notes, pages
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES
+from gamekeeper.console.notes import ShownNotes
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
@@ -38,11 +39,13 @@ CHANGES_PER_PAGE = 20  # audit log changes per page of the player's history
 MAX_CHOICES = 1_000  # entries in each select list, of classes and of variables
 ERASED_NAME = "(erased)"
 INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB, ACCOUNT_TAB = "inventory", "history", "variables", "account"
+NOTES_TAB = "notes"
 TABS = {
     INVENTORY_TAB: gettext("Inventory"),
     HISTORY_TAB: gettext("History"),
     VARIABLES_TAB: gettext("Variables and spells"),
     ACCOUNT_TAB: gettext("Details and account"),
+    NOTES_TAB: gettext("Notes"),
 }
 MARKS = 30  # newest changes of the player that the slider of moments has marks for
 NOW = "now"  # in the address, instead of a moment: the present
@@ -76,6 +79,7 @@ class PlayerView(NamedTuple):
     classes: list[catalogue.CatalogueEntry]
     variables: list[catalogue.CatalogueEntry]  # those that can be set
     texts: list[ShownVariable]  # the player's variables that hold text or decimals
+    notes: ShownNotes | None  # None: the viewer may not read notes, or the account is erased
     marks: list[Mark]  # oldest first; of the tabs that show a moment
     against: ChangeSide | None  # the moment to compare with; None: there is no comparison
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
@@ -160,6 +164,8 @@ def _choose_tab(request: Request, *, then: bool) -> str:
 
 def _can_see(request: Request, tab: str) -> bool:
     rights = request.caller.permissions
+    if tab == NOTES_TAB:
+        return notes.NEEDED in rights
     return tab != HISTORY_TAB or rights >= CHANGES or "logs.read" in rights
 
 
@@ -213,13 +219,14 @@ async def _load_view(
     settable = await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if tab == VARIABLES_TAB else []
     texts = tab == VARIABLES_TAB and not then and record is not None
     logged = tab == HISTORY_TAB and not then
+    owner = await users.find_by_id(tx, player.user_id)
     return PlayerView(
         player=player,
         record=record,
         deletion=deletion,
         holdings=held,
         names=await differences.load_names(tx, [held, *([other] if other else [])]),
-        owner=await users.find_by_id(tx, player.user_id),
+        owner=owner,
         viewer=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),
         membership=membership,
@@ -228,6 +235,7 @@ async def _load_view(
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
         variables=[each for each in settable if _is_settable(each)],
         texts=await _load_texts(tx, player.id) if texts else [],
+        notes=await notes.load(tx, request, owner.id, player.id) if owner else None,
         marks=[Mark(each.seq, each.at, name_kind(each.kind)) for each in reversed(steps)],
         against=other,
         recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,

@@ -22,6 +22,7 @@ from gamekeeper.console import (
     keys,
     linked_sign_ins,
     mail,
+    notes,
     oidc,
     oidc_callback,
     online,
@@ -209,6 +210,7 @@ PAGES: tuple[Route, ...] = (
     page_route("/tokens", tokens.show, MANAGE),
     page_route("/keys", keys.show, KEYS),
     page_route("/mail", mail.show, MANAGE),
+    page_route("/notes", notes.show, frozenset({notes.NEEDED})),
     page_route("/explorer", explorer.show),
     form_route("/explorer/run", explorer.run),
 )

@@ -15,6 +15,7 @@ from gamekeeper.store import (
     invitations,
     mails,
     moderation,
+    notes,
     resets,
     roles,
     tokens,
@@ -111,6 +112,7 @@ class UserDeleted(_UserChange):
         guesses.delete_of_account(tx, self.user.id)
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
+        notes.erase(tx, self.players)
         bulk_jobs.erase(tx, self.players, self.user.id)
         users.delete(tx, self.user.id)
 

@@ -40,6 +40,7 @@ from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
+from gamekeeper.game.note_effects import NoteAdded, NoteDeleted, TagsSet
 from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
@@ -343,6 +344,9 @@ Change = (
     | ResetRequested
     | MailRetried
     | ChangeApproved
+    | NoteAdded
+    | NoteDeleted
+    | TagsSet
     | BulkJobChanged
     | ServerVariablesSet
     | GuildVariablesSet

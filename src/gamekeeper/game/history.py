@@ -61,6 +61,7 @@ ACCOUNT_KINDS = (
     "user_suspended",
     "user_resumed",
     "change_approved",
+    *("note_added", "note_deleted", "tags_set"),
 )
 COMMAND_KINDS = ("player_killed", "player_warped", "chat_sent")  # commands that the game carries out at most once
 WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no player that all game servers read

@@ -33,6 +33,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "audit.undo": "Undo changes; needs also the permission of the change that is undone.",
     "logs.read": "Read the activity and trade logs of players and accounts, without addresses.",
     "addresses.read": "See addresses in the activity and trade logs.",
+    "notes.write": "Read and write notes, warnings and tags about players and accounts.",
     "bulk.run": "Change many players at once by a bulk job; needs also the permission of each change.",
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
@@ -45,7 +46,15 @@ ALL = frozenset(PERMISSIONS)
 READING = frozenset({"players.read", "users.query", "audit.read", "logs.read", "addresses.read", "people.export"})
 INCLUDED: Mapping[str, frozenset[str]] = {  # permission → permissions that it includes
     "users.manage": frozenset(
-        {"users.query", "people.export", "people.erase", "keys.manage", "staff.manage", "approvals.decide"}
+        {
+            "users.query",
+            "people.export",
+            "people.erase",
+            "keys.manage",
+            "staff.manage",
+            "approvals.decide",
+            "notes.write",
+        }
     ),
 }
 COLUMNS: Mapping[str, str] = {  # flag in Powers → permission that it grants
@@ -74,7 +83,7 @@ class BuiltinRole(NamedTuple):
 _MODERATOR = frozenset(
     {
         *("players.read", "users.query", "moderation.ban", "moderation.mute", "moderation.kick"),
-        *("chat.send", "players.command", "logs.read"),
+        *("chat.send", "players.command", "logs.read", "notes.write"),
     }
 )
 _CHANGES = frozenset(

@@ -125,6 +125,8 @@ PARAMETERS: Mapping[str, PathParameter] = {
     "role": PathParameter("The role's name.", samples.ROLE, NoSuchRole),
     "keyId": _make_id_parameter("The API key's id.", samples.KEY_ID, "key_id"),
     "invitationId": _make_id_parameter("The invitation's id.", samples.MAIL_ID, "invitation_id"),
+    "noteId": _make_id_parameter("The note's id.", samples.MAIL_ID, "note_id"),
+    "tag": PathParameter("The tag, in any letter case.", "refunds", no.BadField),
     "approvalId": _make_id_parameter("The approval's id.", samples.MAIL_ID, "approval_id"),
     "jobId": _make_id_parameter("The bulk job's id.", samples.BULK_JOB_ID, "job_id"),
     "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),

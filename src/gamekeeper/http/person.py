@@ -25,6 +25,7 @@ from gamekeeper.store import (
     ledger,
     leftovers,
     logs,
+    notes,
     person,
     play_sessions,
     player_texts,
@@ -113,6 +114,8 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> Pers
         ("approvals", await approvals.read_of_person(tx, user.id)),
         ("bulk_jobs", await bulk_jobs.read_of_person(tx, user.id)),
         ("bulk_targets", await bulk_jobs.read_targets_of_person(tx, user.id)),
+        ("notes", await notes.read_of_person(tx, user.id)),
+        ("tags", await notes.read_tags_of_person(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),
         ("log_addresses", await logs.read_addresses_of_person(tx, user.id)),
     ):

@@ -69,13 +69,13 @@ INSERT INTO role_permissions (role, permission) VALUES
     ('viewer', 'players.read'), ('viewer', 'users.query'), ('viewer', 'audit.read'), ('viewer', 'logs.read'),
     ('moderator', 'players.read'), ('moderator', 'users.query'), ('moderator', 'moderation.ban'),
     ('moderator', 'moderation.kick'), ('moderator', 'moderation.mute'), ('moderator', 'chat.send'),
-    ('moderator', 'players.command'), ('moderator', 'logs.read'),
+    ('moderator', 'players.command'), ('moderator', 'logs.read'), ('moderator', 'notes.write'),
     ('game master', 'players.read'), ('game master', 'users.query'), ('game master', 'moderation.ban'),
     ('game master', 'moderation.kick'), ('game master', 'moderation.mute'), ('game master', 'players.progress'),
     ('game master', 'players.rename'), ('game master', 'items.give'), ('game master', 'items.take'),
     ('game master', 'spells.write'), ('game master', 'variables.write'), ('game master', 'audit.read'),
     ('game master', 'audit.undo'), ('game master', 'chat.send'), ('game master', 'players.command'),
-    ('game master', 'logs.read'), ('game master', 'world.write'),
+    ('game master', 'logs.read'), ('game master', 'world.write'), ('game master', 'notes.write'),
     ('game server', 'game.link'), ('game server', 'players.read'), ('game server', 'users.query'),
     ('shop', 'players.read'), ('shop', 'items.give'),
     ('api', 'players.read'), ('api', 'players.progress'), ('api', 'players.rename'), ('api', 'players.delete'),
@@ -991,6 +991,31 @@ CREATE TABLE guild_leftovers (
     data      {json} NOT NULL,
     PRIMARY KEY (guild_id, kind)
 ) {clustered};
+
+-- Notes of staff about an account, or about one of its players. The player has no foreign key: a note outlives the
+-- deletion of its player, and so is there again if that is undone. It goes with the account.
+CREATE TABLE notes (
+    id         {guid} PRIMARY KEY,
+    user_id    {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    player_id  {guid},
+    author_id  {guid},
+    at         {long} NOT NULL,
+    warning    {boolean} NOT NULL,
+    text       TEXT NOT NULL
+);
+CREATE INDEX notes_by_time ON notes (at, id);
+CREATE INDEX notes_by_user ON notes (user_id, at, id);
+CREATE INDEX notes_by_player ON notes (player_id, at, id);
+
+-- Tags of accounts and players. The player of an account's own tags is the zero guid.
+CREATE TABLE tags (
+    user_id    {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    player_id  {guid} NOT NULL,
+    tag        TEXT NOT NULL,
+    PRIMARY KEY (user_id, player_id, tag)
+) {clustered};
+CREATE INDEX tags_by_tag ON tags (tag, user_id, player_id);
+CREATE INDEX tags_by_player ON tags (player_id);
 
 -- Checkpoint of the ordered lists: row counts of buckets of about 128 neighbouring keys, so that any page is found
 -- without counting rows. Every process keeps the counts in memory and updates them from list_changes.

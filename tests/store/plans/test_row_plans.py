@@ -20,6 +20,7 @@ from gamekeeper.store import (
     legacy,
     mails,
     moderation,
+    notes,
     players,
     security,
     tokens,
@@ -221,6 +222,40 @@ def test_approvals_are_found_counted_and_erased_without_scan(world: World, state
             (approvals.SQL.erase, (ids, other)),
             (approvals.SQL.delete_old, (100, 50)),
             (approvals.SQL.add_gifts, (other, player, 1)),
+        )
+        if (found := find_growing(world, statement.render(engine, WORDS[engine]), values))
+    }
+    assert not faults, "\n".join(map(str, faults.items()))
+
+
+def test_notes_and_tags_are_found_without_scan(world: World) -> None:
+    engine, user, player = world.keeper.store.engine, numbered_id("user", 7), numbered_id("player", 7)
+    names = "id, user_id, player_id, author_id, at, warning, text"
+    made = "SELECT id, user_id, row_number() OVER (ORDER BY id) AS number FROM players"
+    world.sql(
+        f"INSERT INTO notes ({names}) "  # noqa: S608 - ours
+        f"SELECT id, user_id, id, CAST($1 AS {{guid}}), number, true, 'x' FROM ({made}) AS made",
+        USER_IDS["Shop"],
+    )
+    world.sql("INSERT INTO tags (user_id, player_id, tag) SELECT user_id, id, 'common' FROM players")
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    ids = as_table({"id": each} for each in (player, numbered_id("player", 8)))
+    faults = {
+        statement.name: found
+        for statement, values in (
+            (notes.SQL.find, (player,)),
+            (notes.SQL.delete, (player,)),
+            (notes.SQL.newest, (NEVER, ZERO_GUID, 20)),
+            (notes.SQL.of_user, (NEVER, ZERO_GUID, 20, user)),
+            (notes.SQL.of_player, (NEVER, ZERO_GUID, 20, player)),
+            (notes.SQL.tags, (user, player)),
+            (notes.SQL.clear_tags, (user, player)),
+            (notes.SQL.tagged, ("common", ZERO_GUID, ZERO_GUID, 20)),
+            (notes.SQL.erase_notes, (ids,)),
+            (notes.SQL.erase_tags, (ids,)),
+            (notes.SQL.of_person, (user,)),
+            (notes.SQL.tags_of_person, (user,)),
         )
         if (found := find_growing(world, statement.render(engine, WORDS[engine]), values))
     }

@@ -44,6 +44,7 @@ from gamekeeper_client.link import Link
 from gamekeeper_client.logs import Logs
 from gamekeeper_client.mails import Mails
 from gamekeeper_client.moderation import Moderation
+from gamekeeper_client.notes import NoteOperations
 from gamekeeper_client.operation import Operation, add_methods, find_declarations, make_async, make_blocking
 from gamekeeper_client.players import Players
 from gamekeeper_client.roles import Roles
@@ -67,6 +68,7 @@ PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 class _Client(
     Players,
     ItemOperations,
+    NoteOperations,
     Spells,
     Variables,
     ServerVariables,

@@ -88,6 +88,8 @@ class Person(Struct):
     approvals: list[dict[str, Any]]
     bulk_jobs: list[dict[str, Any]]
     bulk_targets: list[dict[str, Any]]
+    notes: list[dict[str, Any]]
+    tags: list[dict[str, Any]]
     addresses: list[dict[str, Any]]
     log_addresses: list[dict[str, Any]]
     leftovers: list[dict[str, Any]]

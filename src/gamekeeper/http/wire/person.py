@@ -25,6 +25,8 @@ class Person(Struct):
     approvals: Rows = []
     bulk_jobs: Rows = []
     bulk_targets: Rows = []
+    notes: Rows = []
+    tags: Rows = []
     addresses: Rows = []
     log_addresses: Rows = []
     leftovers: Rows = []

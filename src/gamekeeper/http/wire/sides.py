@@ -217,6 +217,18 @@ class BulkJobSide(Struct):
     UndoOf: Guid | UnsetType = UNSET
 
 
+class NoteSide(Struct):
+    NoteId: Guid
+    PlayerId: Guid | None
+    Warning: bool
+    Text: str | UnsetType = UNSET
+
+
+class TagsSide(Struct):
+    PlayerId: Guid | None
+    Tags: list[str] | UnsetType = UNSET
+
+
 class CatalogueSide(Struct):
     """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
@@ -305,6 +317,9 @@ SIDES: Mapping[str, Sides] = {
     "user_resumed": Sides(SuspensionSide, SuspensionSide),
     "bulk_job_changed": Sides(BulkJobSide, BulkJobSide),
     "change_approved": Sides(ApprovalSide | None, ApprovalSide),
+    "note_added": Sides(NoteSide | None, NoteSide),
+    "note_deleted": Sides(NoteSide, NoteSide | None),
+    "tags_set": Sides(TagsSide, TagsSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "guild_saved": Sides(GuildSide | None, GuildSide),
     "guild_deleted": Sides(GuildSide, GuildSide | None),

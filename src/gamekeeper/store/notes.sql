@@ -1,0 +1,69 @@
+-- name: insert
+INSERT INTO notes (id, user_id, player_id, author_id, at, warning, text) VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: delete
+DELETE FROM notes WHERE id = $1;
+
+-- name: find
+SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
+       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
+       (SELECT p.name FROM players p WHERE p.id = n.player_id)
+FROM notes n WHERE n.id = $1;
+
+-- name: newest
+SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
+       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
+       (SELECT p.name FROM players p WHERE p.id = n.player_id)
+FROM (SELECT * FROM notes WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
+ORDER BY n.at DESC, n.id DESC;
+
+-- name: of_user
+SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
+       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
+       (SELECT p.name FROM players p WHERE p.id = n.player_id)
+FROM (SELECT * FROM notes WHERE user_id = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
+ORDER BY n.at DESC, n.id DESC;
+
+-- name: of_player
+SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
+       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
+       (SELECT p.name FROM players p WHERE p.id = n.player_id)
+FROM (SELECT * FROM notes WHERE player_id = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
+ORDER BY n.at DESC, n.id DESC;
+
+-- name: tags
+SELECT tag FROM tags WHERE user_id = $1 AND player_id = $2 ORDER BY tag;
+
+-- name: clear_tags
+DELETE FROM tags WHERE user_id = $1 AND player_id = $2;
+
+-- name: insert_tags
+INSERT INTO tags (user_id, player_id, tag)
+SELECT CAST($1 AS {guid}), CAST($2 AS {guid}), value->>'tag' FROM json_each($3);
+
+-- name: tagged
+SELECT t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.player_id,
+       (SELECT p.name FROM players p WHERE p.id = t.player_id)
+FROM (SELECT * FROM tags WHERE tag = $1 AND (user_id, player_id) > ($2, $3) ORDER BY user_id, player_id LIMIT $4) t
+ORDER BY t.user_id, t.player_id;
+
+-- Of players that came from another account: the notes and tags of an account go with it.
+-- name: erase_notes
+DELETE FROM notes WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- An array: PostgreSQL would join the ids by reading all notes.
+-- name: erase_notes (postgres)
+DELETE FROM notes WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
+
+-- name: erase_tags
+DELETE FROM tags WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: erase_tags (postgres)
+DELETE FROM tags WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
+
+-- name: of_person
+SELECT n.at, p.name, n.warning, n.text FROM notes n LEFT JOIN players p ON p.id = n.player_id
+WHERE n.user_id = $1 ORDER BY n.at, n.id;
+
+-- name: tags_of_person
+SELECT p.name, t.tag FROM tags t LEFT JOIN players p ON p.id = t.player_id WHERE t.user_id = $1 ORDER BY 1, 2;

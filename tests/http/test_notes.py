@@ -1,0 +1,131 @@
+"""Notes, warnings and tags of staff about accounts and players."""
+
+from typing import Any
+
+import pytest
+
+import people
+import staff
+from expectations import everything, refused
+from gamekeeper.game import notes
+from people import ANN, USER_IDS
+from world import Answer, World
+
+NOTES, TAGS = "/api/keeper/v1/notes", "/api/keeper/v1/tags"
+
+
+def add(world: World, text: str = "Polite.", **more: Any) -> Answer:
+    return world.post(NOTES, {"Text": text, "Player": "Ann", **more} if "User" not in more else {"Text": text, **more})
+
+
+def list_texts(world: World, query: str = "") -> list[str]:
+    return [each["Text"] for each in world.get(f"{NOTES}{query}").json["Notes"]]
+
+
+def test_note_about_a_player_is_listed_for_it_and_its_account(world: World) -> None:
+    made = add(world, "Asked twice.", Warning=True).json
+    assert (made["UserId"], made["PlayerId"], made["Author"], made["Warning"]) == (
+        USER_IDS["Ann"],
+        ANN.id,
+        "Root",
+        True,
+    )
+    add(world, "Pays late.", User="Ann")
+    add(world, "Elsewhere.", Player="Bob")
+    assert list_texts(world, "?player=Ann") == ["Asked twice."]
+    assert list_texts(world, "?user=Ann") == ["Pays late.", "Asked twice."]
+    assert list_texts(world) == ["Elsewhere.", "Pays late.", "Asked twice."]
+    found = world.get(f"{NOTES}?user=Ann").json["Notes"]
+    assert [(each["User"], each["Player"]) for each in found] == [("Ann", None), ("Ann", "Ann")]
+
+
+def test_notes_are_searched_by_text_and_paged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        add(world, f"Note {number}{' REFUND' if number % 2 else ''}")
+    assert list_texts(world, "?text=refund") == ["Note 5 REFUND", "Note 3 REFUND", "Note 1 REFUND"]
+    page = world.get(f"{NOTES}?limit=4").json
+    assert len(page["Notes"]) == 4
+    assert list_texts(world, f"?limit=4&before={page['Next']}") == ["Note 1 REFUND", "Note 0"]
+    monkeypatch.setattr(notes, "MOST_SEARCHED", 2)  # a search reads two notes, and says where it stopped
+    first = world.get(f"{NOTES}?text=note 0").json
+    assert (first["Notes"], first["Next"] is None) == ([], False)
+
+
+def test_note_is_deleted_and_both_are_in_the_audit_log_but_not_in_the_feed(world: World) -> None:
+    cursor = world.get("/api/link/v1/changes?after=now", by="Server").json["Next"]
+    note = add(world).json["Id"]
+    assert world.call("DELETE", f"{NOTES}/{note}").status == 200
+    refused(world.call("DELETE", f"{NOTES}/{note}"), 404, "no_such_note")
+    assert [each.kind for each in world.ledger()[-2:]] == ["note_added", "note_deleted"]
+    assert [each.user_id for each in world.ledger()[-2:]] == [USER_IDS["Ann"]] * 2
+    told = world.get(f"/api/link/v1/changes?own=true&after={cursor}", by="Server").json["Changes"]
+    assert told == []
+
+
+def test_dry_run_and_repetition_add_nothing_more(world: World) -> None:
+    before = everything(world)
+    assert world.post(f"{NOTES}?dryRun=true", {"Text": "x", "Player": "Ann"}).status == 200
+    assert everything(world) == before
+    key = {"Idempotency-Key": "once"}
+    first, again = (world.post(NOTES, {"Text": "x", "Player": "Ann"}, headers=key) for _ in range(2))
+    assert first.raw == again.raw
+    assert len(list_texts(world)) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"Text": "x"},
+        {"Text": "x", "Player": "Ann", "User": "Ann"},
+        {"Text": " ", "Player": "Ann"},
+        {"Text": "x" * 1001, "Player": "Ann"},
+        {"Text": "a\x00b", "Player": "Ann"},
+    ],
+)
+def test_unusable_note_is_malformed(world: World, body: dict[str, str]) -> None:
+    refused(world.post(NOTES, body), 400, "bad_field")
+
+
+def test_tags_are_short_words_that_find_players(world: World) -> None:
+    assert world.post(TAGS, {"Tags": ["Streamer", "  two   words "], "Player": "Ann"}).json == {
+        "Tags": ["streamer", "two words"]
+    }
+    world.post(TAGS, {"Tags": ["streamer"], "User": "Bob"})
+    found = world.get(f"{TAGS}/STREAMER").json["Tagged"]
+    assert [(each["User"], each["Player"]) for each in found] == [("Ann", "Ann"), ("Bob", None)]
+    assert world.get(f"{NOTES}?player=Ann").json["Tags"] == ["streamer", "two words"]
+    assert world.get(f"{NOTES}?user=Ann").json["Tags"] == []
+    before = world.ledger()
+    world.post(TAGS, {"Tags": ["two words", "streamer"], "Player": "Ann"})
+    assert world.ledger() == before
+    world.post(TAGS, {"Tags": [], "Player": "Ann"})
+    assert world.get(f"{NOTES}?player=Ann").json["Tags"] == []
+    for wrong in (["x" * 31], [""], ["a,b"], [f"t{number}" for number in range(21)]):
+        refused(world.post(TAGS, {"Tags": wrong, "Player": "Ann"}), 400, "bad_field")
+
+
+def test_notes_outlive_a_deleted_player_and_go_with_an_erased_account(world: World) -> None:
+    add(world, "secret words")
+    world.post(TAGS, {"Tags": ["secret tag"], "Player": "Ann"})
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    assert list_texts(world, "?user=Ann") == ["secret words"]
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    assert list_texts(world) == []
+    assert world.sql("SELECT count(*) FROM tags") == [(0,)]
+    told = world.get("/api/keeper/v1/changes?limit=50").raw
+    assert b"secret" not in told
+
+
+def test_notes_of_a_player_with_another_owner_are_erased_with_it(world: World) -> None:
+    add(world, "secret words", Player="Zoe")
+    world.sql("UPDATE players SET user_id = $1 WHERE id = $2 RETURNING id", USER_IDS["Bob"], people.ZOE.id)
+    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
+    assert list_texts(world) == []
+
+
+def test_erased_author_is_not_named(world: World) -> None:
+    token = staff.add_account(world, "Guard", "moderator")
+    assert world.post(NOTES, {"Text": "Rude.", "Player": "Ann"}, token=token).status == 200
+    assert world.get(NOTES).json["Notes"][0]["Author"] == "Guard"
+    assert world.call("DELETE", "/api/v1/users/Guard").status == 200
+    assert world.get(NOTES).json["Notes"][0]["Author"] is None
