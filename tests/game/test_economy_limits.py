@@ -1,25 +1,30 @@
 """Limits of the economy's work: what reads, trims, commands and sweeps may do, and which process chooses the lists."""
 
+import asyncio
 import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import people
 from economics import catch_up, give, load_players
 from findings import errors
 from gamekeeper.game import economy, retention
 from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.holdings import KEEP_MS
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.store import economy as economy_rows
 from gamekeeper.store import feed
 from gamekeeper.store import holdings as rows
+from gamekeeper.store.engine import Writing
 from listings import MakeWorld
-from people import COIN, KILLS, SWORD
+from people import ANN, COIN, KILLS, SWORD
 from tidying import trim_older
 from world import World
 
 ROOT = "/api/keeper/v1/economy"
+POTION = people.guid(0x7001)  # an item that no player has
 
 
 def read_state(world: World) -> tuple[int, str | None]:
@@ -156,3 +161,48 @@ def test_list_of_a_running_instance_is_noted_again(make_world: MakeWorld) -> Non
     catch_up(world)
     assert world.sql("SELECT wanted_at FROM ranked_lists")[0][0] > before
     assert read_lists(world) == [("item", COIN.id, True)]
+
+
+def test_recount_waits_for_a_count_that_is_under_way(world: World) -> None:
+    catch_up(world)
+
+    async def count(tx: Writing) -> None:
+        assert await economy_rows.lock_state(tx)
+        if world.keeper.store.engine == "sqlite":  # its writer has a thread of its own
+            time.sleep(0.3)  # noqa: ASYNC251 - runs in that thread, not in the event loop
+        else:
+            await asyncio.sleep(0.3)
+        await economy_rows.add_totals(tx, [(POTION, 5, 1)])
+
+    async def race() -> None:
+        counting = asyncio.create_task(world.keeper.store.write(count))
+        await asyncio.sleep(0.1)
+        await world.keeper.economy.recount()
+        await counting
+
+    world.run(race())
+    catch_up(world)
+    assert errors(world) == []
+
+
+def test_recount_that_is_started_over_gives_the_same_totals(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
+    world = make_world(ranked="item:Gold Coin")
+    load_players(world, 9)
+    catch_up(world)
+    world.sql("UPDATE item_totals SET quantity = quantity + 3, holders = holders + 1")
+    world.sql("UPDATE holdings SET quantity = quantity + 2 WHERE player_id = $1", ANN.id)
+    world.sql("UPDATE ranked_buckets SET entries = entries + 1")
+    world.run(world.keeper.economy.recount())
+    upto = world.run(world.keeper.feed.find_final())
+    for _ in range(2):
+        assert world.run(world.keeper.economy.step(upto))
+    give(world, "Ann", 4)
+    load_players(world, 9, 0x6000)
+    catch_up(world)
+    assert world.sql("SELECT recount FROM economy") in ([(False,)], [(0,)])
+    assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(1254 + 90, 19)]
+    assert read_lists(world) == [("item", COIN.id, True)]
+    assert errors(world) == []

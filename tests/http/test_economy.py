@@ -54,6 +54,15 @@ def test_range_of_days_is_limited(world: World) -> None:
     assert world.get(f"{ROOT}/items/{COIN.id}?from=2020-01-02&to=2020-01-01").json["Days"] == []
 
 
+def test_times_before_1970_are_refused(world: World) -> None:
+    for path in ("", "/staff", f"/items/{COIN.id}"):
+        for query in ("to=0001-01-05T00:00:00Z", "from=0001-01-05T00:00:00Z", "to=1969-12-31T23:59:59Z"):
+            refused(world.get(f"{ROOT}{path}?{query}"), 400, "bad_field")
+    days = world.get(f"{ROOT}/items/{COIN.id}?from=1970-01-01T00:00:00Z&to=1970-01-03").json["Days"]
+    assert [each["Day"] for each in days] == ["1970-01-01", "1970-01-02", "1970-01-03"]
+    refused(world.get(f"{ROOT}?from=1970-01-01T00:00:00Z"), 400, "bad_field")
+
+
 def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
     world = make_world(ranked="item:Gold Coin,variable:Kills")

@@ -68,7 +68,7 @@ def economy_(
 
     async def load(keeper: Keeper) -> Report:
         if recount:
-            await keeper.economy.forget()
+            await keeper.economy.recount()
         await keeper.economy.catch_up()
         if variable:
             return await _load_holders(keeper, VARIABLE, await _find_id(keeper, VARIABLE, variable), part)

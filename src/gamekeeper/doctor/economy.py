@@ -17,6 +17,7 @@ from gamekeeper.store.holdings import ITEM, Holding
 
 ECONOMY = "economy"
 LATEST = 2**62
+KEY_OR_STAFF = f"{flows.KEY} or {flows.STAFF}"
 ADVICE = "Count it again: gamekeeper economy --recount"
 
 
@@ -75,7 +76,10 @@ async def _check_holdings(tx: Reading, found: Findings, codec: Codec, later: Seq
 
 
 async def _check_flows(tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress) -> None:
-    """Count the flows again and compare them, unless the audit log was trimmed: then some changes are gone."""
+    """Count the flows again and compare them, unless the audit log was trimmed: then some changes are gone.
+
+    Flows of API keys and staff are compared together: an erased account's keys are gone, and count as staff then.
+    """
     if await ledger.read_trimmed_number(tx):
         return
     counted: Counter[tuple[str, int, str, str]] = Counter()
@@ -96,8 +100,9 @@ async def _check_flows(tx: Reading, found: Findings, codec: Codec, state: Econom
 
 
 def _add(sums: Counter[tuple[str, int, str, str]], flow: Flow) -> None:
-    sums[flow.item_id, flow.day, flow.source, "created"] += flow.created
-    sums[flow.item_id, flow.day, flow.source, "destroyed"] += flow.destroyed
+    source = KEY_OR_STAFF if flow.source in (flows.KEY, flows.STAFF) else flow.source
+    sums[flow.item_id, flow.day, source, "created"] += flow.created
+    sums[flow.item_id, flow.day, source, "destroyed"] += flow.destroyed
 
 
 async def _read_later(tx: Reading, state: EconomyState) -> list[CountedChange]:

@@ -42,7 +42,7 @@ READ_STEPS = 8  # batches of changes that a read counts before it answers, and a
 MOST_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
 LAST_GUID = holdings.HIGHEST[1]
-NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]")
+NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]", recount=False)
 NEGATIVE = "A player would have {} of item {} after change {}. All holdings are counted again."
 
 
@@ -90,9 +90,9 @@ class Economy:
         """Count some final changes, without a sweep and without lists."""
         await self._run(self._count, READ_STEPS, rest_factor)
 
-    async def forget(self) -> None:
-        """Forget holdings, totals and rankings, so that they are counted again. Flows and gifts stay."""
-        await self._store.write(_clear)
+    async def recount(self) -> None:
+        """Start to count holdings, totals and rankings again, with a sweep. Flows and gifts stay."""
+        await self._store.write(_start_recount)
 
     async def refresh(self) -> EconomyState:
         """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
@@ -172,14 +172,13 @@ class Economy:
         tally = flows.count(some, self._codec, _read_variables(state))
         await economy.add_flows(tx, tally.list_flows(), tally.list_gifts())
         crash.crash_at("rollup_flows")
-        swept = ZERO_GUID if tally.has_loads else state.swept
         # after a bulk load all players are swept again, and until then holdings stay as they are
-        if not tally.has_loads and not await self._hold(tx, tally, lists, state.swept, some[-1].seq):
-            swept = ZERO_GUID
+        if tally.has_loads or not await self._hold(tx, tally, lists, state.swept, some[-1].seq):
+            state = await _sweep_again(tx, state)
         crash.crash_at("rollup_holdings")
-        if swept is None:
+        if state.swept is None:
             await economy.save_days(tx, flows.find_day(some[0].at), sorted(tally.list_items()))
-        await economy.set_state(tx, state._replace(seq=some[-1].seq, at=some[-1].at, swept=swept))
+        await economy.set_state(tx, state._replace(seq=some[-1].seq, at=some[-1].at))
         crash.crash_at("rollup_state")
         return True
 
@@ -213,12 +212,12 @@ class Economy:
                 return locked is not None
             before = await rows.read_held_between(tx, state.swept, last)
             pairs = {key: (before.get(key), actual.get(key)) for key in before.keys() | actual.keys()}
-            await holdings.apply(tx, pairs, await rows.read_lists(tx))
+            await holdings.apply(tx, pairs, await rows.read_lists(tx), recount=state.recount)
             crash.crash_at("rollup_swept")
             swept = None if last == LAST_GUID else last
             if swept is None:  # from now on the totals are known at the end of each day
                 await economy.save_all_days(tx, flows.find_day(state.at or state.since))
-            await economy.set_state(tx, state._replace(swept=swept))
+            await economy.set_state(tx, state._replace(swept=swept, recount=state.recount and swept is not None))
             return True
 
         return await self._store.write(save)
@@ -256,8 +255,22 @@ class Economy:
                     found[key] = value
 
 
-async def _clear(tx: Writing) -> None:
-    await economy.clear(tx, ZERO_GUID)
+async def _start_recount(tx: Writing) -> None:
+    """Set all totals to zero: the sweep adds what each player has. Holdings stay, and the sweep corrects them.
+
+    The lock comes first, and waits: a count that is under way in another process must not add to totals afterwards.
+    """
+    state = await economy.wait_for_lock(tx)
+    if state is not None:
+        await rows.reset_lists(tx, *holdings.LOWEST)
+        await economy.set_state(tx, await _sweep_again(tx, state._replace(recount=True)))
+
+
+async def _sweep_again(tx: Writing, state: EconomyState) -> EconomyState:
+    """Return a state in which no player is swept. In a recount the totals have only swept players: none, then."""
+    if state.recount:
+        await economy.clear_totals(tx)
+    return state._replace(swept=ZERO_GUID)
 
 
 async def _begin(tx: Writing) -> None:
@@ -277,7 +290,7 @@ async def _choose_variables(tx: Writing, state: EconomyState, lists: Iterable[Ra
     chosen = sorted(each.thing_id for each in lists if each.kind == VARIABLE)
     if chosen != sorted(_read_variables(state)):
         variables = msgspec.json.encode(chosen).decode()
-        await economy.set_state(tx, state._replace(variables=variables, swept=ZERO_GUID))
+        await economy.set_state(tx, await _sweep_again(tx, state._replace(variables=variables)))
 
 
 async def _find_ranked(tx: Reading, names: Sequence[RankedName]) -> frozenset[tuple[str, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import flows, holdings
-from gamekeeper.game.economy import Economy
+from gamekeeper.game.economy import NOTHING_COUNTED, Economy
 from gamekeeper.game.holdings import HoldersPage
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
@@ -71,6 +71,9 @@ class GiftsReport(NamedTuple):
 
 async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, most: int) -> Days:
     """Return the UTC days of a range of times; without a start, the last seven."""
+    for field, given in (("from", first_ms), ("to", last_ms)):
+        if given is not None and given < 0:
+            raise BadField(field=field, problem="must not be before 1970")
     last = flows.find_day(await clock.now(tx) if last_ms is None else last_ms)
     first = last - USUAL_DAYS + 1 if first_ms is None else flows.find_day(first_ms)
     if last - first >= most:
@@ -141,7 +144,7 @@ def is_command_line(giver: Giver) -> bool:
 
 
 async def _read_state(tx: Reading) -> EconomyState:
-    return await economy.read_state(tx) or EconomyState(0, 0, 0, ZERO_GUID, "[]")
+    return await economy.read_state(tx) or NOTHING_COUNTED
 
 
 async def _require_item(tx: Reading, item_id: str) -> ItemTotal:

@@ -36,21 +36,28 @@ class HoldersPage(NamedTuple):
 
 
 async def apply(
-    tx: Writing, changes: Mapping[Holding, tuple[Quantity, Quantity]], lists: Iterable[RankedList]
-) -> set[str]:
-    """Store quantities (before, after) of holdings, and update totals and buckets. Return the items that changed."""
+    tx: Writing,
+    changes: Mapping[Holding, tuple[Quantity, Quantity]],
+    lists: Iterable[RankedList],
+    *,
+    recount: bool = False,
+) -> None:
+    """Store quantities (before, after) of holdings, and update totals and buckets.
+
+    In a recount the totals do not have the quantities before.
+    """
     changed = {key: pair for key, pair in changes.items() if pair[0] != pair[1]}
     held = {key: after for key, (_, after) in changed.items() if after is not None}
     await holdings.save(tx, held, [key for key in changed if key not in held])
     quantities: Counter[str] = Counter()
     holders: Counter[str] = Counter()
-    for key, (before, after) in changed.items():
+    for key, (held_before, after) in (changes if recount else changed).items():
+        before = None if recount else held_before
         if key.kind == ITEM:
             quantities[key.thing_id] += (after or 0) - (before or 0)
             holders[key.thing_id] += (after is not None) - (before is not None)
     await economy.add_totals(tx, [(item, quantities[item], holders[item]) for item in sorted(quantities)])
     await _count_in_buckets(tx, changed, {(each.kind, each.thing_id): each for each in lists})
-    return set(quantities)
 
 
 async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:

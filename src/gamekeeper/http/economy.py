@@ -1,12 +1,13 @@
 """The economy: items in circulation, where they come from, who holds the most, and who gave how much."""
 
+from msgspec import UnsetType
+
 from gamekeeper.game import economy_reports as reports
 from gamekeeper.game import refusals as no
 from gamekeeper.http import economy_codec as codec
 from gamekeeper.http import paging, samples, wire
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group, needs
 from gamekeeper.http.request import Request
-from gamekeeper.store.history import NEVER
 from gamekeeper.store.holdings import ITEM, VARIABLE
 
 GROUP = Group("Economy", "Items in circulation, where they come from, and who has the most.")
@@ -113,5 +114,5 @@ async def _list_holders(request: Request, query: wire.lists.PageQuery, kind: str
 async def _choose_days(
     request: Request, query: wire.economy.DaysQuery | wire.economy.EconomyQuery | wire.economy.GiftsQuery, most: int
 ) -> reports.Days:
-    to = None if query.to == NEVER else query.to
-    return await reports.choose_days(request.services.keeper.store, query.since or None, to, most)
+    since, to = (None if isinstance(each, UnsetType) else each for each in (query.since, query.to))
+    return await reports.choose_days(request.services.keeper.store, since, to, most)

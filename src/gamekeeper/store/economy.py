@@ -16,6 +16,7 @@ class EconomyState(NamedTuple):
     since: int  # all changes from this time on are counted
     swept: str | None  # holdings are counted for players up to this id; None: for all
     variables: str  # JSON list of the variables whose values are in holdings
+    recount: bool  # a recount is under way: totals have only the players up to `swept`
 
 
 class CountedChange(NamedTuple):
@@ -92,18 +93,21 @@ async def begin(tx: Writing, first: str) -> None:
 
 
 async def read_state(tx: Reading) -> EconomyState | None:
-    row = await tx.one(SQL.state)
-    return EconomyState(*row) if row else None
+    return _to_state(await tx.one(SQL.state))
 
 
 async def lock_state(tx: Reading) -> EconomyState | None:
     """Lock the economy until the transaction ends. None: another instance counts, or nothing was counted yet."""
-    row = await tx.one(SQL.lock)
-    return EconomyState(*row) if row else None
+    return _to_state(await tx.one(SQL.lock))
+
+
+async def wait_for_lock(tx: Reading) -> EconomyState | None:
+    """Lock the economy until the transaction ends, after other instances. None: nothing was counted yet."""
+    return _to_state(await tx.one(SQL.wait_for_lock))
 
 
 async def set_state(tx: Writing, state: EconomyState) -> None:
-    await tx.returning(SQL.set_state, state.seq, state.at, state.swept, state.variables)
+    await tx.returning(SQL.set_state, state.seq, state.at, state.swept, state.variables, state.recount)
 
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[CountedChange]:
@@ -191,11 +195,9 @@ async def read_all_flows(tx: Reading) -> list[Flow]:
     return [Flow(*row) for row in await tx.all(SQL.all_flows)]
 
 
-async def clear(tx: Writing, first: str) -> None:
-    """Forget holdings, totals and rankings, so that they are counted again. Flows and gifts stay."""
-    for statement in (SQL.clear_holdings, SQL.clear_totals, SQL.clear_buckets, SQL.clear_lists):
-        await tx.returning(statement)
-    await tx.returning(SQL.sweep_again, first)
+async def clear_totals(tx: Writing) -> None:
+    """Set the totals of all items to zero."""
+    await tx.returning(SQL.clear_totals)
 
 
 async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:
@@ -205,6 +207,10 @@ async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:
 
 async def find_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     return {row[0]: row[1] for row in await tx.all(SQL.item_names, _to_ids(ids))}
+
+
+def _to_state(row: Row | None) -> EconomyState | None:
+    return EconomyState(*row[:5], recount=bool(row[5])) if row else None
 
 
 def _to_ids(ids: Iterable[str]) -> str:

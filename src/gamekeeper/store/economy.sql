@@ -1,23 +1,29 @@
 -- A new economy starts after the trimmed part of the audit log, of which only the newest changes of each player are left.
 -- name: begin
-INSERT INTO economy (one, seq, at, since, swept, variables)
+INSERT INTO economy (one, seq, at, since, swept, variables, recount)
 SELECT 1, e.trimmed, 0,
-       COALESCE((SELECT l.at FROM ledger l WHERE l.seq > e.trimmed ORDER BY l.seq LIMIT 1), {now}), CAST($1 AS {guid}), '[]'
+       COALESCE((SELECT l.at FROM ledger l WHERE l.seq > e.trimmed ORDER BY l.seq LIMIT 1), {now}), CAST($1 AS {guid}), '[]', {false}
 FROM epoch e WHERE {true}
 ON CONFLICT (one) DO NOTHING;
 
 -- name: state
-SELECT seq, at, since, swept, variables FROM economy;
+SELECT seq, at, since, swept, variables, recount FROM economy;
 
 -- No row: another instance counts just now.
 -- name: lock (sqlite)
-SELECT seq, at, since, swept, variables FROM economy;
+SELECT seq, at, since, swept, variables, recount FROM economy;
 
 -- name: lock (postgres)
-SELECT seq, at, since, swept, variables FROM economy FOR UPDATE SKIP LOCKED;
+SELECT seq, at, since, swept, variables, recount FROM economy FOR UPDATE SKIP LOCKED;
+
+-- name: wait_for_lock (sqlite)
+SELECT seq, at, since, swept, variables, recount FROM economy;
+
+-- name: wait_for_lock (postgres)
+SELECT seq, at, since, swept, variables, recount FROM economy FOR UPDATE;
 
 -- name: set_state
-UPDATE economy SET seq = $1, at = $2, swept = $3, variables = $4;
+UPDATE economy SET seq = $1, at = $2, swept = $3, variables = $4, recount = $5;
 
 -- Changes that may move items or variables. What a game publishes may have fields like those of a slot, and a trim has the
 -- sums of changes that are counted already: so both come without their sides.
@@ -128,17 +134,5 @@ SELECT item_id, quantity, holders FROM item_totals;
 -- name: all_flows
 SELECT item_id, day, source, created, destroyed FROM item_flows;
 
--- name: clear_holdings
-DELETE FROM holdings;
-
 -- name: clear_totals
-DELETE FROM item_totals;
-
--- name: clear_buckets
-DELETE FROM ranked_buckets;
-
--- name: clear_lists
-DELETE FROM ranked_lists;
-
--- name: sweep_again
-UPDATE economy SET swept = CAST($1 AS {guid});
+UPDATE item_totals SET quantity = 0, holders = 0;

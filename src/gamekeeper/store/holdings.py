@@ -113,6 +113,12 @@ async def move_list(tx: Writing, counted: RankedList) -> None:
     await tx.returning(SQL.move_list, *counted[:5])
 
 
+async def reset_lists(tx: Writing, quantity: int, player_id: str) -> None:
+    """Start to count all lists again, from their lowest key on."""
+    await tx.returning(SQL.reset_lists, quantity, player_id)
+    await tx.returning(SQL.clear_buckets)
+
+
 async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
     await tx.returning(SQL.delete_list, kind, thing_id)
     await tx.returning(SQL.delete_buckets, kind, thing_id)

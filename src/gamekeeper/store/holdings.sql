@@ -58,6 +58,12 @@ ON CONFLICT (kind, thing_id) DO UPDATE SET wanted_at = excluded.wanted_at;
 -- name: move_list
 UPDATE ranked_lists SET quantity = $3, player_id = $4, built = $5 WHERE kind = $1 AND thing_id = $2;
 
+-- name: reset_lists
+UPDATE ranked_lists SET quantity = $1, player_id = $2, built = {false};
+
+-- name: clear_buckets
+DELETE FROM ranked_buckets;
+
 -- name: delete_list
 DELETE FROM ranked_lists WHERE kind = $1 AND thing_id = $2;
 

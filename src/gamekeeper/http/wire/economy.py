@@ -8,7 +8,6 @@ from gamekeeper.http.query_values import read_end, read_start
 from gamekeeper.http.wire.history import TIME
 from gamekeeper.http.wire.lists import PageQuery
 from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32, PlainInt64
-from gamekeeper.store.history import NEVER
 
 Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 FirstDay = Annotated[
@@ -29,19 +28,19 @@ GivenItem = Annotated[Id, Meta(description="Gifts of this item.")]
 
 
 class DaysQuery(Struct, frozen=True, rename={"since": "from"}):
-    since: FirstDay = 0
-    to: LastDay = NEVER
+    since: FirstDay | UnsetType = UNSET
+    to: LastDay | UnsetType = UNSET
 
 
 class EconomyQuery(PageQuery, frozen=True, rename={"since": "from"}):
-    since: FirstDay = 0
-    to: LastDay = NEVER
+    since: FirstDay | UnsetType = UNSET
+    to: LastDay | UnsetType = UNSET
 
 
 class GiftsQuery(PageQuery, frozen=True, rename={"since": "from"}):
     item: GivenItem | UnsetType = UNSET
-    since: FirstDay = 0
-    to: LastDay = NEVER
+    since: FirstDay | UnsetType = UNSET
+    to: LastDay | UnsetType = UNSET
 
 
 class UpTo(Struct):

@@ -5,7 +5,8 @@ CREATE TABLE economy (
     at         {long} NOT NULL,                -- time of the newest counted change; 0: none
     since      {long} NOT NULL,                -- all changes from this time on are counted
     swept      {guid},                         -- holdings are counted for players up to this id; null: for all
-    variables  TEXT NOT NULL                   -- JSON list of the variables whose values are in holdings
+    variables  TEXT NOT NULL,                  -- JSON list of the variables whose values are in holdings
+    recount    {boolean} NOT NULL              -- a recount is under way: totals have only the players up to `swept`
 ) {strict};
 
 -- Quantity of each item in all slots, and number of players who have it.
