@@ -128,7 +128,7 @@ def test_tables_are_described_where_they_can_be_asked_for() -> None:
     described = {
         each.about["operationId"] for each in OPERATIONS if "text/csv" in each.about["responses"]["200"]["content"]
     }
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert described == asked
 
 

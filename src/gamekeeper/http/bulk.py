@@ -210,7 +210,7 @@ async def cancel(request: Request, job_id: str) -> Response:
     example_answer=samples.BULK_UNDO,
 )
 async def undo(request: Request, job_id: str) -> Response:
-    """Create a job that undoes each change of another job. Nothing is changed before it is started."""
+    """Create a job that undoes each change of another job. It changes nothing before its start."""
     me = request.caller
     reason, creator = request.make_intent().reason, (me.account_id, me.name, me.token_id)
     return await request.change(partial(bulk_jobs.undo, job_id=job_id, reason=reason, creator=creator), encode_job)

@@ -25,7 +25,7 @@ GROUP = Group("Economy", "Items in circulation, where they come from, and who ha
     example_answer=samples.ECONOMY_PAGE,
 )
 async def list_economy(request: Request, query: wire.economy.EconomyQuery) -> bytes:
-    """List items by name with quantity, holders, and what was created and destroyed in a range of at most 92 days."""
+    """List items with quantity, holders, and what was created and destroyed in a range."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await _choose_days(request, query, reports.MOST_DAYS)
@@ -63,7 +63,7 @@ async def get_item_economy(request: Request, query: wire.economy.DaysQuery, item
     example_answer=samples.HOLDERS_PAGE,
 )
 async def list_item_holders(request: Request, query: wire.lists.PageQuery, item_id: str) -> bytes:
-    """List who has the most of an item. All holders if the setting `ranked` names it, else the first 100."""
+    """List who has the most of an item: all if the setting `ranked` names it, else 100."""
     return await _list_holders(request, query, ITEM, item_id)
 
 
@@ -95,7 +95,7 @@ async def list_variable_holders(request: Request, query: wire.lists.PageQuery, v
     example_answer=samples.GIFTS_PAGE,
 )
 async def list_gifts(request: Request, query: wire.economy.GiftsQuery) -> bytes:
-    """List how much accounts and API keys gave and took of each item, in a range of at most 92 days; most first."""
+    """List how much accounts and API keys gave and took of each item, most first."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await _choose_days(request, query, reports.MOST_DAYS)

@@ -18,7 +18,11 @@ from gamekeeper.http.tolerant_contract import TolerantContract
 from gamekeeper.settings import Settings
 
 JSON, CSV = "application/json", "text/csv"
-WITH_TABLES = (wire.history.HistoryQuery, wire.security.SecurityQuery)  # queries with `format=csv`
+WITH_TABLES = (
+    wire.history.HistoryQuery,
+    wire.security.SecurityQuery,
+    wire.bulk.TargetsQuery,
+)  # queries with `format=csv`
 OK, ACCEPTED, NOT_MODIFIED = "200", "202", "304"
 ABOUT = """\
 Read and change the players and accounts of an online game.
