@@ -32,8 +32,9 @@ from gamekeeper.game.effects import (
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import fold
 from gamekeeper.store import clock, indexes, players, presence, users
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.moderation import Penalty
+from gamekeeper.store.play_sessions import SessionOfPlayer
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
@@ -142,11 +143,17 @@ async def _create(keeper: Keeper, sent: str) -> None:
         now = await clock.now(tx)
         entries, trades = sample_logs.build_logs(now)
         logged = [await logs.add_activity(tx, entries), await logs.add_trades(tx, trades)]
-        played = load_sessions(sample_sessions.build_sessions(now), sample_sessions.find_start(now))
+        sessions[:] = sample_sessions.build_sessions(now)
+        played = load_sessions(sessions, sample_sessions.find_start(now))
         written = [each for decision in logged for each in decision.changes]
         return Decision([*changes, *_build_accounts(hashes), *written, played], None)
 
+    async def record(tx: Writing) -> None:
+        activity.record_newcomers(tx, sample_sessions.find_newcomers(sessions))
+
+    sessions = list[SessionOfPlayer]()
     await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
+    await keeper.store.write(record)
 
 
 async def _create_guilds(keeper: Keeper) -> None:

@@ -4,6 +4,7 @@ The new players of that time have left the game and are erased: only their sessi
 """
 
 import random
+from collections.abc import Iterable
 
 from gamekeeper.demo import world
 from gamekeeper.demo.names import stable_id
@@ -39,6 +40,16 @@ def build_sessions(now_ms: int) -> list[SessionOfPlayer]:
     ]
     newcomers = [session for number in range(NEW_PLAYERS) for session in _build_newcomer(number, start, end)]
     return sorted([*regulars, *newcomers], key=lambda each: (each.started_at, each.player_id))
+
+
+def find_newcomers(sessions: Iterable[SessionOfPlayer]) -> dict[str, int]:
+    """Return the first day of each new player."""
+    newcomers = {stable_id("former player", str(number)) for number in range(NEW_PLAYERS)}
+    days: dict[str, int] = {}
+    for each in sessions:
+        if each.player_id in newcomers:
+            days.setdefault(each.player_id, each.started_at // DAY_MS)
+    return days
 
 
 def _build_regular(player_id: str, number: int, start: int, end: int) -> list[SessionOfPlayer]:

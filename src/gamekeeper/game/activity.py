@@ -5,7 +5,7 @@ days minutes are added to hours, days, weeks and months, and deleted.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gamekeeper.game.calendar_steps import (
     DAY_MINUTES,
@@ -19,7 +19,7 @@ from gamekeeper.game.calendar_steps import (
 from gamekeeper.game.rollups import Rollup
 from gamekeeper.game.session_counts import NO_DAY, count_batch
 from gamekeeper.store import activity, clock, presence, rollups
-from gamekeeper.store.activity import Hour, Minute, Period, PlayerActivity
+from gamekeeper.store.activity import Cohort, Hour, Minute, Period, PlayerActivity
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.rollups import Checkpoint
@@ -133,6 +133,16 @@ async def backdate(tx: Writing, at: int) -> None:
     """Record sessions since an earlier time, in a database whose sessions are not counted yet."""
     for name, unit in ((SESSIONS, 1), (ONLINE, MINUTE_MS), (SIGN_INS, HOUR_MS)):
         rollups.move(tx, name, Checkpoint(at // unit, 0))
+
+
+def record_newcomers(tx: Writing, first_days: Mapping[str, int]) -> None:
+    """Count players as new on their first day, before their sessions are counted: for players who are not stored."""
+    players = [PlayerActivity(player_id, day, day, is_new=True, play_ms=0) for player_id, day in first_days.items()]
+    activity.save_players(tx, players)
+    activity.add_cohorts(tx, [Cohort(day, number) for day, number in Counter(first_days.values()).items()])
+    for step in PERIODS:
+        numbers = Counter(find_first_day(step, day) for day in first_days.values())
+        activity.add_periods(tx, step, [Period(day, number, number) for day, number in numbers.items()])
 
 
 ROLLUPS = (

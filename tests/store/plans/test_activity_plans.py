@@ -55,6 +55,7 @@ def test_sessions_are_found_without_scan(world: World) -> None:
         (activity.SQL.has_continuing, (NEVER,)),
         (activity.SQL.continuing, (NEVER, 50)),
         (activity.SQL.players, (ids,)),
+        (activity.SQL.last_counted, (PLAYER,)),
         (activity.SQL.count_sign_ins, (5, 50)),
     )
     texts = [(each.name, each.render(engine, WORDS[engine]), values) for each, values in statements]
