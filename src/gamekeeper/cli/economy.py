@@ -120,7 +120,8 @@ def _show(report: Report, *, as_json: bool) -> None:
         rows = [(str(each.Rank), each.Name or "-", each.PlayerId, str(each.Quantity)) for each in report.Values]
         terminal.print_table([("RANK", "PLAYER", "ID", "QUANTITY"), *rows])
         more = "" if report.Ranked else " The setting `ranked` does not name it, so at most 100 are shown."
-        click.echo(f"{terminal.format_count(report.Total, 'holder')} in all.{more}")
+        in_all = report.Total if report.Holders is None else report.Holders
+        click.echo(f"{terminal.format_count(in_all, 'holder')} in all.{more}")
     else:
         rows = [
             (

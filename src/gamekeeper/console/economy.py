@@ -11,7 +11,6 @@ from gamekeeper.game import economy_reports as reports
 from gamekeeper.game import lookup
 from gamekeeper.game.economy_reports import Days, GiftsReport, ItemReport, NamedGift, Sums
 from gamekeeper.game.flows import DAY_MS, GAME, IMPORT, KEY, STAFF, UNDO
-from gamekeeper.game.holdings import MOST_UNRANKED
 from gamekeeper.game.refusals import NoSuchItem
 from gamekeeper.http import paging, queries
 from gamekeeper.http.economy_codec import format_day
@@ -88,7 +87,6 @@ async def show_item(request: Request) -> Response:
     found = await reports.report_item(keeper.store, keeper.economy, item_id, days)
     holders = await reports.report_holders(keeper.store, keeper.economy, ITEM, item_id, page.limit, page.offset)
     gifts = await _load_gifts(request, item_id, days)
-    listed = holders.page.total if holders.page.is_ranked else min(holders.page.total, MOST_UNRANKED)
     known = await entries.find_by_ids(keeper.store, "items", [item_id])
     known = await entries.add_details(keeper.store, "items", list(known.values()))
     return pages.render(
@@ -99,7 +97,7 @@ async def show_item(request: Request) -> Response:
         details=catalogue.list_details(known[0].details) if known else [],
         holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
         ranked=holders.page.is_ranked,
-        part=lists.make_page(request, page, listed, len(holders.page.holders)),
+        part=lists.make_page(request, page, holders.page.total, len(holders.page.holders)),
         gifts=gifts and [_make_gift(each) for each in gifts.gifts],
         charts=[each for each in _make_charts(found, days) if not each.is_empty],
         height=chart.HEIGHT,

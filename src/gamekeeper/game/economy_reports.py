@@ -13,6 +13,8 @@ from gamekeeper.store.economy import DayFlow, EconomyState, GiftSum, Giver, Item
 from gamekeeper.store.engine import Reading, Store
 from gamekeeper.store.holdings import ITEM
 
+# a day's quantity is known if a stored total is at most so many days later; so a report reads a bounded number of days
+LOOK_AHEAD_DAYS = 400
 USUAL_DAYS = 7  # days of a report, the present one included
 MOST_DAYS = 92  # days of a report about many items or givers
 MOST_ITEM_DAYS = 400  # days of a report about one item
@@ -101,9 +103,10 @@ async def report_item(store: Store, counted: Economy, item_id: str, days: Days) 
     async def read(tx: Reading) -> ItemReport:
         total = await _require_item(tx, item_id)
         moved: dict[int, list[DayFlow]] = {}
-        for flow in await economy.read_flows(tx, item_id, *days):
+        known = {each.day: each for each in await economy.read_days(tx, item_id, *days, LOOK_AHEAD_DAYS)}
+        first, last = min((days.first, *known)), max((days.last, *known))
+        for flow in await economy.read_flows(tx, item_id, first, last):
             moved.setdefault(flow.day, []).append(flow)
-        known = {each.day: each for each in await economy.read_days(tx, item_id, *days)}
         return ItemReport(await _read_state(tx), total, list(_list_days(days, moved, known)))
 
     return await store.read(read)
@@ -118,7 +121,7 @@ async def report_holders(
     async def read(tx: Reading) -> HoldersReport:
         name = (await _require_item(tx, thing_id)).name if kind == ITEM else await _require_variable(tx, thing_id)
         page = await holdings.load_page(tx, kind, thing_id, offset, limit)
-        return HoldersReport(await _read_state(tx), name, page or HoldersPage(0, False, ()))
+        return HoldersReport(await _read_state(tx), name, page or HoldersPage(0, False, None, ()))
 
     return await store.read(read)
 
@@ -168,17 +171,21 @@ def _to_sums(rows: Iterable[DayFlow]) -> Sums:
 def _list_days(
     days: Days, moved: Mapping[int, Sequence[DayFlow]], known: Mapping[int, economy.ItemDay]
 ) -> Iterable[DayReport]:
-    """List all days of a range. Where no total is stored, the flows lead to it from the nearest one."""
-    before = min(known, default=None)
+    """List all days of a range. Where no total is stored, the flows lead to its quantity from the nearest one.
+
+    `known` and `moved` may have days before and after the range. Flows do not tell how many players have an item, so
+    after one the number of holders is not known until the next stored day.
+    """
+    gains = {day: sum(each.created - each.destroyed for each in own) for day, own in moved.items()}
     quantity = holders = None
-    if before is not None:
-        quantity, holders = known[before].quantity, known[before].holders if before < days.first else None
-        for day in range(days.first, before + 1):
-            quantity -= sum(each.created - each.destroyed for each in moved.get(day, ()))
-    for day in range(days.first, days.last + 1):
-        own = moved.get(day, ())
+    first = min(known, default=None)
+    if first is not None and first >= days.first:  # no total before the range: go back from the first one
+        quantity = known[first].quantity - sum(gain for day, gain in gains.items() if days.first <= day <= first)
+    for day in range(days.first if first is None else min(first, days.first), days.last + 1):
         if day in known:
             quantity, holders = known[day].quantity, known[day].holders
-        elif quantity is not None:
-            quantity += sum(each.created - each.destroyed for each in own)
-        yield DayReport(day, quantity, holders, _to_sums(own))
+        elif quantity is not None and day in gains:
+            quantity, holders = quantity + gains[day], None
+        if day >= days.first:
+            is_near = first is not None and first - day <= LOOK_AHEAD_DAYS
+            yield DayReport(day, quantity if is_near else None, holders, _to_sums(moved.get(day, ())))

@@ -30,8 +30,9 @@ Quantity = int | None  # None: the player does not have it
 
 
 class HoldersPage(NamedTuple):
-    total: int
+    total: int  # holders that can be listed
     is_ranked: bool  # False: only the first 100 are found
+    in_all: int | None  # all players who have it; None: not known
     holders: Sequence[Holder]
 
 
@@ -105,11 +106,11 @@ async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: i
     ends = list(accumulate(await holdings.read_entries(tx, kind, thing_id)))
     total, place = ends[-1] if ends else 0, bisect_right(ends, offset)
     if place == len(ends):
-        return HoldersPage(total, True, ())
+        return HoldersPage(total, True, total, ())
     # a bucket ends where the one above it starts
     below = (await holdings.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
     above = ends[place - 1] if place else 0
-    return HoldersPage(total, True, await holdings.read_page(tx, kind, thing_id, below, limit, offset - above))
+    return HoldersPage(total, True, total, await holdings.read_page(tx, kind, thing_id, below, limit, offset - above))
 
 
 def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> list[RankedList]:
@@ -121,7 +122,8 @@ async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit:
     most = max(min(limit, MOST_UNRANKED - offset), 0)
     rows = await holdings.read_page(tx, kind, thing_id, HIGHEST, most, offset) if most else []
     item = await economy.find_item(tx, thing_id) if kind == ITEM else None
-    return HoldersPage(item.holders if item else 0, False, rows)
+    total = await holdings.count_from(tx, Bucket(kind, thing_id, *LOWEST, 0), MOST_UNRANKED)
+    return HoldersPage(total, False, item.holders if item else None, rows)
 
 
 async def _count_in_buckets(

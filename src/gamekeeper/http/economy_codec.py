@@ -37,7 +37,14 @@ def make_holders_page(report: HoldersReport, page: PageRange) -> wire.economy.Ho
         for place, each in enumerate(found.holders, start=1)
     ]
     return wire.economy.HoldersPage(
-        found.total, page.number, page.size, len(holders), found.is_ranked, make_up_to(report.state), holders
+        found.total,
+        page.number,
+        page.size,
+        len(holders),
+        found.is_ranked,
+        found.in_all,
+        make_up_to(report.state),
+        holders,
     )
 
 

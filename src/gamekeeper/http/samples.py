@@ -307,7 +307,7 @@ ITEM_ECONOMY = wire.economy.ItemEconomy(
     COIN, "Silver Mark", 93120, 61, UP_TO, [wire.economy.ItemDay("2026-01-31", 93120, 61, *_COIN_FLOWS)]
 )
 HOLDERS_PAGE = wire.economy.HoldersPage(
-    61, 0, 5, 1, Ranked=True, UpTo=UP_TO, Values=[wire.economy.Holder(1, PLAYER_ID, PLAYER, 4200)]
+    61, 0, 5, 1, Ranked=True, Holders=61, UpTo=UP_TO, Values=[wire.economy.Holder(1, PLAYER_ID, PLAYER, 4200)]
 )
 GIFTS_PAGE = wire.economy.GiftsPage(
     1,

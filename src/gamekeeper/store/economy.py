@@ -167,9 +167,12 @@ async def read_flows(tx: Reading, item_id: str, first: int, last: int) -> list[D
     return [DayFlow(*row) for row in await tx.all(SQL.flows_of_item, item_id, first, last)]
 
 
-async def read_days(tx: Reading, item_id: str, first: int, last: int) -> list[ItemDay]:
-    """Read the totals of an item at the end of the days on which it changed, with the last day before the range."""
-    return [ItemDay(*row) for row in await tx.all(SQL.days_of_item, item_id, first, last)]
+async def read_days(tx: Reading, item_id: str, first: int, last: int, ahead: int) -> list[ItemDay]:
+    """Read the totals of an item at the end of the days on which it changed.
+
+    The last day before the range is among them, and the next one after it if that is at most `ahead` days later.
+    """
+    return [ItemDay(*row) for row in await tx.all(SQL.days_of_item, item_id, first, last, last + ahead)]
 
 
 async def read_gifts(

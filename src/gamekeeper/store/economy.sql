@@ -91,11 +91,12 @@ WHERE f.day >= $2 AND f.day <= $3 GROUP BY f.item_id, f.source;
 SELECT day, source, created, destroyed FROM item_flows
 WHERE item_id = $1 AND day >= $2 AND day <= $3 ORDER BY day, source;
 
--- The days of a range, and the last day before it.
+-- The days of a range, the last day before it, and the next day after it.
 -- name: days_of_item
 SELECT day, quantity, holders FROM item_days
 WHERE item_id = $1
-  AND day >= COALESCE((SELECT MAX(e.day) FROM item_days e WHERE e.item_id = $1 AND e.day <= $2), $2) AND day <= $3
+  AND day >= COALESCE((SELECT MAX(e.day) FROM item_days e WHERE e.item_id = $1 AND e.day <= $2), $2)
+  AND day <= COALESCE((SELECT MIN(e.day) FROM item_days e WHERE e.item_id = $1 AND e.day > $3 AND e.day <= $4), $3)
 ORDER BY day;
 
 -- name: gifts

@@ -130,7 +130,7 @@ async def find_key(tx: Reading, start: Bucket | RankedList, offset: int) -> tupl
     return (row[0], row[1]) if row else None
 
 
-async def count_from(tx: Reading, start: RankedList, most: int) -> int:
+async def count_from(tx: Reading, start: Bucket | RankedList, most: int) -> int:
     row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
     return row[0] if row else 0
 

@@ -37,7 +37,7 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (economy.SQL.changes, (NEVER - 1, NEVER, 500)),
         (economy.SQL.flows_of_item, (item, 8, 14)),
         (economy.SQL.flows_of_items, (ids, 8, 14)),
-        (economy.SQL.days_of_item, (item, 8, 14)),
+        (economy.SQL.days_of_item, (item, 8, 14, 414)),
         (economy.SQL.gifts, (8, 9, 5, 0)),
         (economy.SQL.gifts_of_item, (item, 8, 9, 5, 0)),
         (economy.SQL.giver_names, (ids,)),

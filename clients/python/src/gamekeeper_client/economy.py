@@ -95,6 +95,7 @@ class HoldersPage(Struct, rename="pascal"):
     page_size: int
     count: int
     ranked: bool
+    holders: int | None
     up_to: UpTo
     values: list[Holder]
 

@@ -107,7 +107,7 @@ class Holder(Struct):
 
 
 class HoldersPage(Struct):
-    Total: PlainInt32
+    Total: Annotated[PlainInt32, Meta(description="Holders that can be listed.")]
     Page: PlainInt32
     PageSize: PlainInt32
     Count: PlainInt32
@@ -115,6 +115,7 @@ class HoldersPage(Struct):
         bool,
         Meta(description="False: the setting `ranked` does not name it; an item then has its first 100."),
     ]
+    Holders: Annotated[PlainInt64 | None, Meta(description="All players who have it; null: not known.")]
     UpTo: UpTo
     Values: list[Holder]
 
