@@ -10,7 +10,7 @@ import pytest
 import people
 from economics import catch_up, give, load_players
 from findings import errors
-from gamekeeper.game import economy, retention
+from gamekeeper.game import economy, holdings, retention
 from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.holdings import KEEP_MS
 from gamekeeper.game.lookup import ZERO_GUID
@@ -205,4 +205,24 @@ def test_recount_that_is_started_over_gives_the_same_totals(
     assert world.sql("SELECT recount FROM economy") in ([(False,)], [(0,)])
     assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(1254 + 90, 19)]
     assert read_lists(world) == [("item", COIN.id, True)]
+    assert errors(world) == []
+
+
+def test_drained_buckets_are_merged(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 8)
+    world = make_world(ranked="item:Gold Coin")
+    load_players(world, 64)
+    catch_up(world)
+    full = world.sql("SELECT COUNT(*) FROM ranked_buckets")[0][0]
+    assert full >= 8
+    for number in range(64):
+        if number % 8:
+            give(world, f"Loaded{0x5000 + number}", number + 1, what="take")
+            if number % 3 == 0:
+                catch_up(world)
+    catch_up(world)
+    assert world.sql("SELECT COUNT(*) FROM ranked_buckets")[0][0] <= 3
+    found = world.get(f"{ROOT}/items/{COIN.id}/holders?pageSize=100").json
+    assert [each["Quantity"] for each in found["Values"]] == [1250, *range(57, 0, -8)]
+    assert found["Total"] == 9
     assert errors(world) == []

@@ -148,6 +148,28 @@ async def _count_in_buckets(
         await holdings.save_buckets(tx, [each for each in kept if each.entries < 2 * BUCKET_ROWS])
     for bucket in set(buckets) - set(kept):
         await holdings.delete_bucket(tx, bucket)
+    await _merge_small(tx, kept)
+
+
+async def _merge_small(tx: Writing, buckets: Iterable[Bucket]) -> None:
+    """Merge buckets that have few rows left into those before them, so that old lists keep few buckets."""
+    # from the highest key down, so that a bucket that took in the one above it has its new number
+    for bucket in sorted(buckets, reverse=True):
+        if 4 * bucket.entries < BUCKET_ROWS and (bucket.quantity, bucket.player_id) != LOWEST:
+            await _merge(tx, bucket)
+
+
+async def _merge(tx: Writing, bucket: Bucket) -> None:
+    """Merge a bucket into the one before it, unless it has enough rows by now."""
+    key = BucketStep(*bucket[:4], 0)
+    present = (await holdings.find_buckets(tx, [key]))[0]
+    before = await holdings.find_bucket_before(tx, present)
+    if before is None or 4 * present.entries >= BUCKET_ROWS:
+        return
+    await holdings.delete_bucket(tx, present)
+    merged = before._replace(entries=before.entries + present.entries)
+    await holdings.save_buckets(tx, [merged])
+    await _split(tx, merged)
 
 
 async def _split(tx: Writing, bucket: Bucket) -> None:

@@ -147,8 +147,13 @@ async def save_buckets(tx: Writing, buckets: Iterable[Bucket]) -> None:
 
 
 async def delete_bucket(tx: Writing, bucket: Bucket) -> None:
-    """Delete an empty bucket: its keys then belong to the one before."""
+    """Delete a bucket: its keys then belong to the one before."""
     await tx.returning(SQL.delete_bucket, *bucket[:-1])
+
+
+async def find_bucket_before(tx: Reading, bucket: Bucket) -> Bucket | None:
+    row = await tx.one(SQL.bucket_before, *bucket[:-1])
+    return Bucket(bucket.kind, bucket.thing_id, *row) if row else None
 
 
 async def read_entries(tx: Reading, kind: str, thing_id: str) -> list[int]:

@@ -95,6 +95,11 @@ FROM (SELECT value->>'place' AS place, value->>'kind' AS kind, CAST(value->>'thi
              CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
       FROM json_each($1)) AS g;
 
+-- name: bucket_before
+SELECT quantity, player_id, entries FROM ranked_buckets
+WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)
+ORDER BY quantity DESC, player_id DESC LIMIT 1;
+
 -- name: save_buckets
 INSERT INTO ranked_buckets (kind, thing_id, quantity, player_id, entries)
 SELECT value->>'kind', CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}),
