@@ -59,16 +59,21 @@ def insert(world: World) -> None:
     """Insert a paused job of Root's with a known id: one change was made (Zoe was created), and Bob waits."""
     world.sql("DELETE FROM bulk_targets")
     world.sql("DELETE FROM bulk_jobs")
+    insert_job(world, people.USER_IDS["Root"], COIN.id, (people.ZOE.id, 16), people.BOB.id)
+
+
+def insert_job(world: World, creator: str, item: str, done: tuple[str, int], waiting: str, job: str = JOB_ID) -> None:
+    """Insert a paused job with a known id. `done`: the player whom it has changed, and the number of that change."""
     names = "id, state, act, details, creator_id, approved, players, done, refused, held, not_found, repeated"
-    details = f'{{"item_id": "{COIN.id}", "quantity": 2}}'
+    details = f'{{"item_id": "{item}", "quantity": 2}}'
     world.sql(
         f"INSERT INTO bulk_jobs ({names}, created_at, started_at) "  # noqa: S608 - ours
         "VALUES ($1, 'paused', 'give_item', $2, $3, $4, 2, 1, 0, 0, 0, 0, 1000, 2000)",
-        *(JOB_ID, details, people.USER_IDS["Root"], False),
+        *(job, details, creator, False),
     )
     add = "INSERT INTO bulk_targets (job_id, number, state, player_id, seq) VALUES ($1, $2, $3, $4, $5)"
-    world.sql(add, JOB_ID, 1, "done", people.ZOE.id, 16)
-    world.sql(add, JOB_ID, 2, "waiting", people.BOB.id, None)
+    world.sql(add, job, 1, "done", *done)
+    world.sql(add, job, 2, "waiting", waiting, None)
 
 
 def add_players(world: World, count: int) -> list[str]:
