@@ -84,7 +84,7 @@ async def read_page(tx: Reading, before: tuple[int, str], limit: int, subject: S
 
 
 def _read(row: Row) -> Note:
-    return Note(*row[:5], bool(row[5]), *row[6:])
+    return Note(*row)._replace(warning=bool(row[5]))
 
 
 async def read_tags(tx: Reading, user_id: str, player_id: str) -> list[str]:

@@ -10,6 +10,7 @@ from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
 from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, Text
 
+NameOrId = Text  # the field `Text` of a note hides this type within its class
 NoteText = Annotated[str, Meta(max_length=1000, extra_json_schema=PRINTABLE)]
 NotesBefore = Annotated[
     mail_cursor.MailCursor,
@@ -35,8 +36,8 @@ class TaggedQuery(Struct, frozen=True):
 
 class AddNote(Struct):
     Text: NoteText
-    Player: Text | UnsetType = UNSET
-    User: Text | UnsetType = UNSET
+    Player: NameOrId | UnsetType = UNSET
+    User: NameOrId | UnsetType = UNSET
     Warning: bool = False
 
 
