@@ -169,7 +169,7 @@ def test_search_works_by_keyboard(visit: Visit, sqlite_demo: DemoServer, path: s
     me.go(path)
     me.page.locator(".operation").first.wait_for()
     me.page.keyboard.press("/")
-    me.page.keyboard.type("items GIVE")
+    me.page.keyboard.type("items/GIVE")
     expect(me.page.locator(".operation:visible")).to_have_count(1)
     expect(me.page.locator(".search [role=status]")).to_have_text("1 operation")
     expect(me.page.get_by_role("navigation", name="Groups of operations").get_by_role("link")).to_have_count(1)

@@ -14,8 +14,18 @@ SCHEMAS = DOCUMENT["components"]["schemas"]
 UNIONS = {"anyOf", "oneOf", "allOf"}
 # JSON fields whose values a game sets and that can be beyond 2^53, where JavaScript loses digits
 BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "TimeCreated", "Value", "value"}
-NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # 64-bit fields that hold a change's number
-BELOW = NUMBERS | {"Quantity", "total", "bank", "inventory", "uptime", "Min", "Max", "Sum"}
+NUMBERS = {
+    "Seq",
+    "Next",
+    "Undoes",
+    "UndoneBy",
+    "UndoneSeq",
+    "AppliedSeq",
+    "Upto",
+}  # 64-bit fields that hold a change's number
+ITEMS = {"Quantity", "total", "bank", "inventory", "Game", "Key", "Staff", "Undo", "Import", "Given", "Taken"}
+ACTIVITY = {"Holders", "Requests", "Errors", "Seconds", "PlaySeconds"}
+BELOW = NUMBERS | ITEMS | ACTIVITY | {"uptime", "Min", "Max", "Sum"}
 
 
 class FoundSchema(NamedTuple):
