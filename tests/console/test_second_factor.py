@@ -147,7 +147,7 @@ def test_role_that_requires_a_factor_leads_to_the_set_up(make_world: Callable[..
     assert visitor.sign_in("Shop").status == 303
     for path in ("/console", "/console/characters", f"/console/accounts/{SHOP}", "/console/explorer"):
         assert visitor.get(path).headers.get("location") == HOME, path
-    assert visitor.post("/console/suggest", {"q": "ann"}, headers={"accept": "application/json"}).status == 403
+    assert visitor.post("/console/suggest", {"q": "ann"}, {"accept": "application/json"}, csrf="").status == 403
     assert world.get("/api/v1/players", token=visitor.cookie).status == 400  # nor does its token work at the API
     page = visitor.page(TOTP)
     assert "Your role api requires a second factor" in visitor.page(HOME).text
