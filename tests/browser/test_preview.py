@@ -33,7 +33,8 @@ BROKEN = """() => [...document.querySelectorAll('.difference :is(th, td)')].flat
 def test_long_preview_opens_at_its_top(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)
     me.go(player_page("Pascoe"))
-    me.page.get_by_role("button", name="Delete").click()
+    me.page.locator("summary", has_text="More").click()
+    me.page.get_by_role("button", name="Delete the player").click()
     heading, button = me.dialog.locator("h1"), me.confirm_button
     expect(me.dialog.get_by_label("Reason")).to_be_focused()
     assert me.dialog.evaluate("each => [each.scrollTop, each.scrollHeight > 2 * each.clientHeight]") == [0, True]
