@@ -132,6 +132,7 @@ def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper
         "body.users.query",
         "body.users.manage",
         "body.mute",
+        "body.flag.Warning",  # of the form for notes
     }
     assert "checked" in boxes["body.editor"]
     assert "; you cannot grant it" in page.text
