@@ -305,8 +305,8 @@ def test_move_into_used_database_is_refused(world: World, databases: Any) -> Non
 
 def test_move_refuses_unknown_table(world: World, target: str) -> None:
     """A move is refused if our schema has a table of the user, which would be lost."""
-    world.sql("CREATE TABLE notes (text TEXT)")
-    with pytest.raises(BadCopy, match="that Gamekeeper did not make: notes"):
+    world.sql("CREATE TABLE my_notes (text TEXT)")
+    with pytest.raises(BadCopy, match="that Gamekeeper did not make: my_notes"):
         move(world.url, target)
     assert is_untouched(target)
     give(world)
