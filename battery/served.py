@@ -25,6 +25,7 @@ from typing import Any, cast
 from gamekeeper import app, crash, log, settings
 from gamekeeper.cli import serve
 from gamekeeper.game import history, lists, presence, retention
+from gamekeeper.game.proven_clock import ProvenClock
 from gamekeeper.http.asgi import Asgi, Scope, Send
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.request import Receive
@@ -214,11 +215,10 @@ def _delete_at_once() -> None:
     """Seeded fault: the retention job trusts the database's clock at once."""
     _tidy_often()
 
-    async def find_time(self: retention.Retention) -> int:
-        keeper: Any = vars(self)["_keeper"]
-        return await clock.now(keeper.store)
+    async def find_time(self: ProvenClock) -> int:
+        return await clock.now(vars(self)["_store"])
 
-    setattr(retention.Retention, "_find_proven_time", find_time)  # noqa: B010 - a constant to everybody else
+    setattr(ProvenClock, "find_time", find_time)  # noqa: B010 - a constant to everybody else
 
 
 def _write_log_on_loop() -> None:
