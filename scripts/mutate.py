@@ -48,6 +48,8 @@ TESTS = {
         "tests/http/test_gifts.py",
         "tests/http/test_commands.py",
         "tests/http/test_server_variables.py",
+        "tests/http/test_bulk.py",
+        "tests/http/test_bulk_runner.py",
     ),
     "tokens": (
         "tests/game/test_tokens.py",
