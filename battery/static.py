@@ -170,6 +170,8 @@ def measure_coverage(run: Run) -> list[Figure]:
         halves = [half for half in (tests[::2], tests[1::2]) if half]
         said = "".join(both.map(partial(_covering, data), halves))
     failed = len(re.findall(r"^(?:FAILED|ERROR) ", said, re.MULTILINE))
+    if failed:
+        print(said[-3000:])  # which tests, and why
     subprocess.run([PROGRAMS / "coverage", "combine", "-q", data], cwd=ROOT, check=True)
     report: dict[str, Any] = json.loads(_run_tool(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
     shares = {Path(name).stem: each["summary"]["percent_branches_covered"] for name, each in report["files"].items()}
