@@ -11,7 +11,7 @@ import signal
 
 VARIABLE = "GAMEKEEPER_BATTERY_CRASH"
 POINTS = ("before_begin", "after_key", "after_effect", "before_commit", "after_commit")
-# the same in the transactions of rollups
+# crash points in the transactions that count the economy
 ROLLUP_POINTS = ("rollup_flows", "rollup_holdings", "rollup_state", "rollup_swept")
 
 _armed, _, _times = os.environ.get(VARIABLE, "").partition(":")

@@ -193,7 +193,7 @@ def test_refusal_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> No
     [
         *((name, path, WIDE[0], dark) for name, path in (
             ("home", "/console?range=30d"),
-            ("player", f"{player_page('Aldwyn')}#belongings"),
+            ("player", player_page("Aldwyn")),
             ("changes", "/console/changes"),
             ("account", account_page("Grizelda")),
         ) for dark in (False, True)),

@@ -68,7 +68,7 @@ class Plan(NamedTuple):
     act: str
     details: JobDetails
     players: Sequence[str]  # names and ids, as given
-    online: bool  # all players that are online too
+    online: bool  # add all players who are online when the job is created
     reason: str | None
     creator_id: str
     creator: str

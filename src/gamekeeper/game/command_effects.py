@@ -13,7 +13,7 @@ class GameCommanded:
     player_id: str | None  # None: a chat message to more than one player
     details: Mapping[str, object]  # field of the API → value
     servers: Sequence[str]  # the game servers that must carry it out
-    life_ms: int | None  # it expires after this time
+    life_ms: int | None  # time until the command expires, in ms; None: never
 
     def whose(self) -> SubjectIds:
         return self.player_id, None

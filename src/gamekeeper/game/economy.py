@@ -105,7 +105,7 @@ class Economy:
         return await self._count(upto) or await self._sweep() or await self._build()
 
     async def _run(self, step: Callable[[int], Awaitable[bool]], most: int | None, rest_factor: float) -> None:
-        """Take steps until nothing is left to count, or at most so many of them."""
+        """Repeat a step until it counts nothing, or `most` times; `rest_factor` is the pause per time of a step."""
         upto, taken = await self._feed.find_final(), 0
         while most is None or taken < most:
             started = time.monotonic()

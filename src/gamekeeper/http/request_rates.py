@@ -68,7 +68,7 @@ class RequestRates:
         return taken
 
     def put_back(self, counts: RequestCounts) -> None:
-        """Count requests again for the next `take_unsaved`: they could not be written."""
+        """Add counts that could not be stored to those that the next `take_unsaved` returns."""
         self._unsaved = _add_up([self._unsaved, counts])
 
     def _advance(self) -> None:

@@ -204,7 +204,7 @@ async def delete_of_user(tx: Writing, user_id: str, limit: int) -> int:
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
-    """Delete a batch of old entries and addresses; return the number of rows of the table with most of them."""
+    """Delete up to `limit` old rows of each log and of addresses. Return the largest of the three numbers."""
     activity = await tx.returning(SQL.delete_old_activity, before_ms, limit)
     trades = await tx.returning(SQL.delete_old_trades, before_ms, limit)
     await _add_counts(tx, _count_activity(activity) + _count_trades(trades), sign=-1)
