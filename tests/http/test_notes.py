@@ -129,3 +129,17 @@ def test_erased_author_is_not_named(world: World) -> None:
     assert world.get(NOTES).json["Notes"][0]["Author"] == "Guard"
     assert world.call("DELETE", "/api/v1/users/Guard").status == 200
     assert world.get(NOTES).json["Notes"][0]["Author"] is None
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_audit_log_has_contents_of_notes_only_with_their_permission(world: World, form: str) -> None:
+    note = add(world, "Sells accounts.").json["Id"]
+    world.post("/api/keeper/v1/tags", {"Player": "Ann", "Tags": ["streamer"]})
+    world.call("DELETE", f"/api/keeper/v1/notes/{note}")
+    path = f"/api/keeper/v1/changes?format={form}"
+    for name, permissions in (("Reader", ["notes.write"]), ("Auditor", [])):
+        role = staff.save_role(world, name.lower(), ["audit.read", "users.query", *permissions])
+        answer = world.get(path, token=staff.add_account(world, name, role)).raw
+        assert (b"Sells accounts." in answer) == (b"streamer" in answer) == bool(permissions), name
+        for kind in (b"note_added", b"note_deleted", b"tags_set"):
+            assert kind in answer, kind

@@ -1,18 +1,19 @@
 """The page of one account: its data, players, permissions, ban and mute, tokens and history."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console import api_calls, changes, logs, notes, pages, tokens
+from gamekeeper.console import api_calls, changes, logs, notes, pages, timeline, tokens
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.notes import ShownNotes
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
-from gamekeeper.game.history import HistoryPage
 from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.permissions import find_powers
 from gamekeeper.game.players import Player
 from gamekeeper.game.roles import list_permissions
+from gamekeeper.game.timeline import Subjects, TimelinePage
 from gamekeeper.http import errors, mail_cursor
 from gamekeeper.http.operation import STAFF
 from gamekeeper.http.request import Request
@@ -20,7 +21,6 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, roles, second_factors, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import OF_USER, HistoryFilter
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.roles import Role
@@ -28,7 +28,6 @@ from gamekeeper.store.second_factors import SecondFactor
 from gamekeeper.store.security import SignIn
 from gamekeeper.store.users import Powers, User
 
-CHANGES_PER_PAGE = 20  # audit log changes per page of the account's history
 TOKENS_SHOWN = 10  # newest active tokens on the account's page
 PERMISSION_LABELS = {  # permission name in the API → label and explanation on the page
     "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
@@ -75,7 +74,7 @@ class AccountView(NamedTuple):
     mute: Penalty | None
     tokens: tokens.TokenPage
     sign_ins: Mapping[str, SignIn] | None  # by id of a token; None: the viewer may not see them
-    history: HistoryPage
+    history: TimelinePage
     roles: Mapping[str, Role]
     factors: list[SecondFactor]
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs
@@ -85,7 +84,7 @@ class AccountView(NamedTuple):
 async def show(request: Request) -> Response:
     sight = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
     user, rights = sight.user, request.caller.permissions
-    below = is_below(sight.viewer, user)
+    below, home = is_below(sight.viewer, user), f"/console/accounts/{user.id}"
     held, offered = permissions.list_roles(user), _list_roles(request, sight, below=below)
     return pages.render(
         request,
@@ -117,13 +116,11 @@ async def show(request: Request) -> Response:
         sign_ins=sight.sign_ins,
         recent=sight.recent,
         shown=sight.notes,
-        home=f"/console/accounts/{user.id}",
+        home=home,
         operations=f"/api/v1/users/{user.id}",
-        changes=await changes.load_entries(
-            request, sight.history.changes, sight.history.undone, sight.history.deliveries
+        timeline=await timeline.show(
+            request, Subjects(None, user.id), sight.history, partial(changes.build_address, home, {})
         ),
-        older=sight.history.next,
-        later="before" in request.query,
     )
 
 
@@ -172,7 +169,6 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
     page = tokens.TokenPage([], None)
     if _can_see_tokens(request, user):
         page = await tokens.find_active(tx, user.id, mail_cursor.START, TOKENS_SHOWN)
-    wanted = HistoryFilter(within=OF_USER, whose=user.id)
     return AccountView(
         user=user,
         viewer=await users.find_by_id(tx, request.caller.account_id),
@@ -181,7 +177,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
         tokens=page,
         sign_ins=await tokens.find_sign_ins(tx, user.id, page) if _can_see_sign_ins(request, user) else None,
-        history=await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE),
+        history=await timeline.load(tx, request, Subjects(None, user.id)),
         roles=await roles.read_all(tx),
         factors=await second_factors.read_of_user(tx, user.id),
         recent=await logs.load_recent(tx, request, LogFilter(user_id=user.id)),

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import deliveries, differences, pages, summaries, undos
+from gamekeeper.console import deliveries, differences, note_lines, pages, summaries, undos
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
-from gamekeeper.console.menu import CHANGES, QUERY
+from gamekeeper.console.menu import QUERY
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states, finder, history, lookup
@@ -184,14 +184,6 @@ def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
     return wire.encode(operations.make_history(page, caller))
 
 
-async def load_history(tx: Reading, request: Request, wanted: HistoryFilter, limit: int) -> HistoryPage:
-    """Load a page of changes for the page of a player or account; none for viewers who may not read the audit log."""
-    if not request.caller.permissions >= CHANGES:
-        return HistoryPage([], {}, None)
-    sent = request.services.keeper.feed.cursors.find
-    return await history.load_page(tx, wanted, find_cursor(request), limit, find_cursor=sent)
-
-
 async def load_entries(
     request: Request,
     changes: Sequence[HistoryChange],
@@ -214,7 +206,10 @@ async def load_entries(
     found = await differences.list_differences(
         keeper, compared, most and most + 1, sees_accounts=_sees_accounts(request), decoded=decoded
     )
-    lines = {told.seq: each for told, each in zip(compared, found, strict=True)}
+    lines = {
+        told.seq: note_lines.list_lines(told) if told.kind in history.NOTE_KINDS else each
+        for told, each in zip(compared, found, strict=True)
+    }
     sides = {told.seq: each for told, each in zip(compared, decoded, strict=True)}
     undoable = await undos.find_undoable(request, changes, undone, sides, outlines)
     delivered = {seq: deliveries.describe_states(each) for seq, each in states.items()}
@@ -309,10 +304,9 @@ async def _find_item_id(request: Request, text: str) -> str:
 async def _require_visible(request: Request, text: str) -> HistoryChange:
     """Find a change by its number. Callers can see only those changes that the list of changes shows them."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
-    wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id)
-    found = history.hide_account_names(
-        await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted
-    )
+    notes = note_lines.NEEDED in request.caller.permissions
+    wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id, notes=notes)
+    found = history.hide_unseen(await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]

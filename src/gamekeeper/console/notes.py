@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gamekeeper.console import changes, pages
+from gamekeeper.console import changes, note_lines, pages
 from gamekeeper.game import lookup, notes
 from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.mail_cursor import MailCursor
@@ -14,7 +14,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.notes import Note, Subject, Tagged
 
 PATH = "/console/notes"
-NEEDED = "notes.write"
+NEEDED = note_lines.NEEDED
 SHOWN = 50  # notes on a page
 MOST_WARNINGS = 3  # in a header
 

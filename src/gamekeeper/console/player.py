@@ -4,9 +4,10 @@ It also shows earlier states and deleted players. Each tab is an address of its 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console import account, changes, comparison, differences, grids, logs, notes, pages
+from gamekeeper.console import account, changes, comparison, differences, grids, logs, notes, pages, timeline
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.kinds import name_kind
@@ -16,11 +17,12 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.history import HistoryPage, PointInTime
+from gamekeeper.game.history import PointInTime
 from gamekeeper.game.lists import Ranking
 from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.players import Player, make_player
 from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.game.timeline import EMPTY_PAGE, Subjects, TimelinePage
 from gamekeeper.game.values import BOOLEAN, INTEGER
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
@@ -35,7 +37,6 @@ from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 NEIGHBOURS = 3  # players shown above and below this one in the ranking
-CHANGES_PER_PAGE = 20  # audit log changes per page of the player's history
 MAX_CHOICES = 1_000  # entries in each select list, of classes and of variables
 ERASED_NAME = "(erased)"
 INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB, ACCOUNT_TAB = "inventory", "history", "variables", "account"
@@ -50,7 +51,6 @@ TABS = {
 MARKS = 30  # newest changes of the player that the slider of moments has marks for
 NOW = "now"  # in the address, instead of a moment: the present
 PAST_TABS = (INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB)  # an earlier state has items, spells and variables only
-NO_HISTORY = HistoryPage([], {}, None)
 ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
 
 
@@ -75,7 +75,7 @@ class PlayerView(NamedTuple):
     server: str | None
     membership: GuildMember | None  # None: no guild, or the viewer looks at an earlier state or a deleted player
     guild: Guild | None
-    history: HistoryPage
+    history: TimelinePage
     classes: list[catalogue.CatalogueEntry]
     variables: list[catalogue.CatalogueEntry]  # those that can be set
     texts: list[ShownVariable]  # the player's variables that hold text or decimals
@@ -109,8 +109,7 @@ async def show(request: Request) -> Response:
     player, keeper = sight.player, request.services.keeper
     standing = None if then or sight.record is None else await keeper.lists.find_rank(player.id, NEIGHBOURS)
     equipment = () if then else player.equipment
-    told = [*([sight.deletion] if sight.deletion else []), *sight.history.changes]
-    entries = await changes.load_entries(request, told, sight.history.undone, sight.history.deliveries)
+    deletion = await changes.load_entries(request, [sight.deletion], {}) if sight.deletion else []
     home = f"/console/players/{player.id}"
     here = {name: request.query.get(name, "") for name in ("tab", "at", "against")}
     here["tab"] = "" if tab == INVENTORY_TAB else tab
@@ -144,10 +143,14 @@ async def show(request: Request) -> Response:
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),
         days=account.DURATIONS,
-        deletion=entries.pop(0) if sight.deletion else None,
-        entries=[each._replace(undoable=each.undoable and not then) for each in entries],
-        newest=changes.build_address(home, here) if "before" in request.query else "",
-        older=changes.build_address(home, here, before=str(sight.history.next)) if sight.history.next else "",
+        deletion=deletion[0] if deletion else None,
+        timeline=await timeline.show(
+            request,
+            _find_subjects(sight.player, sight.owner),
+            sight.history,
+            partial(changes.build_address, home, here),
+            is_past=then,
+        ),
         recent=sight.recent,
         name_rank=name_rank,
         max_level=keeper.settings.max_level,
@@ -215,7 +218,6 @@ async def _load_view(
     travels = tab in {INVENTORY_TAB, VARIABLES_TAB} and request.caller.permissions >= CHANGES
     steps = (await history.load_page(tx, wanted, None, MARKS)).changes if travels else []
     membership = None if then else (await guilds.read_memberships(tx, [player.id])).get(player.id)
-    listed = NO_HISTORY if tab != HISTORY_TAB else await changes.load_history(tx, request, wanted, CHANGES_PER_PAGE)
     settable = await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if tab == VARIABLES_TAB else []
     texts = tab == VARIABLES_TAB and not then and record is not None
     logged = tab == HISTORY_TAB and not then
@@ -231,7 +233,7 @@ async def _load_view(
         server=await presence.find_server_of(tx, player.id),
         membership=membership,
         guild=await guilds.find(tx, membership.guild_id) if membership else None,
-        history=listed,
+        history=await timeline.load(tx, request, _find_subjects(player, owner)) if tab == HISTORY_TAB else EMPTY_PAGE,
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
         variables=[each for each in settable if _is_settable(each)],
         texts=await _load_texts(tx, player.id) if texts else [],
@@ -240,6 +242,10 @@ async def _load_view(
         against=other,
         recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,
     )
+
+
+def _find_subjects(player: Player, owner: User | None) -> Subjects:
+    return Subjects(player.id, owner.id if owner else None)
 
 
 async def _find_player(

@@ -74,12 +74,16 @@ async def show(request: Request) -> Response:
         "security.html",
         sought=sought,
         kinds=KIND_NAMES,
-        entries=[Entry(each, name_kind(each.kind), _describe(each)) for each in page.events],
+        entries=[make_entry(each) for each in page.events],
         problem=refused.message if refused else "",
         newest=lists.build_url(request, before="") if "before" in request.query else "",
         older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
     )
     return pages.with_refusal(shown, refused)
+
+
+def make_entry(event: SecurityRow) -> Entry:
+    return Entry(event, name_kind(event.kind), _describe(event))
 
 
 def name_kind(kind: str) -> str:

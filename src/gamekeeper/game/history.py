@@ -28,6 +28,7 @@ REWIND_BATCH_ROWS = 100  # changes of a player that one statement reads while re
 MOST_REWOUND = 5_000
 HIDDEN_NAME = ""  # shown instead of an account's name to callers that may not see accounts
 SKIP_FACTOR = 10  # a rewind skips up to this many times MOST_REWOUND changes of a player: most do not concern items
+NOTE_KINDS = ("note_added", "note_deleted", "tags_set")
 PLAYER_KINDS = (
     "items_given",
     "items_taken",
@@ -61,7 +62,7 @@ ACCOUNT_KINDS = (
     "user_suspended",
     "user_resumed",
     "change_approved",
-    *("note_added", "note_deleted", "tags_set"),
+    *NOTE_KINDS,
 )
 COMMAND_KINDS = ("player_killed", "player_warped", "chat_sent")  # commands that the game carries out at most once
 WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no player that all game servers read
@@ -170,11 +171,14 @@ async def find_undone(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     return history.resolve_undos(await history.find_undos(tx, wanted), wanted)
 
 
-def hide_account_names(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
-    """Hide the names of accounts, except the caller's own, if the caller may not see accounts."""
+def hide_unseen(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
+    """Hide what the caller may not see: the names of accounts, except the caller's own, and the contents of notes."""
+    shown = list(found)
+    if not wanted.notes:
+        shown = [each._replace(before=None, after=None) if each.kind in NOTE_KINDS else each for each in shown]
     if wanted.accounts:
-        return list(found)
-    return [each._replace(user=None, **_hide_actor(each, wanted.me)) for each in found]
+        return shown
+    return [each._replace(user=None, **_hide_actor(each, wanted.me)) for each in shown]
 
 
 def _hide_actor(change: HistoryChange, me: str | None) -> dict[str, str | None]:
@@ -284,7 +288,7 @@ async def _make_page(
 ) -> HistoryPage:
     undone = await find_undone(tx, [each.seq for each in found])
     delivered = await delivery_states.load_states(tx, found, find_cursor)
-    return HistoryPage(hide_account_names(found, wanted), undone, following, delivered)
+    return HistoryPage(hide_unseen(found, wanted), undone, following, delivered)
 
 
 def _count_letters(found: Iterable[HistoryChange]) -> int:

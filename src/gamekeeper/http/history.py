@@ -33,6 +33,7 @@ FORMULA_STARTS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\n])")
 FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
 ACCOUNTS_ROLE = "users.query"
+NOTES = "notes.write"  # without this permission, the contents of notes are blank
 
 LoadPages = Callable[[Reading], AsyncGenerator[HistoryPage]]
 
@@ -207,6 +208,7 @@ def make_filter(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilt
         whose=whose,
         accounts=ACCOUNTS_ROLE in caller.permissions,
         me=caller.account_id,
+        notes=NOTES in caller.permissions,
         since=query.since,
         until=query.to,
         kind=query.kind or None,

@@ -63,11 +63,14 @@ class HistoryFilter(NamedTuple):
     item_id: str | None = None
     user_id: str | None = None
     actor_id: str | None = None  # excludes changes that this account reported as a game server
+    notes: bool = True  # the caller may read the texts of notes and the tags; otherwise the changes of them are blank
+    kinds: tuple[str, ...] = ()  # only these kinds, or with `without_kinds` all others; empty: all
+    without_kinds: bool = False
 
     @property
     def is_selective(self) -> bool:
         """Whether the filter can leave out some of the scanned audit log entries."""
-        return self._replace(within=ALL, whose=None, me=None) != HistoryFilter()
+        return self._replace(within=ALL, whose=None, me=None, notes=True) != HistoryFilter()
 
 
 class ScanEnd(NamedTuple):
@@ -129,6 +132,8 @@ async def read_page(
         wanted.user_id,
         wanted.actor_id,
         letters,
+        as_table({"kind": each} for each in wanted.kinds),
+        bool(wanted.kinds) and not wanted.without_kinds,
     )
     return await _add_origins(await _mark_erased([_to_change(row) for row in rows], tx), tx)
 

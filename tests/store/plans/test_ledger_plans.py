@@ -36,6 +36,8 @@ def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
         HistoryFilter(within=OF_USER, whose=user, reason="x"),
         HistoryFilter(within=BY_ACTOR, whose=user, item_id=player),
         HistoryFilter(within=ALL, since=1, until=2000, request_id="x"),
+        HistoryFilter(within=OF_PLAYER, whose=player, kinds=("nothing", "else")),
+        HistoryFilter(within=OF_USER, whose=user, kinds=("nothing",), without_kinds=True),
     ]
     recent = world.run(ledger.read_last(world.keeper.store)) - 40
     moments = [history.PointInTime(seq=recent), history.PointInTime(at=1000 * recent)]

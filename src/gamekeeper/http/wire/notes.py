@@ -79,3 +79,14 @@ class TaggedRecord(Struct):
 
 class TaggedList(Struct):
     Tagged: list[TaggedRecord]
+
+
+class NoteSide(Struct, frozen=True):
+    """`Before` or `After` of a change of a note in the audit log. An erasure removes the text."""
+
+    Warning: bool = False
+    Text: str = ""
+
+
+class TagsSide(Struct, frozen=True):
+    Tags: list[str] = []
