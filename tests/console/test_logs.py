@@ -39,7 +39,7 @@ def test_every_action_has_a_title() -> None:
 
 
 def test_player_page_has_activity_and_trades(world: World, root: Keeper) -> None:
-    assert "No activity. The game reports it." in root.page(PLAYER_PAGE).text
+    assert "No activity is known." in root.page(PLAYER_PAGE).text
     report(world, "activity", make_activity(1), make_activity(2, "NameChange", Meta="Ann was <Anna>"))
     report(world, "trades", make_trade())
     page = root.page(PLAYER_PAGE)

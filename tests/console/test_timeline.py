@@ -1,6 +1,7 @@
 """The timeline on the pages of players and accounts: what it has, its kinds, its pages, and who sees what of it."""
 
 import re
+from itertools import chain
 
 import pytest
 from keepers import Keeper, open_session
@@ -123,6 +124,21 @@ def test_deleted_note_is_shown_once_with_its_deletion(root: Keeper, world: World
     world.call("DELETE", f"{NOTES}/{note}")
     assert list_entries(root.page(ANN))[:1] == ["Note deleted"]
     assert root.page(ANN).text.count("A mistake.") == 1
+
+
+def test_page_ends_early_rather_than_in_the_wrong_order(
+    root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The account's changes of the first page are those of deleted notes, of which half are not shown."""
+    fill(world)
+    for number in range(3):
+        note = world.post(NOTES, {"Text": f"Note {number}.", "Player": "Ann"}).json["Id"]
+        world.call("DELETE", f"{NOTES}/{note}")
+    whole = list_all(root, ANN)
+    monkeypatch.setattr(timeline, "PER_PAGE", 4)
+    pages = list_all(root, ANN)
+    assert pages[0] == ["Note deleted", "Note deleted"]
+    assert list(chain(*pages)) == list(chain(*whole))
 
 
 def test_kick_of_a_player_is_shown_once(root: Keeper, world: World) -> None:
