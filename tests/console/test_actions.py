@@ -272,6 +272,7 @@ def test_page_without_javascript_links_to_the_done_page(root: Keeper) -> None:
     link = "Show the change, and undo it"
     assert root.page("/console/changes?done=ab12").links[link] == "/console/done/ab12"
     assert root.page("/console/changes?done=../x").links[link] == "/console/done/..%2Fx"
+    assert f"Done. {link}" in root.page("/console/changes?done=ab12").text
     assert link not in root.page("/console/changes").links
 
 
@@ -290,7 +291,7 @@ def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: s
     before = everything(world)
     answer = root.confirm(shown, reason)
     assert answer.status == 400
-    assert "The field 'reason' is missing." in read_text(answer)
+    assert "The field 'Reason' is missing." in read_text(answer)
     assert everything(world) == before
 
 

@@ -16,6 +16,7 @@ from gamekeeper.console import (
     dialogs,
     differences,
     erasing,
+    field_labels,
     item_names,
     keys,
     pages,
@@ -36,7 +37,7 @@ from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import find_undone
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
+from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, MissingField, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.instants import format_instant, parse_typed_time
 from gamekeeper.http.request import Request
@@ -75,6 +76,13 @@ class ActionForm(NamedTuple):
 
 async def act(request: Request, raw: bytes) -> Response:
     """Show the dialog for a form, or run the operation if the form comes from that dialog."""
+    try:
+        return await _act(request, raw)
+    except Malformed as refusal:
+        raise field_labels.use_label(refusal) from None
+
+
+async def _act(request: Request, raw: bytes) -> Response:
     form = read_form(request, raw)
     form = form._replace(call=await item_names.replace_names(request, form.call))
     if not form.confirmed:
@@ -254,7 +262,7 @@ async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[
 
 def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:
     """Show the dialog again if a repeated call can succeed. Its idempotency key stays: the call takes effect once."""
-    problem = explain_retry(refusal)
+    problem, refusal = explain_retry(refusal), field_labels.use_label(refusal)
     if pages.wants_json(request) or not problem:
         return pages.render_refusal(request, refusal)
     # offer the generated password that was sent: with another one, the same idempotency key would be rejected

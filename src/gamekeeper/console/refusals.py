@@ -41,6 +41,14 @@ class AmbiguousItem(Malformed):
     """Several items have the name '{name}'. Write the id of one of them: {ids}."""
 
 
+class UnknownSpell(Malformed):
+    """The catalogue has no spell with the name '{name}'. {similar}"""
+
+
+class AmbiguousSpell(Malformed):
+    """Several spells have the name '{name}'. Write the id of one of them: {ids}."""
+
+
 class OwnPassword(Conflict):
     """This would set your own password without the current one. Use "Change my password" in the menu of your name."""
 

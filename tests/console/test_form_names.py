@@ -1,0 +1,52 @@
+"""Forms without JavaScript: names of items and spells instead of ids, and error messages with labels of the screen."""
+
+import pytest
+from keepers import Keeper, open_session
+from markup import Page
+
+import people
+from world import World
+
+GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
+TEACH = f"/api/v1/players/{people.BOB.id}/spells/teach"
+SET_SLOT = f"/api/keeper/v1/players/{people.ANN.id}/items/slots/set"
+NAMED = {"container": "inventory", "slot": "7", "held": "0", "ItemId": "gold coin", "Quantity": "3"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        (GIVE, {"itemid": " gold COIN ", "quantity": 5}, "Give 5 × Gold Coin to Ann"),  # noqa: RUF001 - the text of the page
+        (SET_SLOT, NAMED, "Set Inventory, slot 7 of Ann to 3 × Gold Coin"),  # noqa: RUF001
+        (TEACH, {"spellid": "heal"}, "Teach Heal to Bob"),
+    ],
+)
+def test_form_takes_the_name_of_an_item_or_spell(
+    world: World, root: Keeper, path: str, body: dict[str, object], said: str
+) -> None:
+    shown = root.preview("POST", path, body)
+    assert shown.status == 200, shown.raw
+    assert said in Page(shown.raw.decode()).text
+    assert root.confirm(shown, "a gift").status == 303
+    assert world.ledger()[-1].reason == "a gift"
+
+
+def test_unknown_names_are_refused_with_similar_ones(world: World, root: Keeper) -> None:
+    for path, body, said in (
+        (GIVE, {"itemid": "gold cion", "quantity": 5}, "no item with the name 'gold cion'. Similar names: Gold Coin."),
+        (TEACH, {"spellid": "hael"}, "no spell with the name 'hael'."),
+    ):
+        refused = root.preview("POST", path, body)
+        assert refused.status == 400
+        assert said in Page(refused.raw.decode()).text
+    # a caller who cannot give items learns no names
+    root.act("POST", f"/api/keeper/v1/users/{people.USER_IDS['Ann']}/roles", {"give[]": "moderator"})
+    assert open_session(world, "Ann").preview("POST", GIVE, {"itemid": "gold cion"}).status == 403
+
+
+def test_messages_name_fields_as_on_the_screen(root: Keeper) -> None:
+    wrong = root.preview("POST", GIVE, {"itemid": people.COIN.id, "quantity": "many"})
+    assert wrong.status == 400
+    assert "The field 'Quantity' must be" in Page(wrong.raw.decode()).text
+    missing = root.preview("POST", GIVE, {"quantity": "1"})
+    assert "The field 'Item' is missing." in Page(missing.raw.decode()).text
