@@ -42,8 +42,11 @@ LOADED = {
 NAMED = 48
 ACCOUNTS = 1 + len(world.ACCOUNTS)
 START_SECONDS = 180  # seconds: start timeout of the load, long enough for a busy machine
-DROPPED = re.compile(r"\w+ (\w+?_by_(?:rank|user|part))")
-WHOSE = {"players_by_rank", "players_by_user", "players_by_part", "users_by_part"}
+DROPPED = re.compile(r"\w+ (\w+?_by_(?:rank|user|class|map|seen|part))")
+WHOSE = {"players_by_rank", "players_by_user", "players_by_class", "players_by_map", "players_by_seen"} | {
+    "players_by_part",
+    "users_by_part",
+}
 
 
 def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:

@@ -22,7 +22,15 @@ from world import World
 PLAYERS, ONLINE, USERS = "/api/v1/players", "/api/v1/players/online", "/api/v1/users"
 LETTERS = ["a", "b", "A", "B", "é", "É", "e\u0301", "ß", "%", "_", "'", '"', "*", "-", "Ж", "ж", "😀", " ", "(", "\\"]
 MANY = 120
-DROPPED = ["players_by_rank", "players_by_user", "players_by_part", "users_by_part"]
+DROPPED = [
+    "players_by_rank",
+    "players_by_user",
+    "players_by_class",
+    "players_by_map",
+    "players_by_seen",
+    "players_by_part",
+    "users_by_part",
+]
 
 
 def names(world: World, path: str, **query: str) -> list[str]:

@@ -67,14 +67,14 @@ async def _search(tx: Reading, sort: Sort[R], sought: str, wanted: PageRequest) 
     return len(found), [records[each] for each in ids], matches.is_cut
 
 
-async def _match_players(tx: Reading, sought: str) -> Matches:
+async def match_players(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
     found = await search.find_players(tx, pick_parts(sought), sought, MOST_CANDIDATES, MOST_MATCHES)
     return Matches(found, len(found) >= MOST_MATCHES)
 
 
 async def _match_online(tx: Reading, sought: str) -> Matches:
-    found, cut = await _match_players(tx, sought)
+    found, cut = await match_players(tx, sought)
     there = await search.filter_online(tx, [each.id for each in found])
     return Matches([each for each in found if each.id in there], cut)
 
@@ -160,8 +160,8 @@ def _newest_key(found: UserMatch) -> tuple[int, str]:
 
 
 PLAYERS: Mapping[str, Sort[RecordRow]] = {
-    "name": Sort(NAMES, _match_players, _name_key, players.read_records_of_ids),
-    "level": Sort(RANK, _match_players, _rank_key, players.read_records_of_ids),
+    "name": Sort(NAMES, match_players, _name_key, players.read_records_of_ids),
+    "level": Sort(RANK, match_players, _rank_key, players.read_records_of_ids),
 }
 ONLINE_PLAYERS: Mapping[str, Sort[RecordRow]] = {
     "name": Sort(ONLINE, _match_online, _name_key, players.read_records_of_ids),

@@ -28,6 +28,7 @@ from gamekeeper.http import (
     notes,
     pages,
     person,
+    player_filters,
     players,
     powers,
     roles,
@@ -47,6 +48,7 @@ GROUPS = tuple(
     for module in (
         *(
             players,
+            player_filters,
             variables,
             server_variables,
             guild_variables,

@@ -15,6 +15,7 @@ DOUBLE_XP, GUILD_FAME = "3e848b2c-f7d9-56eb-b091-afae504caeab", "32d5dc00-571d-5
 WARDEN, DOCKS = "e3951592-df08-5201-820b-25c1ea7ab849", "bc65429d-79f8-5621-a552-e02cad7c80f3"
 GUILD_ID = "ce3a6bfe-36ef-5067-acc4-c215eb1fe3ab"
 REALM = "realm-1"
+PLAYER_CURSOR = "WyJuYW1lIiwiYWxkd3luIl0"
 # SHA-256 hash of the example password "correct horse battery staple"
 HASH = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a"
 CODE = "the-code-out-of-the-mail"

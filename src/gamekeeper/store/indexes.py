@@ -21,6 +21,9 @@ REPORT_AFTER_SECONDS = 2.0  # if building an index takes longer than this, log w
 _DROPS = (
     SQL.drop_players_by_rank,
     SQL.drop_players_by_user,
+    SQL.drop_players_by_class,
+    SQL.drop_players_by_map,
+    SQL.drop_players_by_seen,
     SQL.drop_players_by_part,
     SQL.drop_users_by_part,
     SQL.drop_players_by_part_added,

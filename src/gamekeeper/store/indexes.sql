@@ -30,6 +30,15 @@ DROP INDEX IF EXISTS players_by_rank;
 -- name: drop_players_by_user
 DROP INDEX IF EXISTS players_by_user;
 
+-- name: drop_players_by_class
+DROP INDEX IF EXISTS players_by_class;
+
+-- name: drop_players_by_map
+DROP INDEX IF EXISTS players_by_map;
+
+-- name: drop_players_by_seen
+DROP INDEX IF EXISTS players_by_seen;
+
 -- name: drop_players_by_part (sqlite)
 DROP TABLE IF EXISTS players_by_part;
 

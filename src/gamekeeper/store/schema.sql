@@ -423,6 +423,10 @@ CREATE TABLE players (
 ) {strict};
 CREATE INDEX players_by_rank ON players (level, exp, id);
 CREATE INDEX players_by_user ON players (user_id, created_at, id);
+-- For filters: by class and map in order of name, and by the time when a player last left the game.
+CREATE INDEX players_by_class ON players (class_id, fold);
+CREATE INDEX players_by_map ON players (map_id, fold);
+CREATE INDEX players_by_seen ON players (last_online, id);
 
 CREATE TABLE bags (
     id          {guid} PRIMARY KEY,

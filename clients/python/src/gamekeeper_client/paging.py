@@ -100,19 +100,28 @@ def iterate_pages(
 
 
 def iterate_cursor(
-    listing: Operation[P, C], record: type[R], records: Callable[[C], list[R]], summary: str
+    listing: Operation[P, C],
+    record: type[R],
+    records: Callable[[C], list[R]],
+    summary: str,
+    *,
+    position: str = "before",
+    size: str = "limit",
 ) -> Iteration[P, R]:
-    """Declare an iterator over the records of a list with a cursor, until `next` is None: any page may be empty."""
+    """Declare an iterator over the records of a list with a cursor, until `next` is None: any page may be empty.
+
+    position, size: names of the parameters for the cursor and for the number of records.
+    """
+    largest = MAX_BATCH_RECORDS if size == "limit" else MAX_PAGE_RECORDS
 
     def read(given: BoundArguments) -> Call[Batch[R]]:
         def batch(page: C) -> Batch[R]:
-            return Batch(
-                records(page), None if page.next is None else read(_replace_arguments(given, before=page.next))
-            )
+            more = None if page.next is None else read(_replace_arguments(given, **{position: page.next}))
+            return Batch(records(page), more)
 
-        return convert(_call_page(listing, given, limit=MAX_BATCH_RECORDS), batch)
+        return convert(_call_page(listing, given, **{size: largest}), batch)
 
-    return Iteration(listing.signature, _describe(listing, summary, limit="records per request."), record, read)
+    return Iteration(listing.signature, _describe(listing, summary, **{size: "records per request."}), record, read)
 
 
 def _call_page(listing: Operation[..., R], given: BoundArguments, **sizes: int) -> Call[R]:

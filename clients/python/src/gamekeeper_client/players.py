@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
-from gamekeeper_client.paging import Direction, LegacyPage, Page, build_page_query, iterate_pages
+from gamekeeper_client.paging import Direction, LegacyPage, Page, build_page_query, iterate_cursor, iterate_pages
 
 PlayerSort = Literal["name", "level"]
 
@@ -54,6 +54,18 @@ class Rank(Struct, rename="pascal"):
     around: list[RankedPlayer]
 
 
+FilterSort = Literal["name", "level", "seen", "quantity"]
+
+
+class FilteredPlayers(Struct, rename="pascal"):
+    total: int | None
+    searched: int
+    sort_by: str
+    sort_direction: str
+    next: str | None
+    values: list[Player]
+
+
 class Players:
     @operation("GET", "/api/v1/players")
     def list_players(
@@ -73,6 +85,72 @@ class Players:
         return Payload(Page[Player], query=build_page_query(page, page_size, search, sort_by, sort_direction))
 
     iterate_players = iterate_pages(list_players, "Iterate over all players, by name.")
+
+    @operation("GET", "/api/keeper/v1/players")
+    def filter_players(
+        self,
+        cursor: str | None = None,
+        *,
+        class_id: str | None = None,
+        map_id: str | None = None,
+        level_from: int | None = None,
+        level_to: int | None = None,
+        seen_from: str | None = None,
+        seen_to: str | None = None,
+        banned: bool | None = None,
+        online: bool | None = None,
+        item_id: str | None = None,
+        search: str | None = None,
+        sort_by: FilterSort | None = None,
+        sort_direction: Direction | None = None,
+        page: int | None = None,
+        page_size: int | None = None,
+    ) -> Payload[FilteredPlayers]:
+        """List one page of the players that match a filter.
+
+        cursor: `next` of the page before.
+        class_id: only players of this class.
+        map_id: only players on this map.
+        level_from: only players of this level or a higher one.
+        level_to: only players of this level or a lower one.
+        seen_from: only players who were online at this time or later.
+        seen_to: only players who were last online at this time or before.
+        banned: only players whose account is banned, or is not; needs `users.query`.
+        online: only players who are online, or are not.
+        item_id: only players who have this item.
+        search: only players whose name contains this text.
+        sort_by: quantity sorts by the number of the item.
+        page: number of the page, where `total` is known.
+        Returns the page. A `total` of None is not known; any page can be short or empty, and the last has no `next`.
+        Raises BadField, SearchNotReady, TooManyLongReads, RoleMissing, PermissionMissing.
+        """
+        query = {
+            "cursor": cursor,
+            "classId": class_id,
+            "mapId": map_id,
+            "levelFrom": level_from,
+            "levelTo": level_to,
+            "seenFrom": seen_from,
+            "seenTo": seen_to,
+            "banned": banned,
+            "online": online,
+            "itemId": item_id,
+            "search": search,
+            "sortBy": sort_by,
+            "sortDirection": sort_direction,
+            "page": page,
+            "pageSize": page_size,
+        }
+        return Payload(FilteredPlayers, query=query)
+
+    iterate_filtered_players = iterate_cursor(
+        filter_players,
+        Player,
+        lambda found: found.values,
+        "Iterate over the players that match a filter.",
+        position="cursor",
+        size="page_size",
+    )
 
     @operation("GET", "/api/v1/players/rank")
     def list_ranking(

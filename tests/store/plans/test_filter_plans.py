@@ -1,0 +1,78 @@
+"""Query plans of filtered lists of players: a page reads no more rows in a larger game."""
+
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from gamekeeper.demo.names import numbered_id
+from gamekeeper.game import player_filters
+from gamekeeper.game.player_filters import ORDERS, Cursor, PageWanted
+from gamekeeper.game.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
+from gamekeeper.store import player_filters as rows
+from people import COIN, WARRIOR
+from plans import WORDS, Asked, Watched, fill_lists, find_growing
+from world import World
+
+SMALL = 50  # limit of what a page reads and sorts; the crowd has 4000 players
+CROWDED, RARE = WARRIOR.id, numbered_id("player", 3)
+
+
+@pytest.fixture
+def crowded(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Return a world where all players but one have the same class, map and item, and all accounts are banned."""
+    for name in ("MOST_SORTED", "MOST_SEARCHED", "BATCH_ROWS"):
+        monkeypatch.setattr(player_filters, name, SMALL)
+    fill_lists(world)
+    world.sql("UPDATE players SET class_id = $1, map_id = $1", CROWDED)
+    world.sql("UPDATE players SET class_id = $1, map_id = $1, last_online = NULL WHERE id = $1", RARE)
+    world.sql("INSERT INTO holdings SELECT id, 'item', CAST($1 AS {guid}), exp FROM players", COIN.id)
+    world.sql("INSERT INTO bans SELECT id, '', '', 1, CASE WHEN fold < 'm' THEN 2 END FROM users")
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE")
+    return world
+
+
+FILTERS = (
+    PlayerFilter(),
+    PlayerFilter(class_id=CROWDED),
+    PlayerFilter(class_id=RARE),
+    PlayerFilter(map_id=CROWDED),
+    PlayerFilter(map_id=RARE),
+    PlayerFilter(map_id=CROWDED, class_id=RARE),
+    PlayerFilter(level_from=2, level_to=100),
+    PlayerFilter(seen_from=1),
+    PlayerFilter(seen_to=10**15),
+    PlayerFilter(banned=True),
+    PlayerFilter(banned=False),
+    PlayerFilter(online=True),
+    PlayerFilter(online=False),
+    PlayerFilter(item_id=COIN.id),
+    PlayerFilter(item_id=RARE),
+    PlayerFilter(item_id=COIN.id, banned=False, level_from=3, online=True),
+)
+
+
+def test_no_filter_reads_more_rows_in_a_larger_game(crowded: World) -> None:
+    engine, faults, known = crowded.keeper.store.engine, list[object](), set[object]()
+    never_seen = Cursor(Order(SEEN, descending=True), (NEVER_SEEN, 0, HIGHEST_ID))
+    for wanted, order, descending in product(FILTERS, (None, *ORDERS), (False, True)):
+        if order == QUANTITY and not wanted.item_id:
+            continue
+        asked: Asked = {}
+        tx: Any = Watched(crowded.keeper.store, asked)
+        page = PageWanted(SMALL, order, descending)
+        first = crowded.run(partial(player_filters.find, wanted=wanted, page=page)(tx))
+        if first.next:
+            crowded.run(player_filters.find(tx, wanted, page._replace(cursor=first.next)))
+        crowded.run(player_filters.find(tx, PlayerFilter(), PageWanted(SMALL, cursor=never_seen)))
+        known |= asked.keys()
+        faults += [
+            (wanted, order, each.name, found)
+            for each, values in asked.items()
+            if each is not rows.SQL.indexed  # reads the list of indexes
+            and (found := find_growing(crowded, each.render(engine, WORDS[engine]), values))
+        ]
+    assert not faults, "\n".join(map(str, faults))
+    assert {name for name, each in rows.SQL.named.items() if each not in known} == set()
