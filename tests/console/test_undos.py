@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 from keepers import Keeper, open_session
+from markup import Page
 
 import people
 from game_server import heartbeat, join, leave
@@ -110,3 +111,20 @@ def test_undo_of_permissions_that_the_caller_lacks_is_not_offered(world: World, 
     given = run_step(world, Step("POST", "/api/keeper/v1/users/Shop/powers", {"editor": True}))
     assert can_undo(root, given)
     assert not can_undo(clerk, given, by="Clerk")
+
+
+def test_take_of_an_equipped_item_has_one_undo(world: World, root: Keeper) -> None:
+    done = root.act("POST", f"{PLAYERS}/{people.ANN.id}/items/take", {"itemid": people.SWORD.id, "quantity": 1})
+    taken, off = (each.seq for each in world.ledger()[-2:])
+    shown = (
+        f"/console/done/{done.headers['location'].rpartition('done=')[2]}",
+        f"/console/players/{people.ANN.id}?tab=history",
+    )
+    for address in shown:
+        page = root.page(address).html
+        assert (f"changes/{taken}/undo" in page, f"changes/{off}/undo" in page) == (True, False), address
+    refused = root.preview("POST", f"/api/keeper/v1/changes/{off}/undo")
+    assert refused.status == 409
+    assert Page(refused.raw.decode()).links[f"Open change {taken}, to undo it"] == f"/console/changes/{taken}"
+    root.act("POST", f"/api/keeper/v1/changes/{taken}/undo")
+    assert world.get(f"{PLAYERS}/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]

@@ -80,12 +80,26 @@ def require_same_state(wanted: Mapping[str, list[str]], found: Mapping[str, list
             assert found[table] == rows, table
 
 
-def test_equipment_is_restored_by_undoing_its_own_change(world: World) -> None:
+def test_undo_of_a_take_equips_the_item_again(world: World) -> None:
     items(world, "take", SWORD.id)
     taken, off = last(world) - 1, last(world)
-    refused(undone(world, off), 409, "undo_conflict", "the equipped item")
-    assert undone(world, taken).status == undone(world, off).status == 200
+    refused(
+        undone(world, off), 409, "undo_conflict", f"the equipped item is no longer in its slot; undo change {taken}"
+    )
+    assert [each["Kind"] for each in undone(world, taken).json["Changes"]] == ["items_set", "player_changed"]
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
+    refused(undone(world, off), 409, "undo_conflict", "its equipment was changed again since")
+    again = undone(world, last(world) - 1)  # the undo of the undo takes the sword and unequips it
+    assert [each["Kind"] for each in again.json["Changes"]] == ["items_set", "player_changed"]
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
+
+
+def test_undo_of_a_take_leaves_what_was_equipped_since(world: World) -> None:
+    items(world, "take", SWORD.id)
+    taken = last(world) - 1
+    put_player(world, ANN.id, {"Equipment": [-1, -1, 1, -1, -1]})
+    assert [each["Kind"] for each in undone(world, taken).json["Changes"]] == ["items_set"]
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 1, -1, -1]
 
 
 def test_undo_unequips_the_item_that_it_takes(world: World) -> None:

@@ -28,6 +28,7 @@ SEE_OTHER, NO_CONTENT = 303, 204
 # Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
 CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
+UNDO_FIRST = re.compile(r"undo change (\d+) first", re.ASCII)  # in the message of a refused undo
 FRAGMENT = b"x-fragment"  # request header of the console's scripts: return the page's content without the layout
 
 
@@ -117,7 +118,11 @@ def render_refusal(request: Request, refusal: Refusal, back: str = "") -> Respon
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
     unsure, back = isinstance(refusal, UNSURE), back or _choose_back_path(request, refusal)
-    return with_refusal(render(request, "refused.html", refusal=refusal, unsure=unsure, back=back), refusal)
+    first = UNDO_FIRST.search(refusal.message)
+    page = render(
+        request, "refused.html", refusal=refusal, unsure=unsure, back=back, undo_first=first[1] if first else ""
+    )
+    return with_refusal(page, refusal)
 
 
 def _shared_context(request: Request) -> dict[str, object]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from gamekeeper.console.differences import NO_VALUES, DecodedSides
-from gamekeeper.game import moderation, undo
+from gamekeeper.game import item_undo, moderation, undo
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import (
     EmailChanged,
@@ -77,7 +77,22 @@ async def find_undoable(
     if any(each.told.kind in COMPARED_KINDS for each in allowed):
         now = await request.services.keeper.store.read(lambda tx: _load_current(tx, request, allowed))
     codec = request.services.keeper.changes.codec
-    return frozenset(each.told.seq for each in allowed if _can_undo(each, now, codec))
+    return frozenset(
+        each.told.seq for each in allowed if _can_undo(each, now, codec) and not _follows_items(each, changes, undone)
+    )
+
+
+def _follows_items(change: DecodedChange, changes: Sequence[HistoryChange], undone: Mapping[int, int]) -> bool:
+    """Tell whether a change only unequipped what its request took: the undo of the take equips it again."""
+    told = change.told
+    if told.kind != PlayerChanged.kind or change.before.player.keys() != {item_undo.EQUIPMENT}:
+        return False
+    return any(
+        each.kind in item_undo.ITEM_KINDS
+        and (each.request_id, each.player_id) == (told.request_id, told.player_id)
+        and each.seq not in undone
+        for each in changes
+    )
 
 
 async def _load_current(tx: Reading, request: Request, changes: Sequence[DecodedChange]) -> Current:

@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import cast
+
+from msgspec.structs import replace
 
 from gamekeeper.game import history, items, link, player_edits, trades
 from gamekeeper.game.codec import ChangeSide
-from gamekeeper.game.effects import Change, ItemsChanged
+from gamekeeper.game.effects import Change, ItemsChanged, PlayerChanged
 from gamekeeper.game.inventory import (
     BANK,
     INVENTORY,
@@ -28,6 +31,8 @@ from gamekeeper.store.history import NEVER, HistoryStep
 MOST_LATER = 1_000  # later changes of a player's items that an undo searches for a return of the item
 # earlier changes, and ms, in which an undo of a loss searches for a gain: both may be one move between slots
 PRECEDING_CHANGES, PRECEDING_MS = 100, 60_000
+ITEM_KINDS = frozenset({"items_given", "items_taken", "items_set"})
+EQUIPMENT = "equipment"
 ITEMS_REPORTED = "items_set"  # the kind of change that a game server's report of items makes
 BAG_CHANGED = "a bag of this change holds other items now, or was moved"
 
@@ -53,8 +58,32 @@ async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
         context, apply_slot_changes(world.slots, touched), _remove_bags({**world.bags, **was}, made)
     )
     outcome = InventoryChange(touched, new_bags=dict(was), removed_bags=made, resized_bags=resized)
-    followed = items.follow_equipment(player, world.slots, touched)
-    return [ItemsChanged("items_set", player.id, world.slots, outcome), *followed]
+    return [
+        ItemsChanged("items_set", player.id, world.slots, outcome),
+        *await _restore_equipment(tx, context, player, world.slots, touched),
+    ]
+
+
+async def _restore_equipment(
+    tx: Reading, context: UndoContext, player: Player, slots: Slots, touched: SlotChanges
+) -> list[Change]:
+    """Return the change of the equipment that belongs to restored slots.
+
+    The request may have unequipped an item because it took it. The item is then equipped again with its return,
+    unless something else has been equipped there since.
+    """
+    followed = items.follow_equipment(player, slots, touched)
+    seq = await rows.find_following(tx, player.id, context.change.seq, ())
+    told = await rows.find_change(tx, seq) if seq is not None else None
+    if told is None or told.kind != PlayerChanged.kind or told.request_id != context.change.request_id:
+        return followed
+    was, became = (read_side(side, context.codec).player.get(EQUIPMENT) for side in (told.before, told.after))
+    if not isinstance(was, tuple) or became != player.equipment:
+        return followed
+    worn = cast("tuple[int, ...]", was)
+    if not all((INVENTORY, slot) in touched for slot in set(worn) - set(player.equipment) if slot >= 0):
+        return followed
+    return [PlayerChanged(player, replace(player, equipment=worn))] if worn != player.equipment else []
 
 
 async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, now: Stack | None) -> Stack | None:
@@ -187,7 +216,11 @@ async def require_same_equipment(tx: Reading, context: UndoContext, former: Play
         before, after_ = read_side(step.before, context.codec).slots, read_side(step.after, context.codec).slots
         then |= {spot: before.get(spot) for spot in worn & (before.keys() | after_.keys())}
     if any(spot not in held or not _is_same_item(held[spot], then[spot]) for spot in worn):
-        raise context.make_conflict("the equipped item is no longer in its slot")
+        gone = "the equipped item is no longer in its slot"
+        taken = [step.seq for step in same if step.kind in ITEM_KINDS]
+        if taken and not await history.find_undone(tx, taken[:1]):
+            gone = f"{gone}; undo change {taken[0]} first, which equips it again"
+        raise context.make_conflict(gone)
 
 
 def _remove_bags(bags: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
