@@ -59,6 +59,7 @@ ELSEWHERE = {
 }  # pages that are not in PAGES, because a separate test checks them
 NO_PAGES = {
     "events",
+    "players/[lookupKey]/version",
     "suggest/[kind]",
     "changes/file",
     "accounts/[lookupKey]/file",

@@ -324,7 +324,7 @@ def _decode_side(side: bytes | str | None) -> object:
     return msgspec.json.decode(side) if side else None
 
 
-def _name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
+def name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
     """Name the account that made a change. `hidden`: text if the viewer may not see its name."""
     if told.actor and told.key:
         return gettext("%(name)s (API key %(key)s)", name=told.actor, key=told.key)
@@ -337,4 +337,4 @@ def _name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
 
 # the fields that the macro `ui.changes` shows, read at once: templates read single attributes slowly
 _get_fields = attrgetter("seq", "at", "kind", "player_id", "player", "user_id", "user", "over_link", "reason", "undoes")
-pages.TEMPLATES.filters.update(kind_title=name_kind, actor_name=_name_actor, fields_of_change=_get_fields)
+pages.TEMPLATES.filters.update(kind_title=name_kind, actor_name=name_actor, fields_of_change=_get_fields)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console import account, changes, comparison, differences, grids, logs, notes, pages, timeline
+from gamekeeper.console import account, changes, comparison, differences, grids, live, logs, notes, pages, timeline
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.kinds import name_kind
@@ -83,6 +83,7 @@ class PlayerView(NamedTuple):
     marks: list[Mark]  # oldest first; of the tabs that show a moment
     against: ChangeSide | None  # the moment to compare with; None: there is no comparison
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
+    version: str  # of what the page shows, to follow it
 
 
 class Tab(NamedTuple):
@@ -241,6 +242,7 @@ async def _load_view(
         marks=[Mark(each.seq, each.at, name_kind(each.kind)) for each in reversed(steps)],
         against=other,
         recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,
+        version=(await live.load_version(tx, request, player.id, owner.id if owner else None)).text,
     )
 
 

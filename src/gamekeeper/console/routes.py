@@ -21,6 +21,7 @@ from gamekeeper.console import (
     invitation,
     keys,
     linked_sign_ins,
+    live,
     mail,
     notes,
     oidc,
@@ -108,7 +109,7 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
     @wraps(handler)
     async def handle_with_session(request: Request, *body: bytes) -> Response:
         try:
-            await sessions.authenticate(request, used=used)
+            await sessions.authenticate(request, used=used and pages.UPDATE not in request.headers)
         except SignInFirst:
             if pages.wants_json(request):
                 raise
@@ -163,6 +164,7 @@ PAGES: tuple[Route, ...] = (
     form_route("/act", actions.act),
     page_route("/done/[requestId]", actions.show_done),
     page_route("/players/[lookupKey]", player.show, PLAYERS),
+    page_route("/players/[lookupKey]/version", live.show, PLAYERS),
     page_route("/suggest/[kind]", suggestions.show, PLAYERS),
     page_route("/changes", changes.show, CHANGES),
     page_route("/changes/file", changes.export, CHANGES),

@@ -1,5 +1,6 @@
 // The page of a player: choose catalogue entries by name, open the form of a slot in place, menus of acts, and tabs of old addresses.
 import { attachChooser } from "./chooser.js";
+import { follow } from "./live.js";
 
 const FORM_OF_SLOT = "slot"; // id of the element that has the form of the chosen slot
 const TAB_OF = { history: "history", variables: "variables", spells: "variables", standing: "account", facts: "account" };
@@ -91,7 +92,16 @@ function attachTravel(form) {
   slider.addEventListener("change", () => { if (byPointer) form.requestSubmit(); });
 }
 
+// A part of the page has new content: the form of a slot stays open.
+function attachPart(part) {
+  part.querySelectorAll("input[data-suggest]").forEach(attachChooser);
+  part.querySelectorAll("[data-slots]").forEach(attachArrowKeys);
+  const place = document.getElementById(FORM_OF_SLOT);
+  if (place && !place.hidden && place.dataset.opener) markSlot(place.dataset.opener);
+}
+
 openTabOfAnchor();
+follow(attachPart);
 document.querySelectorAll("[data-travel]").forEach(attachTravel);
 document.querySelectorAll("input[data-suggest]").forEach(attachChooser);
 document.querySelectorAll("[data-slots]").forEach(attachArrowKeys);
