@@ -70,6 +70,30 @@ def test_pasted_secret_is_in_no_address(visit: Visit, sqlite_demo: DemoServer) -
     assert PASTED not in me.page.content()
 
 
+def test_secret_pasted_into_a_filter_is_in_no_address(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    me.page.on("request", note)
+    for path, field in (("/console/tokens", "account"), ("/console/changes", "reason"), ("/console/security", "user")):
+        me.go(path)
+        box = me.page.locator(f"main form input[name={field}]").first
+        box.fill(PASTED)
+        box.press("Enter")
+        me.sees("Unknown to this server.")
+    assert [each for each in asked if PASTED in each] == []
+
+
+def test_button_to_revoke_a_token_is_in_view(visit: Visit, sqlite_demo: DemoServer) -> None:
+    for width in (1280, NARROW[0]):
+        me = visit(sqlite_demo, KEEPER, width=width)
+        me.go("/console/tokens")
+        expect(me.page.get_by_role("button", name="Revoke").first).to_be_in_viewport(ratio=1)
+
+
 def test_printed_page_has_no_menus_and_forms(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, dark=True)
     me.go("/console/characters")

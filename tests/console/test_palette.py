@@ -1,15 +1,17 @@
 """The search box as a palette: pages, actions, short ids, searches of the audit log, and pasted secrets."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from keepers import Keeper
+from keepers import ACT, Keeper
 from markup import Page
 
 import people
 from gamekeeper.console import palette
 from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.game import lookup, tokens
 from gamekeeper.game.api_keys import PREFIX
 from gamekeeper.game.tokens import ACCESS_PREFIX
 from token_pairs import log_in
@@ -149,17 +151,60 @@ def test_pasted_token_is_found(world: World, root: Keeper, keeper: Callable[[str
     pair = log_in(world, "Root").json
     for text in (pair["access_token"], pair["refresh_token"]):
         [found] = suggest(root, text)["Tokens and keys"]
-        assert (found["name"], found["detail"], found["href"]) == (
-            "Token of Root",
-            "works",
-            "/console/tokens?account=Root",
-        )
+        assert found["name"] == "Token of Root"
+        assert re.fullmatch(r"works until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", found["detail"])
+        listed = root.page(found["href"])
+        assert [form.fields["path"] for form in listed.forms if "Revoke" in form.buttons] == [
+            f"/api/oauth/token/{people.USER_IDS['Root']}/{found['href'].partition('=')[2]}"
+        ]
         answer = root.post("/console/search", {"q": text})
         page = Page(answer.raw.decode())
         assert (answer.status, "Token of Root" in page.text) == (200, True)
         assert text not in page.html
     [refused] = suggest(keeper("Shop"), pair["access_token"])["Tokens and keys"]
     assert (refused["detail"], refused["href"]) == ("You do not have permission to look it up.", "")
+
+
+def test_pasted_service_token_works_until_it_is_revoked_there(world: World, root: Keeper) -> None:
+    """A service token has no refresh token, whose expiry is the time of its issue."""
+    user = world.run(lookup.find_user(world.keeper.store, "Shop"))
+    pair = world.run(tokens.issue_for_service(world.keeper, user, 24, read_only=False))
+    assert world.get("/api/v1/players/Ann", by=None, headers={"authorization": f"Bearer {pair.access}"}).status == 200
+    for path, field in (("/console/search", "q"), ("/console/tokens", "account")):
+        page = Page(root.post(path, {field: pair.access}).raw.decode())
+        assert "Token of Shop Works until" in page.text
+        assert pair.access not in page.html
+    form = page.form(ACT, "Revoke").fields
+    assert root.act("DELETE", form["path"], back=form["back"]).status == 303
+    gone = Page(root.post("/console/search", {"q": pair.access}).raw.decode())
+    assert "Token of Shop Does not work any more" in gone.text
+    assert "This token does not work any more" in root.page(form["back"]).text
+    assert [each for each in gone.forms if "Revoke" in each.buttons] == []
+
+
+def test_pasted_token_of_suspended_account_does_not_work(world: World, root: Keeper) -> None:
+    access = log_in(world, "Shop").json["access_token"]
+    assert world.post("/api/keeper/v1/users/Shop/suspend", {}, by="Root").status == 200
+    [found] = suggest(root, access)["Tokens and keys"]
+    assert found["detail"] in {"does not work while the account is suspended", "does not work any more"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/tokens?account=",
+        "/changes?actor=",
+        "/security?account=",
+        "/accounts?search=",
+        "/characters?search=",
+        "/search?q=",
+    ],
+)
+def test_secret_in_an_address_is_not_repeated(root: Keeper, path: str) -> None:
+    answer = root.get(f"/console{path}{ACCESS_PREFIX}leaked")
+    assert (answer.status, answer.headers["location"]) == (303, "/console/search?pasted=address")
+    assert b"leaked" not in answer.raw
+    assert "A token or key was in the address" in root.page(answer.headers["location"]).text
 
 
 @pytest.mark.parametrize("text", [f"{ACCESS_PREFIX}unknown", f"{PREFIX}unknown"])
@@ -175,6 +220,8 @@ def test_pasted_key_is_found(world: World, root: Keeper) -> None:
     made = world.post("/api/keeper/v1/keys", body, by="Root").json
     [found] = suggest(root, made["Key"])["Tokens and keys"]
     assert (found["name"], found["detail"]) == ("API key Website of Root", "works")
+    page = Page(root.post("/console/search", {"q": made["Key"]}).raw.decode())
+    assert page.form(ACT, "Revoke").fields["path"] == f"/api/keeper/v1/keys/{made['Id']}"
     assert found["href"] == f"/console/keys#key-{made['Id']}"
 
 

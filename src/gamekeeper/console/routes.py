@@ -30,6 +30,7 @@ from gamekeeper.console import (
     overview,
     pages,
     password,
+    pasted_secrets,
     player,
     players,
     ranking,
@@ -119,6 +120,8 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
         if request.caller.unmet_role and request.route.path not in BEFORE_SET_UP:
             return second_factor.redirect_to_set_up(request)
         request.caller.require(needs)
+        if request.method == "GET" and any(map(pasted_secrets.is_secret, request.query.values())):
+            return pages.redirect(pasted_secrets.EXPLANATION)  # takes it out of the address
         return await handler(request, *body)
 
     return handle_with_session
@@ -210,6 +213,7 @@ PAGES: tuple[Route, ...] = (
     page_route("/roles", roles.show, STAFF),
     page_route("/roles/[role]", roles.show_role, STAFF),
     page_route("/tokens", tokens.show, MANAGE),
+    _route("POST", f"{ROOT}/tokens", READ, _require_session(tokens.filter_, MANAGE), body=bytes),
     page_route("/keys", keys.show, KEYS),
     page_route("/mail", mail.show, MANAGE),
     page_route("/notes", notes.show, frozenset({notes.NEEDED})),

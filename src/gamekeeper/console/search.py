@@ -58,9 +58,6 @@ class FoundThings(NamedTuple):
     searches: list[PaletteLink]
 
 
-NOTHING_FOUND = FoundThings([], [], [], [])
-
-
 async def suggest(request: Request, raw: bytes) -> Response:
     """Return suggestions for the search box as JSON, grouped by kind. The text comes in a form: it may be a secret."""
     text = sessions.verify_form(request, raw).get("q", "").strip()
@@ -90,14 +87,15 @@ def _make_action_group(actions: Sequence[PaletteAction]) -> dict[str, object]:
 async def submit(request: Request, raw: bytes) -> Response:
     """Answer the search form. A secret is looked up here; another text gets an address, which can be shared."""
     text = sessions.verify_form(request, raw).get("q", "").strip()
-    secret = await pasted_secrets.find(request, text)
-    if secret or pasted_secrets.is_secret(text):
-        return pages.render(request, "search.html", q="", secret=secret, found=NOTHING_FOUND, titles=KIND_LABELS)
+    if secret := await pasted_secrets.find(request, text):
+        return pasted_secrets.show(request, secret)
     return pages.redirect(f"/console/search?{urlencode({'q': text})}")
 
 
 async def show(request: Request) -> Response:
     """Show the search results. Redirect to a single exact match, or to a single result that is no similar name."""
+    if "pasted" in request.query:
+        return pasted_secrets.show(request, None)
     text = request.query.get("q", "").strip()
     found = await _look_up(request, text, MAX_RESULTS)
     hits = found.hits
@@ -106,7 +104,7 @@ async def show(request: Request) -> Response:
     sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]
     if len(sure) == 1 and not found.actions:
         return pages.redirect(sure[0].href)
-    return pages.render(request, "search.html", q=text, secret=None, found=found, titles=KIND_LABELS)
+    return pages.render(request, "search.html", q=text, found=found, titles=KIND_LABELS)
 
 
 def build_url(found: SearchHit) -> str:

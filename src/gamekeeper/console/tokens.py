@@ -1,8 +1,12 @@
-"""The page of active tokens, newest first, with their accounts, their last use and a button to revoke each."""
+"""The page of active tokens, newest first, with their accounts, their last use and a button to revoke each.
+
+`?token=` shows one token by its public id.
+"""
 
 from typing import NamedTuple
+from urllib.parse import urlencode
 
-from gamekeeper.console import lists, pages
+from gamekeeper.console import lists, pages, pasted_secrets, sessions
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
@@ -26,6 +30,8 @@ class TokenPage(NamedTuple):
 
 
 async def show(request: Request) -> Response:
+    if token_id := request.query.get("token", ""):
+        return await _show_one(request, token_id)
     sought, refused = request.query.get("account", "").strip(), None
     page = TokenPage([], None)
     try:
@@ -40,6 +46,7 @@ async def show(request: Request) -> Response:
         request,
         "tokens.html",
         tokens=page.tokens,
+        only=False,
         sought=sought,
         problem=refused.message if refused else "",
         newest=lists.build_url(request, before="") if "before" in request.query else "",
@@ -47,6 +54,30 @@ async def show(request: Request) -> Response:
         own=request.caller.token_id,
     )
     return pages.with_refusal(shown, refused)
+
+
+async def filter_(request: Request, raw: bytes) -> Response:
+    """Answer the filter's form. A pasted token or key is looked up here; another text gets an address."""
+    sought = sessions.verify_form(request, raw).get("account", "").strip()
+    if secret := await pasted_secrets.find(request, sought):
+        return pasted_secrets.show(request, secret)
+    return pages.redirect(f"/console/tokens?{urlencode({'account': sought})}" if sought else "/console/tokens")
+
+
+async def _show_one(request: Request, token_id: str) -> Response:
+    wanted = lookup.parse_guid(token_id)
+    token = await tokens.find_by_id(request.services.keeper.store, wanted) if wanted else None
+    return pages.render(
+        request,
+        "tokens.html",
+        tokens=[token] if token and token.live else [],
+        only=True,
+        sought="",
+        problem="",
+        newest="",
+        older="",
+        own=request.caller.token_id,
+    )
 
 
 async def find_sign_ins(tx: Reading, user_id: str, page: TokenPage) -> dict[str, SignIn]:

@@ -77,17 +77,19 @@ class IssuedToken(NamedTuple):
     live: bool
 
 
-class PastedToken(NamedTuple):
-    id: str
-    user_id: str
-    user: str
-    live: bool
+async def find_by_id(tx: Reading, token_id: str) -> IssuedToken | None:
+    """Find a token by its public id, also one that no longer works."""
+    return await _find(tx, token_id, None)
 
 
-async def find_by_hash(tx: Reading, text_hash: str) -> PastedToken | None:
+async def find_by_hash(tx: Reading, text_hash: str) -> IssuedToken | None:
     """Find a token by the hash of its access or refresh token, also one that no longer works."""
-    row = await tx.one(SQL.by_hash, text_hash)
-    return PastedToken(*row[:3], live=bool(row[3])) if row else None
+    return await _find(tx, None, text_hash)
+
+
+async def _find(tx: Reading, token_id: str | None, text_hash: str | None) -> IssuedToken | None:
+    row = await tx.one(SQL.found, token_id, text_hash)
+    return _to_issued_token(row) if row else None
 
 
 async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:

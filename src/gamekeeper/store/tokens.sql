@@ -16,10 +16,17 @@ SELECT {now} - issued_at FROM tokens WHERE id = $1;
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
 
--- Finds a token by the hash of its access or refresh token, also one that no longer works.
--- name: by_hash
-SELECT id, user_id, name, revoked_at IS NULL AND COALESCE(refresh_expires, access_expires) > {now}
-FROM token_records WHERE access_hash = $1 OR refresh_hash = $1;
+-- Finds a token by its id, or by the hash of its access or refresh token, also one that no longer works. Columns as in `newest`.
+-- name: found
+SELECT t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.read_only, t.refresh_hash IS NOT NULL,
+       t.idle_ms, t.issued_at,
+       CASE WHEN t.exchanged_at IS NULL AND t.refresh_expires > t.access_expires THEN t.refresh_expires
+            ELSE t.access_expires END, t.last_used,
+       t.revoked_at IS NULL
+           AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0)
+           AND (t.access_expires > {now} OR (t.exchanged_at IS NULL AND t.refresh_expires > {now}))
+           AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
+FROM tokens t WHERE t.id = $1 OR t.access_hash = $2 OR t.refresh_hash = $2;
 
 -- name: owner
 SELECT user_id FROM tokens WHERE id = $1 OR refresh_hash = $2;

@@ -1,6 +1,6 @@
 // On every page: search shortcut, local times, light and dark theme, action dialogs, and the notice of a finished action.
 import { openAction, restoreScroll, say } from "./actions.js";
-import { attachSuggestions } from "./search.js";
+import { attachSuggestions, divertSecret } from "./search.js";
 import { gettext } from "./texts.js";
 
 const DATE_LENGTH = "2026-01-31 ".length; // the date in a UTC time; left out where the local date is the same
@@ -71,6 +71,7 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-dismiss]")) document.getElementById("done").replaceChildren();
   for (const each of document.querySelectorAll(".drop[open]")) if (!each.contains(event.target)) each.open = false; // a menu closes at a click beside it
 });
+document.addEventListener("submit", divertSecret, { capture: true });
 document.addEventListener("submit", openAction);
 if (document.getElementById("find")) attachSuggestions(document.getElementById("find"));
 showLocalTimes();

@@ -3,6 +3,19 @@ import { gettext, ngettext } from "./texts.js";
 
 const DELAY_MS = 150; // pause in typing before a request
 const LIST = "suggestions"; // id and class of the list
+const SECRET = /^\s*gk[ak]_/; // how a token or an API key starts
+
+// A token or key that was pasted into a filter, whose form would put it into an address, goes to the search instead.
+export function divertSecret(event) {
+  const form = event.target;
+  const box = document.getElementById("find");
+  if (!box || form.method !== "get") return;
+  const pasted = [...new FormData(form).values()].find((value) => SECRET.test(value));
+  if (!pasted) return;
+  event.preventDefault();
+  box.value = pasted;
+  box.form.submit();
+}
 
 export function attachSuggestions(box) {
   const list = document.createElement("div");
