@@ -29,6 +29,7 @@ PAGES = [
     "/console/roles/shop",
     f"/console/guilds/{samples.GUILD_ID}",
     f"/console/items/{samples.COIN}",
+    "/console/economy/gifts",
     "/console/me",
     "/console/me/password",
     "/console/me/second-factor",

@@ -1,11 +1,16 @@
 """The console's pages of the economy: all items, one item, and gifts of staff."""
 
-from keepers import Keeper
+import pytest
+from keepers import Keeper, open_session
 
+import staff
+from api_keys import create
 from economics import catch_up, give, load_players
-from people import ANN, COIN, NOBODY_ID, SWORD
+from gamekeeper.console import economy
+from people import ANN, COIN, NOBODY_ID, SWORD, USER_IDS
 from world import World
 
+GIFTS = "/console/economy/gifts"
 PAGE = "/console/economy"
 ITEM = f"/console/items/{COIN.id}"
 
@@ -18,11 +23,46 @@ def test_items_and_gifts_of_the_week_are_listed(world: World, root: Keeper) -> N
     assert "Gold Coin 1,253 2 1,255 2 Staff +1,253" in page.text
     assert page.links["Gold Coin"] == ITEM
     assert page.links["Economy"] == PAGE
-    assert "Shop Gold Coin 5 2" in page.text
+    assert "Shop 1 5 2" in page.text
     assert "Command line" in page.text
     assert f"Counted up to change {world.ledger()[-1].seq}." in page.text
     assert "1 to 4 of 4 items" in page.text
     assert "1 to 4 of 4 items" in root.page(f"{PAGE}?days=90").text
+
+
+def test_givers_have_one_line_each_which_opens_to_their_items(world: World, root: Keeper) -> None:
+    give(world, "Bob", 5)
+    give(world, "Bob", 1, SWORD.id)
+    give(world, "Bob", 7, token=create(world, Name="Website")["Key"])
+    catch_up(world)
+    page = root.page(PAGE)
+    assert "Shop 2 6 0" in page.text
+    assert "API key Website of Shop 1 7 0" in page.text
+    one = root.page(page.links["Shop"])
+    assert page.links["Shop"] == f"{GIFTS}?giver={USER_IDS['Shop']}&days=7"
+    for text in ("Gifts by Shop", "Different items 2", "Given in all 6", "Gold Coin 5 0", "Sword 1 0"):
+        assert text in one.text, text
+    assert one.links["30 days"] == f"{GIFTS}?days=30&giver={USER_IDS['Shop']}"
+    assert one.links["Account Shop"] == f"/console/accounts/{USER_IDS['Shop']}"
+    assert "Website" not in one.text
+    second = root.page(f"{page.links['Shop']}&pageSize=1&page=1")
+    assert "Gold Coin" not in second.text
+    assert "2 to 2 of 2 items" in second.text
+    everyone = root.page(f"{GIFTS}?pageSize=1")
+    assert "1 to 1 of 3 staff and API keys" in everyone.text
+    assert root.page(everyone.links["Next"]).text.count("API key Website of Shop") == 1
+    assert root.get(f"{GIFTS}?giver=x").status == 400
+    assert "Nobody gave or took anything" in root.page(f"{GIFTS}?giver={NOBODY_ID}").text
+
+
+def test_further_givers_are_on_their_own_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    give(world, "Bob", 5)
+    catch_up(world)
+    monkeypatch.setattr(economy, "MOST_GIVERS", 1)
+    assert root.page(f"{PAGE}?days=30").links["All 2 staff and API keys"] == f"{GIFTS}?days=30"
+    staff.add_account(world, "Reader", staff.save_role(world, "reader", ["players.read"]))
+    reader = open_session(world, "Reader", world.get("/api/v1/users/Reader").json["Id"])
+    assert (reader.get(GIFTS).status, "Gifts by" in reader.page(PAGE).text) == (403, False)
 
 
 def test_item_page_has_totals_holders_charts_and_givers(world: World, root: Keeper) -> None:

@@ -49,6 +49,20 @@ def test_flows_are_counted_by_source(world: World) -> None:
     assert errors(world) == []
 
 
+def test_deleted_player_is_destroyed_but_not_taken(world: World) -> None:
+    give(world, "Bob", 5)
+    give(world, "Bob", 2, what="take")
+    gone = world.call("DELETE", "/api/v1/players/Bob", by="Root")
+    assert gone.status == 200, gone.raw
+    erased = world.call("DELETE", f"/api/v1/users/{people.USER_IDS['Ann']}", by="Root")
+    assert erased.status == 200, erased.raw
+    catch_up(world)
+    assert read_flows(world) == {"staff": (ANN_COINS + 5, ANN_COINS + 5)}
+    taken = world.sql("SELECT giver_id, taken FROM item_gifts WHERE item_id = $1 AND taken > 0", COIN.id)
+    assert [(str(row[0]), row[1]) for row in taken] == [(people.USER_IDS["Shop"], 2)]
+    assert errors(world) == []
+
+
 def test_move_between_slots_is_no_flow(world: World) -> None:
     give(world, "Bob", 5)
     catch_up(world)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import catalogue, chart, lists, pages
+from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
 from gamekeeper.console.queries import EconomyListQuery, ItemQuery
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import economy_reports as reports
 from gamekeeper.game import lookup
-from gamekeeper.game.economy_reports import Days, GiftsReport, ItemReport, NamedGift, Sums
+from gamekeeper.game.economy_reports import Days, GiftsReport, ItemReport, Sums
 from gamekeeper.game.flows import DAY_MS, GAME, IMPORT, KEY, STAFF, UNDO
 from gamekeeper.game.refusals import NoSuchItem
 from gamekeeper.http import paging, queries
@@ -20,9 +20,8 @@ from gamekeeper.store import catalogue as entries
 from gamekeeper.store.economy import ItemTotal
 from gamekeeper.store.holdings import ITEM
 
-PRESETS = (7, 30, 90)  # days of a report that the pages offer
 MOST_GIFTS = 20
-SEE_GIFTS = "audit.read"  # without this permission, the names of givers are left out
+MOST_GIVERS = 10  # givers on the page of all items, which links to all of them
 TITLES = {
     GAME: gettext("Game"),
     KEY: gettext("API keys"),
@@ -45,30 +44,22 @@ class ItemLine(NamedTuple):
     sources: str
 
 
-class GiftLine(NamedTuple):
-    who: str
-    url: str  # page of the account; empty: none
-    item_id: str
-    item: str
-    given: int
-    taken: int
-
-
 async def show(request: Request) -> Response:
     """Show all items, and the gifts of staff and API keys."""
     query = queries.decode(EconomyListQuery, request.query)
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
-    days = await _choose_days(request, query.days)
+    days = await gifts.choose_days(request, query.days)
     found = await reports.report_items(keeper.store, keeper.economy, days, page.limit, page.offset)
-    gifts = await _load_gifts(request, None, days)
+    may_see = gifts.NEEDED in request.caller.permissions
+    givers = await gifts.load_givers(request, days, MOST_GIVERS, 0) if may_see else None
     return pages.render(
         request,
         "economy.html",
         items=[_make_line(each.total, each.sums) for each in found.items],
-        gifts=gifts and [_make_gift(each) for each in gifts.gifts],
+        givers=givers,
         days=query.days,
-        presets=PRESETS,
+        presets=gifts.PRESETS,
         since=format_day(days.first),
         part=lists.make_page(request, page, found.total, len(found.items)),
         state=found.state,
@@ -83,10 +74,10 @@ async def show_item(request: Request) -> Response:
         raise NoSuchItem
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
-    days = await _choose_days(request, query.days)
+    days = await gifts.choose_days(request, query.days)
     found = await reports.report_item(keeper.store, keeper.economy, item_id, days)
     holders = await reports.report_holders(keeper.store, keeper.economy, ITEM, item_id, page.limit, page.offset)
-    gifts = await _load_gifts(request, item_id, days)
+    given = await _load_gifts(request, item_id, days)
     known = await entries.find_by_ids(keeper.store, "items", [item_id])
     known = await entries.add_details(keeper.store, "items", list(known.values()))
     return pages.render(
@@ -98,25 +89,20 @@ async def show_item(request: Request) -> Response:
         holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
         ranked=holders.page.is_ranked,
         part=lists.make_page(request, page, holders.page.total, len(holders.page.holders)),
-        gifts=gifts and [_make_gift(each) for each in gifts.gifts],
+        gifts=given and [gifts.make_line(each) for each in given.gifts],
         charts=[each for each in _make_charts(found, days) if not each.is_empty],
         height=chart.HEIGHT,
         days=query.days,
-        presets=PRESETS,
+        presets=gifts.PRESETS,
         state=found.state,
         here=f"/console/items/{item_id}",
     )
 
 
-async def _choose_days(request: Request, days: int) -> Days:
-    today = (await reports.choose_days(request.services.keeper.store, None, None, reports.MOST_DAYS)).last
-    return Days(today - days + 1, today)
-
-
-async def _load_gifts(request: Request, item_id: str | None, days: Days) -> GiftsReport | None:
+async def _load_gifts(request: Request, item_id: str, days: Days) -> GiftsReport | None:
     """Load who gave most; None: the viewer may not see it."""
     keeper = request.services.keeper
-    if SEE_GIFTS not in request.caller.permissions:
+    if gifts.NEEDED not in request.caller.permissions:
         return None
     return await reports.report_gifts(keeper.store, keeper.economy, item_id, days, MOST_GIFTS, 0)
 
@@ -126,20 +112,6 @@ def _make_line(total: ItemTotal, sums: Sums) -> ItemLine:
     parts = [f"{TITLES[source]} {pair[0] - pair[1]:+,}" for source, pair in sorted(sums.items()) if pair[0] or pair[1]]
     name = total.name or gettext("(no name)")
     return ItemLine(total.item_id, name, total.quantity, total.holders, created, destroyed, ", ".join(parts))
-
-
-def _make_gift(each: NamedGift) -> GiftLine:
-    gift, giver = each.gift, each.giver
-    item = each.item_name or gettext("(no name)")
-    if reports.is_command_line(giver):
-        who, url = gettext("Command line"), ""
-    elif giver.name is None:
-        who, url = gettext("Deleted account"), ""
-    elif giver.is_key:
-        who, url = gettext("API key %(name)s of %(owner)s", name=giver.name, owner=giver.owner or ""), ""
-    else:
-        who, url = giver.name, f"/console/accounts/{giver.id}"
-    return GiftLine(who, url, gift.item_id, item, gift.given, gift.taken)
 
 
 def _make_charts(report: ItemReport, days: Days) -> list[Chart]:

@@ -60,6 +60,10 @@ HELP = {
         ),
         "economy",
     ),
+    "/economy/gifts": PageHelp(
+        gettext("What staff and API keys gave and took. Choose one to see its items."),
+        "economy",
+    ),
     "/items/[itemId]": PageHelp(
         gettext("One item: how much there is, where it comes from, who has the most, and who gave it."),
         "economy",

@@ -11,7 +11,7 @@ from gamekeeper.http.wire.history import Cursor, find_start
 from gamekeeper.http.wire.lists import Direction, PageQuery, PageSize, Search
 from gamekeeper.http.wire.mails import MailsBefore
 from gamekeeper.http.wire.players import Order
-from gamekeeper.http.wire.scalars import Positive
+from gamekeeper.http.wire.scalars import Guid, Positive
 
 PAGE_SIZE = 50  # records per page of a list
 HOLDERS_SIZE = 20  # holders of an item per page
@@ -31,6 +31,10 @@ class CatalogueQuery(PageQuery, frozen=True):
 class EconomyListQuery(PageQuery, frozen=True):
     pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
     days: ReportDays = 7
+
+
+class GiftsQuery(EconomyListQuery, frozen=True):
+    giver: Guid | UnsetType = UNSET  # id of an account or an API key
 
 
 class ItemQuery(PageQuery, frozen=True):

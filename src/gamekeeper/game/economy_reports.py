@@ -9,7 +9,7 @@ from gamekeeper.game.holdings import HoldersPage
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
 from gamekeeper.store import catalogue, clock, economy
-from gamekeeper.store.economy import DayFlow, EconomyState, GiftSum, Giver, ItemTotal
+from gamekeeper.store.economy import DayFlow, EconomyState, GiftSum, Giver, GiverSum, ItemTotal
 from gamekeeper.store.engine import Reading, Store
 from gamekeeper.store.holdings import ITEM
 
@@ -68,6 +68,25 @@ class GiftsReport(NamedTuple):
     state: EconomyState
     days: Days
     total: int
+    gifts: Sequence[NamedGift]
+
+
+class GiverTotal(NamedTuple):
+    sums: GiverSum
+    giver: Giver
+
+
+class GiversReport(NamedTuple):
+    state: EconomyState
+    total: int
+    givers: Sequence[GiverTotal]
+
+
+class GiverReport(NamedTuple):
+    """What one account or API key gave and took: in all, and a page of its items."""
+
+    state: EconomyState
+    whole: GiverTotal
     gifts: Sequence[NamedGift]
 
 
@@ -138,6 +157,34 @@ async def report_gifts(
         names = await economy.find_item_names(tx, {each.item_id for each in gifts})
         named = [NamedGift(each, givers[each.giver_id], names.get(each.item_id)) for each in gifts]
         return GiftsReport(await _read_state(tx), days, total, named)
+
+    return await store.read(read)
+
+
+async def report_givers(store: Store, counted: Economy, days: Days, limit: int, offset: int) -> GiversReport:
+    """Report how much each account and API key gave and took in a range of days, of all items together, most first."""
+    await counted.refresh()
+
+    async def read(tx: Reading) -> GiversReport:
+        total, sums = await economy.read_givers(tx, *days, limit, offset)
+        givers = await economy.find_givers(tx, {each.giver_id for each in sums})
+        return GiversReport(await _read_state(tx), total, [GiverTotal(each, givers[each.giver_id]) for each in sums])
+
+    return await store.read(read)
+
+
+async def report_giver(
+    store: Store, counted: Economy, giver_id: str, days: Days, limit: int, offset: int
+) -> GiverReport:
+    """Report which items one account or API key gave and took in a range of days, most first."""
+    await counted.refresh()
+
+    async def read(tx: Reading) -> GiverReport:
+        whole, gifts = await economy.read_gifts_of_giver(tx, giver_id, *days, limit, offset)
+        giver = (await economy.find_givers(tx, {giver_id}))[giver_id]
+        names = await economy.find_item_names(tx, {each.item_id for each in gifts})
+        named = [NamedGift(each, giver, names.get(each.item_id)) for each in gifts]
+        return GiverReport(await _read_state(tx), GiverTotal(whole, giver), named)
 
     return await store.read(read)
 

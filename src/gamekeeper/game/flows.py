@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gamekeeper.game.codec import ChangeSide, Codec
-from gamekeeper.game.effects import PlayersLoaded
+from gamekeeper.game.effects import PlayerDeleted, PlayersLoaded
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.economy import CountedChange, Flow, Gift
 from gamekeeper.store.holdings import ITEM, VARIABLE, Holding
@@ -112,7 +112,7 @@ def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
         if gain == 0:
             continue
         (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
-        if source in (KEY, STAFF):
+        if source in (KEY, STAFF) and change.kind != PlayerDeleted.kind:  # who deletes a player takes nothing from it
             giver = (change.token_id if source == KEY else change.actor_id) or ZERO_GUID
             (tally.given if gain > 0 else tally.taken)[day, giver, item_id, source] += abs(gain)
         if change.player_id:

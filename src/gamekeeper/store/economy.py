@@ -80,6 +80,15 @@ class GiftSum(NamedTuple):
     taken: int
 
 
+class GiverSum(NamedTuple):
+    """What an account or an API key gave and took, of all items together."""
+
+    giver_id: str
+    items: int  # number of different items
+    given: int
+    taken: int
+
+
 class Giver(NamedTuple):
     id: str
     name: str | None  # None: a deleted account
@@ -186,6 +195,21 @@ async def read_gifts(
         total = await tx.one(SQL.count_gifts_of_item, item_id, first, last)
         rows = await tx.all(SQL.gifts_of_item, item_id, first, last, limit, offset)
     return _to_number(total), [GiftSum(*row) for row in rows]
+
+
+async def read_givers(tx: Reading, first: int, last: int, limit: int, offset: int) -> tuple[int, list[GiverSum]]:
+    """Read a page of the sums of each giver in a range of days, most first, and the number of all givers."""
+    total = await tx.one(SQL.count_givers, first, last)
+    return _to_number(total), [GiverSum(*row) for row in await tx.all(SQL.givers, first, last, limit, offset)]
+
+
+async def read_gifts_of_giver(
+    tx: Reading, giver_id: str, first: int, last: int, limit: int, offset: int
+) -> tuple[GiverSum, list[GiftSum]]:
+    """Read a page of the items that one giver gave and took in a range of days, most first, and the sum of all."""
+    row = await tx.one(SQL.sum_of_giver, giver_id, first, last)
+    rows = await tx.all(SQL.gifts_of_giver, giver_id, first, last, limit, offset)
+    return GiverSum(*row) if row else GiverSum(giver_id, 0, 0, 0), [GiftSum(*each) for each in rows]
 
 
 async def read_totals(tx: Reading) -> dict[str, tuple[int, int]]:

@@ -119,6 +119,24 @@ ORDER BY given DESC, taken DESC, g.giver_id LIMIT $4 OFFSET $5;
 SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
                       GROUP BY g.giver_id, g.source) AS found;
 
+-- name: givers
+SELECT g.giver_id, COUNT(DISTINCT g.item_id), CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
+FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
+GROUP BY g.giver_id ORDER BY given DESC, taken DESC, g.giver_id LIMIT $3 OFFSET $4;
+
+-- name: count_givers
+SELECT COUNT(DISTINCT g.giver_id) FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2;
+
+-- name: gifts_of_giver
+SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
+FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
+GROUP BY g.giver_id, g.source, g.item_id
+ORDER BY given DESC, taken DESC, g.item_id LIMIT $4 OFFSET $5;
+
+-- name: sum_of_giver
+SELECT CAST($1 AS {guid}), COUNT(DISTINCT g.item_id), CAST(COALESCE(SUM(g.given), 0) AS {long}), CAST(COALESCE(SUM(g.taken), 0) AS {long})
+FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3;
+
 -- Subqueries and not joins, so that PostgreSQL looks up each giver.
 -- name: giver_names
 SELECT g.id, COALESCE((SELECT u.name FROM users u WHERE u.id = g.id), (SELECT k.name FROM api_keys k WHERE k.id = g.id)),

@@ -20,7 +20,16 @@ FILL = (
     "INSERT INTO item_gifts SELECT exp, id, CAST($1 AS {guid}), 'staff', 1, 0 FROM players",
 )
 # SQLite sorts the rows of these in memory; their number is limited by a range of days or players
-SORTED = {"flows_of_items", "gifts", "gifts_of_item", "items_between"}
+SORTED = {
+    "flows_of_items",
+    "gifts",
+    "gifts_of_item",
+    "givers",
+    "count_givers",
+    "gifts_of_giver",
+    "sum_of_giver",
+    "items_between",
+}
 
 
 def test_statements_of_the_economy_use_an_index(world: World) -> None:
@@ -40,6 +49,10 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (economy.SQL.days_of_item, (item, 8, 14, 414)),
         (economy.SQL.gifts, (8, 9, 5, 0)),
         (economy.SQL.gifts_of_item, (item, 8, 9, 5, 0)),
+        (economy.SQL.givers, (8, 9, 5, 0)),
+        (economy.SQL.count_givers, (8, 9)),
+        (economy.SQL.gifts_of_giver, (item, 8, 9, 5, 0)),
+        (economy.SQL.sum_of_giver, (item, 8, 9)),
         (economy.SQL.giver_names, (ids,)),
         (economy.SQL.item_names, (ids,)),
         (economy.SQL.item, (item,)),
