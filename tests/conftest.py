@@ -17,7 +17,7 @@ from argon2 import PasswordHasher
 
 import world as worlds
 from databases import Postgres, Sqlite, place
-from gamekeeper.game import passwords
+from gamekeeper.game import feed, passwords
 from gamekeeper.http import shared_query
 from gamekeeper.store import hosts
 
@@ -53,6 +53,7 @@ def longer_timeouts() -> Generator[None]:
     """Raise timeouts that a busy machine may exceed; that of connecting to PostgreSQL in started processes, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
+        patch.setattr(feed, "FINAL_SECONDS", 30)  # other worlds of a test run hold transactions open, too
         patch.setenv(hosts.TIMEOUT_VARIABLE, "60")
         for what in ("connect", "read", "write", "pool"):
             patch.setattr(f"httpx._config.DEFAULT_TIMEOUT_CONFIG.{what}", 30.0)

@@ -25,7 +25,7 @@ import asyncio, sys
 from gamekeeper import app, settings
 from gamekeeper.game import activity, rollups
 from gamekeeper.store import clock
-activity.BATCH_SESSIONS, activity.BATCH_HOURS = 5, 60
+activity.BATCH_SESSIONS, activity.BATCH_HOURS = 8, 72
 async def run(keeper):
     await rollups.run_all(keeper.store, activity.ROLLUPS[:2], await clock.now(keeper.store), rest_factor=0)
 asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_log=False), run))

@@ -1,6 +1,7 @@
 """Imports of servers with everything that a version has: repeated, interrupted, and with every row counted."""
 
 import asyncio
+import itertools
 import os
 import subprocess
 import sys
@@ -79,8 +80,7 @@ def test_requests_are_never_imported(
     assert secret not in made.report.read_text()
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
-@pytest.mark.parametrize("point", [9, 24])
+@pytest.mark.parametrize(("era", "point"), zip(make_intersect.ERAS, itertools.cycle((9, 24)), strict=False))
 def test_killed_import_of_each_version_is_resumed(
     era: str, point: int, whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
     monkeypatch: pytest.MonkeyPatch,
