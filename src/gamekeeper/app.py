@@ -16,6 +16,7 @@ from gamekeeper.console.state import ConsoleState
 from gamekeeper.game import (
     activity,
     api_keys,
+    board_follower,
     deliveries,
     economy,
     erasure_jobs,
@@ -142,6 +143,7 @@ class BackgroundJobs:
             (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
             (rollups.RUN_SECONDS, roll_up),
             (economy.FOLLOW_SECONDS, keeper.economy.follow),
+            (board_follower.FOLLOW_SECONDS, keeper.boards.follow),
             (NOTE_USE_SECONDS, self.note_use),
             (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),
             (security.FLUSH_SECONDS, keeper.failed_guesses.flush),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gamekeeper.game.approvals import parse_rules
+from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.economy import Economy, parse_ranked
@@ -70,6 +71,7 @@ def build_keeper(settings: Settings) -> Keeper:
         FailedGuesses(store),
         KeyFile(settings.secret_key_file, store.path),
         Economy(store, SPELLING, feed, parse_ranked(settings.ranked)),
+        BoardFollower(store, SPELLING, feed),
     )
 
 

@@ -5,7 +5,7 @@ days minutes are added to hours, days, weeks and months, and deleted.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from gamekeeper.game.calendar_steps import (
     DAY_MINUTES,
@@ -18,8 +18,17 @@ from gamekeeper.game.calendar_steps import (
 )
 from gamekeeper.game.rollups import Rollup
 from gamekeeper.game.session_counts import NO_DAY, count_batch
-from gamekeeper.store import activity, clock, presence, rollups
-from gamekeeper.store.activity import Cohort, Hour, Minute, Period, PlayerActivity
+from gamekeeper.game.standings import BOARDS, PlayedTime, add_play_time
+from gamekeeper.store import activity, boards, clock, presence, rollups
+from gamekeeper.store.activity import (
+    Cohort,
+    CountedSession,
+    Hour,
+    Minute,
+    Period,
+    PlayerActivity,
+    WaitingSession,
+)
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.rollups import Checkpoint
@@ -47,12 +56,27 @@ async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) ->
     players = await _read_players(tx, {each.player_id for each in waiting})
     first_minute = (await rollups.find(tx, ONLINE)).position
     counts = count_batch(waiting, players, boundary=boundary, since=checkpoint.position, first_minute=first_minute)
+    await _add_to_boards(tx, waiting, counts.sessions)
     activity.save_sessions(tx, counts.sessions)
     activity.save_players(tx, counts.players.values())
     activity.add_minutes(tx, counts.list_minutes())
     activity.add_cohorts(tx, counts.list_cohorts())
     _add_periods(tx, {step: counts.list_periods(step) for step in PERIODS})
     return len(waiting) >= BATCH_SESSIONS
+
+
+async def _add_to_boards(tx: Writing, sessions: Sequence[WaitingSession], counted: Sequence[CountedSession]) -> None:
+    """Add what is new of these sessions to the seasons of boards that rank by play time."""
+    if not any(each.ranks == boards.PLAY_TIME for each in await boards.read_open(tx)):
+        return
+    await rollups.begin(tx, BOARDS)
+    await rollups.wait(tx, BOARDS)  # then the seasons are read again: the sweep of one may have moved
+    seasons = [each for each in await boards.read_open(tx) if each.ranks == boards.PLAY_TIME]
+    played = [
+        PlayedTime(each.player_id, each.started_at if each.counted_to is None else each.counted_to, done.counted_to)
+        for each, done in zip(sessions, counted, strict=True)
+    ]
+    await add_play_time(tx, played, seasons)
 
 
 async def _read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
@@ -65,8 +89,12 @@ async def _read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActi
 
 
 async def _find_boundary(tx: Reading) -> int:
-    """Return the last midnight that all ended sessions know of: open sessions are counted up to it."""
-    return (await clock.now(tx) - SETTLE_MS) // DAY_MS * DAY_MS
+    """Return the time up to which open sessions are counted: the last midnight, or end of a season of play time.
+
+    It is long enough ago that all sessions that ended before it are stored.
+    """
+    settled = await clock.now(tx) - SETTLE_MS
+    return max(settled // DAY_MS * DAY_MS, await boards.find_last_end(tx, settled))
 
 
 async def _has_old_minutes(tx: Reading, proven: int | None) -> bool:

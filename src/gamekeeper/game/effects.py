@@ -32,6 +32,7 @@ from gamekeeper.game.account_effects import (
     UserUnmuted,
 )
 from gamekeeper.game.approval_effects import ChangeApproved
+from gamekeeper.game.board_effects import AccountHidden, BoardDeleted, BoardSaved, SeasonSaved
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.codec import Attachments, ChangeSide, Codec, SubjectIds
 from gamekeeper.game.command_effects import GameCommanded
@@ -347,6 +348,10 @@ Change = (
     | NoteAdded
     | NoteDeleted
     | TagsSet
+    | BoardSaved
+    | BoardDeleted
+    | SeasonSaved
+    | AccountHidden
     | BulkJobChanged
     | ServerVariablesSet
     | GuildVariablesSet

@@ -9,8 +9,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from gamekeeper.game import lookup
-from gamekeeper.store import deliveries, erasures, logs, play_sessions, security
+from gamekeeper.game import lookup, standings
+from gamekeeper.store import deliveries, erasures, logs, play_sessions, rollups, security
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
@@ -70,6 +70,9 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     entries = events or await logs.delete_of_user(tx, job.id, most)
     if entries:
         return entries
+    await rollups.wait(tx, standings.BOARDS)
+    if places := await standings.forget(tx, job.id, lookup.new_guid()):
+        return places
     sessions = await play_sessions.forget(tx, job.id, lookup.new_guid())
     if sessions:
         return sessions

@@ -63,12 +63,14 @@ ACCOUNT_KINDS = (
     "user_resumed",
     "change_approved",
     *NOTE_KINDS,
+    "account_hidden",
 )
 COMMAND_KINDS = ("player_killed", "player_warped", "chat_sent")  # commands that the game carries out at most once
 WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no player that all game servers read
 GLOBAL_KINDS = (
     *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),
     *("players_loaded", "users_loaded", "ledger_trimmed", "guild_saved", "guild_deleted", "bulk_job_changed"),
+    *("board_saved", "board_deleted", "season_saved"),
 )
 # all kinds of changes of all versions: old audit log entries keep their kind
 KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *COMMAND_KINDS, *WORLD_KINDS, *GLOBAL_KINDS)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy, holdings
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.holdings import ITEM, VARIABLE, Bucket, BucketStep, Holder, Holding, RankedList
+from gamekeeper.store.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList
+from gamekeeper.store.ranked_buckets import Bucket, BucketStep, BucketTable, Holder
 
 BUCKET_ROWS = (
     2048  # rows in a new bucket: about as many as a list of 5 million has buckets, so that neither costs much more
@@ -67,10 +68,10 @@ async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
     if waiting is None:
         return False
     for _ in range(BUILT_BUCKETS):
-        following = await holdings.find_key(tx, waiting, BUCKET_ROWS)
+        following = await BUCKETS.find_key(tx, waiting, BUCKET_ROWS)
         entries = BUCKET_ROWS if following else await holdings.count_from(tx, waiting, BUCKET_ROWS)
         start = Bucket(waiting.kind, waiting.thing_id, waiting.quantity, waiting.player_id, entries)
-        await holdings.save_buckets(tx, [start])
+        await BUCKETS.save_buckets(tx, [start])
         quantity, player_id = following or (waiting.quantity, waiting.player_id)
         waiting = waiting._replace(quantity=quantity, player_id=player_id, built=following is None)
         if waiting.built:
@@ -103,14 +104,22 @@ async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: i
     found = await holdings.find_list(tx, kind, thing_id)
     if found is None or not found.built:
         return None if kind == VARIABLE and found is None else await _load_first(tx, kind, thing_id, offset, limit)
-    ends = list(accumulate(await holdings.read_entries(tx, kind, thing_id)))
+    total, holders = await find_page(tx, BUCKETS, kind, thing_id, offset, limit)
+    return HoldersPage(total, True, total, holders)
+
+
+async def find_page(
+    tx: Reading, table: BucketTable, kind: str, thing_id: str, offset: int, limit: int
+) -> tuple[int, Sequence[Holder]]:
+    """Find a page of a list by its buckets, most first. Return the number of all rows, and those of the page."""
+    ends = list(accumulate(await table.read_entries(tx, kind, thing_id)))
     total, place = ends[-1] if ends else 0, bisect_right(ends, offset)
     if place == len(ends):
-        return HoldersPage(total, True, total, ())
+        return total, ()
     # a bucket ends where the one above it starts
-    below = (await holdings.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
+    below = (await table.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
     above = ends[place - 1] if place else 0
-    return HoldersPage(total, True, total, await holdings.read_page(tx, kind, thing_id, below, limit, offset - above))
+    return total, await table.read_page(tx, kind, thing_id, below, limit, offset - above)
 
 
 def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> list[RankedList]:
@@ -120,7 +129,7 @@ def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, st
 async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit: int) -> HoldersPage:
     """Load a page of the first 100 holders."""
     most = max(min(limit, MOST_UNRANKED - offset), 0)
-    rows = await holdings.read_page(tx, kind, thing_id, HIGHEST, most, offset) if most else []
+    rows = await BUCKETS.read_page(tx, kind, thing_id, HIGHEST, most, offset) if most else []
     item = await economy.find_item(tx, thing_id) if kind == ITEM else None
     total = await holdings.count_from(tx, Bucket(kind, thing_id, *LOWEST, 0), MOST_UNRANKED)
     return HoldersPage(total, False, item.holders if item else None, rows)
@@ -135,49 +144,54 @@ async def _count_in_buckets(
         for quantity, step in zip(pair, (-1, 1), strict=True):
             if ranked and quantity is not None and ranked.has_bucket_for(quantity, key.player_id):
                 steps.append(BucketStep(key.kind, key.thing_id, quantity, key.player_id, step))
+    await count_steps(tx, BUCKETS, steps)
+
+
+async def count_steps(tx: Writing, table: BucketTable, steps: Sequence[BucketStep]) -> None:
+    """Count rows that were inserted and deleted in the buckets of their lists; split and merge buckets."""
     if not steps:
         return
     sums: Counter[Bucket] = Counter()
-    for bucket, each in zip(await holdings.find_buckets(tx, steps), steps, strict=True):
+    for bucket, each in zip(await table.find_buckets(tx, steps), steps, strict=True):
         sums[bucket] += each.step
     buckets = [each._replace(entries=each.entries + step) for each, step in sums.items() if step]
     kept = [each for each in buckets if each.entries or (each.quantity, each.player_id) == LOWEST]
     for bucket in kept:
-        await _split(tx, bucket)
+        await _split(tx, table, bucket)
     if kept:
-        await holdings.save_buckets(tx, [each for each in kept if each.entries < 2 * BUCKET_ROWS])
+        await table.save_buckets(tx, [each for each in kept if each.entries < 2 * BUCKET_ROWS])
     for bucket in set(buckets) - set(kept):
-        await holdings.delete_bucket(tx, bucket)
-    await _merge_small(tx, kept)
+        await table.delete_bucket(tx, bucket)
+    await _merge_small(tx, table, kept)
 
 
-async def _merge_small(tx: Writing, buckets: Iterable[Bucket]) -> None:
+async def _merge_small(tx: Writing, table: BucketTable, buckets: Iterable[Bucket]) -> None:
     """Merge buckets that have few rows left into those before them, so that old lists keep few buckets."""
     # from the highest key down, so that a bucket that took in the one above it has its new number
     for bucket in sorted(buckets, reverse=True):
         if 4 * bucket.entries < BUCKET_ROWS and (bucket.quantity, bucket.player_id) != LOWEST:
-            await _merge(tx, bucket)
+            await _merge(tx, table, bucket)
 
 
-async def _merge(tx: Writing, bucket: Bucket) -> None:
+async def _merge(tx: Writing, table: BucketTable, bucket: Bucket) -> None:
     """Merge a bucket into the one before it, unless it has enough rows by now."""
     key = BucketStep(*bucket[:4], 0)
-    present = (await holdings.find_buckets(tx, [key]))[0]
-    before = await holdings.find_bucket_before(tx, present)
+    present = (await table.find_buckets(tx, [key]))[0]
+    before = await table.find_bucket_before(tx, present)
     if before is None or 4 * present.entries >= BUCKET_ROWS:
         return
-    await holdings.delete_bucket(tx, present)
+    await table.delete_bucket(tx, present)
     merged = before._replace(entries=before.entries + present.entries)
-    await holdings.save_buckets(tx, [merged])
-    await _split(tx, merged)
+    await table.save_buckets(tx, [merged])
+    await _split(tx, table, merged)
 
 
-async def _split(tx: Writing, bucket: Bucket) -> None:
+async def _split(tx: Writing, table: BucketTable, bucket: Bucket) -> None:
     """Split a bucket that has twice the rows of a new one."""
     while bucket.entries >= 2 * BUCKET_ROWS:
-        middle = await holdings.find_key(tx, bucket, BUCKET_ROWS)
+        middle = await table.find_key(tx, bucket, BUCKET_ROWS)
         if middle is None:
             return
         following = Bucket(bucket.kind, bucket.thing_id, *middle, bucket.entries - BUCKET_ROWS)
-        await holdings.save_buckets(tx, [bucket._replace(entries=BUCKET_ROWS), following])
+        await table.save_buckets(tx, [bucket._replace(entries=BUCKET_ROWS), following])
         bucket = following

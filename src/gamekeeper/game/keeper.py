@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.economy import Economy
 from gamekeeper.game.feed import Feed
@@ -26,3 +27,4 @@ class Keeper:
     failed_guesses: FailedGuesses
     key_file: KeyFile
     economy: Economy
+    boards: BoardFollower

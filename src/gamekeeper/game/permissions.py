@@ -34,6 +34,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "logs.read": "Read the activity and trade logs of players and accounts, without addresses.",
     "addresses.read": "See addresses in the activity and trade logs.",
     "notes.write": "Read and write notes, warnings and tags about players and accounts.",
+    "boards.write": "Create, change and delete boards and their seasons; hide accounts from them.",
     "bulk.run": "Change many players at once by a bulk job; needs also the permission of each change.",
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
@@ -54,6 +55,7 @@ INCLUDED: Mapping[str, frozenset[str]] = {  # permission → permissions that it
             "staff.manage",
             "approvals.decide",
             "notes.write",
+            "boards.write",
         }
     ),
 }
@@ -99,7 +101,9 @@ BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; migr
         read_only=True,
     ),
     "moderator": BuiltinRole("Bans, mutes and kicks.", _MODERATOR),
-    "game master": BuiltinRole("Moderates, and changes players and their items.", _MODERATOR | _CHANGES),
+    "game master": BuiltinRole(
+        "Moderates, and changes players and their items.", _MODERATOR | _CHANGES | {"boards.write"}
+    ),
     ADMIN: BuiltinRole("Has every permission, also those of later versions.", ALL),
     "game server": BuiltinRole(
         "Reports players over the game link.", frozenset({"game.link", "players.read", "users.query"})

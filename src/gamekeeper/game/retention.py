@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from gamekeeper.game import activity, guesses
+from gamekeeper.game import activity, board_follower, guesses
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
@@ -131,7 +131,9 @@ async def _delete_batches(keeper: Keeper, delete: Work[int], rows: int, most: in
 
 async def trim(keeper: Keeper, before_ms: int) -> bool:
     """Delete one batch of the oldest audit log entries, and record their item totals. False: no entry is that old."""
-    await keeper.economy.count_changes()  # only changes that the economy has counted may be deleted
+    # only changes that the economy and the boards have counted may be deleted
+    await keeper.economy.count_changes()
+    await keeper.boards.refresh()
     decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
     done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
@@ -144,7 +146,7 @@ async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
     if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     counted = await economy.read_state(tx)
-    upto = min(old.last, counted.seq if counted else 0)
+    upto = min(old.last, counted.seq if counted else 0, await board_follower.find_counted(tx))
     if upto <= trimmed:
         return Decision([], False)
     rows = await ledger.read_superseded(tx, trimmed, upto)

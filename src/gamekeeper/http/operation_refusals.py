@@ -24,7 +24,10 @@ from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.schemas import Schema
 
 RefusalType = type[Refusal]
-EXAMPLE_VALUES = {  # values for the placeholders in the example messages of refusals
+EXAMPLE_VALUES = {
+    "board": samples.BOARD,
+    "season": 1,
+    "seasons": 500,  # values for the placeholders in the example messages of refusals
     "field": "quantity",
     "problem": "must be a whole number from 1 to 2147483647",
     "by": "name",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.game import refusals as no
+from gamekeeper.game.board_refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import NoSuchRole
 from gamekeeper.http import docs_files, errors, samples, wire
@@ -127,6 +128,8 @@ PARAMETERS: Mapping[str, PathParameter] = {
     "invitationId": _make_id_parameter("The invitation's id.", samples.MAIL_ID, "invitation_id"),
     "noteId": _make_id_parameter("The note's id.", samples.MAIL_ID, "note_id"),
     "tag": PathParameter("The tag, in any letter case.", "refunds", no.BadField),
+    "board": PathParameter("The board's name.", samples.BOARD, NoSuchBoard),
+    "season": PathParameter("The season's number.", "1", NoSuchSeason),
     "approvalId": _make_id_parameter("The approval's id.", samples.MAIL_ID, "approval_id"),
     "jobId": _make_id_parameter("The bulk job's id.", samples.BULK_JOB_ID, "job_id"),
     "mailId": _make_id_parameter("The mail's id.", samples.MAIL_ID, "mail_id"),

@@ -82,6 +82,19 @@ ROLE_RECORD = wire.roles.RoleRecord(
 HELD_ROLES = wire.roles.HeldRoles(
     USER_ID, USER, [ROLE], ["users.query"], ["moderation.mute", "players.read", "users.query"]
 )
+BOARD = "most-silver"
+SEASON_RECORD = wire.boards.SeasonRecord(1, "Spring", TIME, END_OF_DAY, "final", Complete=True)
+BOARD_RECORD = wire.boards.BoardRecord(
+    Name=BOARD,
+    Title="Most silver",
+    Ranks="item",
+    ThingId=COIN,
+    Thing="Silver Mark",
+    Gain=False,
+    HideStaff=True,
+    Public=False,
+    Seasons=[SEASON_RECORD],
+)
 KEY_ID, KEY_TEXT = "2c1d3f80-5a0b-4c1c-9a63-0a1f6c3b7e55", "gkk_the-text-of-the-key"
 KEY_RECORD = wire.api_keys.KeyRecord(
     Id=KEY_ID,

@@ -1,16 +1,16 @@
-"""What each player has of each item, and the values of ranked variables; buckets that find any page of the holders."""
+"""What each player has of each item, and the values of ranked variables; lists whose pages are found by buckets."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.ranked_buckets import Bucket, BucketTable
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("holdings")
 ITEM, VARIABLE = "item", "variable"
+BUCKETS = BucketTable(SQL, has_kinds=True)
 
 
 class Holding(NamedTuple):
@@ -31,28 +31,6 @@ class RankedList(NamedTuple):
 
     def has_bucket_for(self, quantity: int, player_id: str) -> bool:
         return self.built or (quantity, player_id) < (self.quantity, self.player_id)
-
-
-class Bucket(NamedTuple):
-    kind: str
-    thing_id: str
-    quantity: int  # first key: quantity and player
-    player_id: str
-    entries: int
-
-
-class BucketStep(NamedTuple):
-    kind: str
-    thing_id: str
-    quantity: int
-    player_id: str
-    step: int
-
-
-class Holder(NamedTuple):
-    player_id: str
-    name: str | None  # None: deleted, and not counted yet
-    quantity: int
 
 
 async def read_held(tx: Reading, keys: Iterable[Holding]) -> dict[Holding, int]:
@@ -124,59 +102,9 @@ async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
     await tx.returning(SQL.delete_buckets, kind, thing_id)
 
 
-async def find_key(tx: Reading, start: Bucket | RankedList, offset: int) -> tuple[int, str] | None:
-    """Return the key that is `offset` rows after the start of a bucket."""
-    row = await tx.one(SQL.key_at, start.kind, start.thing_id, start.quantity, start.player_id, offset)
-    return (row[0], row[1]) if row else None
-
-
 async def count_from(tx: Reading, start: Bucket | RankedList, most: int) -> int:
     row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
     return row[0] if row else 0
-
-
-async def find_buckets(tx: Reading, steps: Sequence[BucketStep]) -> list[Bucket]:
-    """Return the bucket that each step belongs to."""
-    rows = await tx.all(SQL.find_buckets, as_table({**each._asdict(), "place": n} for n, each in enumerate(steps)))
-    found = {row[0]: row[1:] for row in rows}
-    return [Bucket(each.kind, each.thing_id, *found[place]) for place, each in enumerate(steps)]
-
-
-async def save_buckets(tx: Writing, buckets: Iterable[Bucket]) -> None:
-    await tx.returning(SQL.save_buckets, as_table(each._asdict() for each in buckets))
-
-
-async def delete_bucket(tx: Writing, bucket: Bucket) -> None:
-    """Delete a bucket: its keys then belong to the one before."""
-    await tx.returning(SQL.delete_bucket, *bucket[:-1])
-
-
-async def find_bucket_before(tx: Reading, bucket: Bucket) -> Bucket | None:
-    row = await tx.one(SQL.bucket_before, *bucket[:-1])
-    return Bucket(bucket.kind, bucket.thing_id, *row) if row else None
-
-
-async def read_entries(tx: Reading, kind: str, thing_id: str) -> list[int]:
-    """Read the numbers of all buckets of a list, from the top."""
-    row = await tx.one(SQL.entries, kind, thing_id)
-    return msgspec.json.decode(row[0], type=list[int]) if row else []
-
-
-async def find_bucket_key(tx: Reading, kind: str, thing_id: str, place: int, count: int) -> tuple[int, str] | None:
-    """Return the first key of one of `count` buckets, by its place from the top; reads from the nearer end."""
-    if 2 * place < count:
-        row = await tx.one(SQL.bucket_from_top, kind, thing_id, place)
-    else:
-        row = await tx.one(SQL.bucket_from_bottom, kind, thing_id, count - 1 - place)
-    return (row[0], row[1]) if row else None
-
-
-async def read_page(
-    tx: Reading, kind: str, thing_id: str, below: tuple[int, str], limit: int, offset: int
-) -> list[Holder]:
-    """Read holders below a key, most first."""
-    found = [Holder(*row) for row in await tx.all(SQL.page, kind, thing_id, *below, limit, offset)]
-    return sorted(found, key=lambda each: (each.quantity, each.player_id), reverse=True)
 
 
 async def sum_by_item(tx: Reading) -> dict[str, tuple[int, int]]:

@@ -24,6 +24,17 @@ async def lock(tx: Writing, name: str) -> Checkpoint | None:
     return Checkpoint(*found[0]) if found else None
 
 
+async def begin(tx: Writing, name: str) -> None:
+    """Insert the checkpoint of a rollup that has none, with the present time."""
+    await tx.returning(SQL.begin, name)
+
+
+async def wait(tx: Writing, name: str) -> Checkpoint | None:
+    """Lock a rollup until the transaction ends, after other instances. None: it has no checkpoint yet."""
+    found = await tx.returning(SQL.wait, name)
+    return Checkpoint(*found[0]) if found else None
+
+
 def move(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
     tx.defer(SQL.move, name, *checkpoint)
 

@@ -14,3 +14,12 @@ UPDATE rollups SET position = $2, value = $3 WHERE name = $1;
 -- A copy has its own checkpoints.
 -- name: clear
 DELETE FROM rollups;
+
+-- name: begin
+INSERT INTO rollups (name, position, value) SELECT $1, {now}, 0 WHERE {true} ON CONFLICT (name) DO NOTHING;
+
+-- name: wait (sqlite)
+SELECT position, value FROM rollups WHERE name = $1;
+
+-- name: wait (postgres)
+SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE;

@@ -229,6 +229,28 @@ class TagsSide(Struct):
     Tags: list[str] | UnsetType = UNSET
 
 
+class BoardSide(Struct):
+    Board: str
+    Title: str
+    Ranks: str
+    ThingId: Guid | None
+    Gain: bool
+    HideStaff: bool
+    Public: bool
+
+
+class SeasonSide(Struct):
+    Board: str
+    Season: PlainInt32
+    Title: str
+    StartsAt: Instant
+    EndsAt: Instant | None
+
+
+class HiddenSide(Struct):
+    Hidden: bool
+
+
 class CatalogueSide(Struct):
     """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
@@ -320,6 +342,10 @@ SIDES: Mapping[str, Sides] = {
     "note_added": Sides(NoteSide | None, NoteSide),
     "note_deleted": Sides(NoteSide, NoteSide | None),
     "tags_set": Sides(TagsSide, TagsSide),
+    "board_saved": Sides(BoardSide | None, BoardSide),
+    "board_deleted": Sides(BoardSide, BoardSide | None),
+    "season_saved": Sides(SeasonSide | None, SeasonSide),
+    "account_hidden": Sides(HiddenSide, HiddenSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "guild_saved": Sides(GuildSide | None, GuildSide),
     "guild_deleted": Sides(GuildSide, GuildSide | None),

@@ -1,0 +1,378 @@
+"""The job that counts boards: it follows the audit log, season by season, in steps that can be repeated.
+
+    audit log ── final changes, in order ──► standings        values or gains of levels, items and variables
+    records   ── sweep over all players ──► standings        what each player has, as of the same change
+    sessions  ── rollup of activity ──► standings            play time
+
+Each step is one transaction under the lock of the rollup `boards`. It also moves the cursor of its seasons, so a step
+that is killed has counted nothing, and a repeated one counts nothing twice. A season that was created with a start in
+the past follows from there, and joins the others when it has caught up. No request waits for any of this.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from gamekeeper import crash
+from gamekeeper.game import standings
+from gamekeeper.game.activity import SESSIONS, SETTLE_MS
+from gamekeeper.game.board_values import ReadChange, advance, make_level
+from gamekeeper.game.codec import Codec
+from gamekeeper.game.feed import Feed
+from gamekeeper.game.holdings import HIGHEST
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.standings import BOARDS
+from gamekeeper.store import boards, clock, holdings, ledger, rollups
+from gamekeeper.store import standings as rows
+from gamekeeper.store.boards import ITEM, LEVEL, NOT_STARTED, PLAY_TIME, BoardChange, OpenSeason, Season
+from gamekeeper.store.engine import DatabaseUnavailable, Reading, Store, Writing
+from gamekeeper.store.rollups import Checkpoint
+from gamekeeper.store.standings import StandingKey
+
+FOLLOW_SECONDS = 2.0
+REST_FACTOR = 2  # pause after a step, as a multiple of its duration: the job uses at most a third of the time
+BATCH_CHANGES = 500  # changes counted per transaction
+BATCH_PLAYERS = 400  # players swept per transaction, at most
+BATCH_ROWS = 500  # rows of slots or sessions that a sweep reads per transaction, about
+BATCH_ACCOUNTS = 20  # accounts reviewed per transaction
+MOST_STAFF = 10_000  # accounts with permissions that are reviewed when a board is saved
+MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
+READ_STEPS = 8  # steps that a read takes before it answers
+LAST_GUID = HIGHEST[1]
+FOREVER = 2**62
+# kinds of changes of accounts after which other players may be listed
+ACCOUNT_KINDS = frozenset({"user_banned", "user_unbanned", "powers_changed", "roles_changed"})
+
+
+class BoardFollower:
+    def __init__(self, store: Store, codec: Codec, changes: Feed) -> None:
+        self._store = store
+        self._codec = codec
+        self._feed = changes
+
+    async def follow(self, rest_factor: float = REST_FACTOR) -> None:
+        """Count all final changes and sweep players, as the background job of a serving process, with pauses."""
+        if await self._has_work():
+            await self._run(None, rest_factor)
+
+    async def refresh(self) -> None:
+        """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
+        with contextlib.suppress(DatabaseUnavailable):
+            if await self._has_work():
+                await self._run(READ_STEPS, 0, self._follow_changes)
+
+    async def catch_up(self) -> None:
+        """Count like the background job, without pauses."""
+        await self._run(None, 0)
+
+    async def step(self, upto: int) -> bool:
+        """Take one step in one transaction. False: nothing is left up to this change, or another instance does it."""
+        return (
+            await self._follow_changes(upto)
+            or await self._sweep()
+            or await self._sweep_play_time()
+            or await self._write(lambda tx: _finish(tx, upto))
+            or await self._write(_delete_rows)
+        )
+
+    async def _follow_changes(self, upto: int) -> bool:
+        return (
+            await self._write(lambda tx: _start(tx, upto))
+            or await self._write(_apply_hidden)
+            or await self._write(_apply_ended_bans)
+            or await self._write(lambda tx: self._count(tx, upto))
+        )
+
+    async def _run(
+        self, most: int | None, rest_factor: float, step: Callable[[int], Awaitable[bool]] | None = None
+    ) -> None:
+        upto, taken = await self._feed.find_final(), 0
+        await self._store.write(lambda tx: rollups.begin(tx, BOARDS))
+        while most is None or taken < most:
+            started = time.monotonic()
+            if not await (step or self.step)(upto):
+                return
+            taken += 1
+            await asyncio.sleep(rest_factor * (time.monotonic() - started))
+
+    async def _has_work(self) -> bool:
+        """Tell whether there is something to follow; without boards that is a cheap read."""
+        if await boards.has_open(self._store) or await boards.has_deleted(self._store):
+            return True
+        return bool(await boards.find_hidden_waiting(self._store, 1))
+
+    async def _write(self, work: Callable[[Writing], Awaitable[bool]]) -> bool:
+        async def locked(tx: Writing) -> bool:
+            return await rollups.lock(tx, BOARDS) is not None and await work(tx)
+
+        return await self._store.write(locked)
+
+    async def _count(self, tx: Writing, upto: int) -> bool:
+        """Count the next changes for the seasons that are furthest behind."""
+        started = [each for each in await boards.read_open(tx) if each.season.seq != NOT_STARTED]
+        first = min((each.season.seq for each in started), default=upto)
+        if first >= upto:
+            return False
+        group = [each for each in started if each.season.seq == first]
+        end = min((upto, *(each.season.seq for each in started if each.season.seq > first)))
+        changes = await boards.read_changes(tx, first, end, BATCH_CHANGES)
+        loaded = any(each.kind == "players_loaded" for each in changes)
+        contradicted = await self._apply_changes(tx, group, changes)
+        if any(each.kind == "board_saved" for each in changes):  # it may hide staff now, or show them
+            await standings.review(tx, await rows.find_staff(tx, MOST_STAFF))
+        crash.crash_at("boards_standings")
+        last = changes[-1].seq if len(changes) == BATCH_CHANGES else end
+        for each in group:
+            season = each.season._replace(seq=last)
+            if season.id in contradicted or (loaded and _is_swept_kind(each)):
+                season = season._replace(swept=ZERO_GUID)
+            await boards.move_season(tx, season)
+        crash.crash_at("boards_state")
+        return True
+
+    async def _apply_changes(
+        self, tx: Writing, group: Sequence[OpenSeason], changes: Sequence[BoardChange]
+    ) -> set[str]:
+        """Apply changes to seasons. Return the seasons that contradict them: these must be swept again."""
+        reached = await _find_reached(tx, changes)
+        keys = {
+            StandingKey(player_id, each.season.id): None
+            for change, players in zip(changes, reached, strict=True)
+            for player_id in players
+            for each in group
+            if _counts(each, change, player_id)
+        }
+        held = await rows.read_held(tx, keys) if keys else {}
+        values: dict[StandingKey, int | None] = {key: held[key].value if key in held else None for key in keys}
+        wrong: set[str] = set()
+        for change in changes:
+            if change.player_id is None:
+                continue
+            read = ReadChange(change, self._codec)
+            for each in group:
+                key = StandingKey(change.player_id, each.season.id)
+                if _counts(each, change, change.player_id):
+                    values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
+        for player_id in await _find_erased(tx, changes):
+            values |= {key: None for key in values if key.player_id == player_id}
+        await standings.apply(tx, values, held, group)
+        return wrong
+
+    async def _sweep(self) -> bool:
+        """Compare the standings of the next players with what they have. False: all are swept, or changes wait."""
+        seen = await self._store.read(self._read_next_players)
+        if seen is None:
+            return False
+        season, last, actual = seen
+
+        async def save(tx: Writing) -> bool:
+            present = await boards.read_open(tx)
+            if season not in present:
+                return True  # another instance has moved it
+            after = season.season.swept or ZERO_GUID
+            held = await rows.read_held_between(tx, after, last, season.season.id)
+            values: dict[StandingKey, int | None] = dict.fromkeys(held)
+            values |= {StandingKey(player_id, season.season.id): value for player_id, value in actual.items()}
+            await standings.apply(tx, values, held, [season])
+            crash.crash_at("boards_swept")
+            await boards.move_season(tx, season.season._replace(swept=None if last == LAST_GUID else last))
+            return True
+
+        return await self._write(save)
+
+    async def _read_next_players(self, tx: Reading) -> tuple[OpenSeason, str, dict[str, int]] | None:
+        """Read what the next players of a season had as of its last change: what they have, without later changes."""
+        waiting = [
+            each for each in await boards.read_open(tx) if each.season.swept is not None and _is_swept_kind(each)
+        ]
+        for season in waiting:
+            later = await boards.read_changes(tx, season.season.seq, FOREVER, MOST_AHEAD)
+            if len(later) == MOST_AHEAD:
+                continue
+            after = season.season.swept or ZERO_GUID
+            last = await _find_last_player(tx, season, after)
+            found: dict[str, int | None] = dict(await _read_values(tx, season, after, last))
+            for change in reversed(later):
+                if change.player_id and after < change.player_id <= last:
+                    read = ReadChange(change, self._codec, backwards=True)
+                    found[change.player_id] = advance(season, found.get(change.player_id), read)
+            return season, last, {player_id: value for player_id, value in found.items() if value is not None}
+        return None
+
+    async def _sweep_play_time(self) -> bool:
+        """Add the sessions that were counted before a season was created. Both locks keep the counts still."""
+
+        async def sweep(tx: Writing) -> bool:
+            counted = await rollups.wait(tx, SESSIONS)
+            if counted is None or await rollups.lock(tx, BOARDS) is None:
+                return False
+            waiting = [
+                each
+                for each in await boards.read_open(tx)
+                if each.ranks == PLAY_TIME and each.season.swept is not None and each.season.seq != NOT_STARTED
+            ]
+            if not waiting:
+                return False
+            await _sweep_sessions(tx, waiting[0], counted.position)
+            return True
+
+        return await self._store.write(sweep)
+
+
+async def find_counted(tx: Reading) -> int:
+    """Return the number up to which all open seasons have counted the changes: older changes can be deleted."""
+    started = [each.season.seq for each in await boards.read_open(tx) if each.season.seq != NOT_STARTED]
+    return min(started, default=FOREVER)
+
+
+async def _start(tx: Writing, upto: int) -> bool:
+    """Start a season whose time has come: find the change from which on it counts."""
+    now = await clock.now(tx)
+    for each in await boards.read_open(tx):
+        season = each.season
+        if season.seq != NOT_STARTED or season.starts_at > now:
+            continue
+        seq = await _find_number_before(tx, season.starts_at - SETTLE_MS, upto) if each.gain else upto
+        swept = ZERO_GUID if _is_swept_kind(each) else season.swept
+        await boards.move_season(tx, season._replace(seq=seq, swept=swept))
+        return True
+    return False
+
+
+async def _find_number_before(tx: Reading, at: int, upto: int) -> int:
+    """Return a number before the first change from a time on, by bisection: times grow with the numbers."""
+    low, high = await boards.read_trimmed(tx), upto
+    while low < high:
+        middle = (low + high) // 2
+        found = await boards.find_change_from(tx, middle + 1)
+        if found is None or found[0] > high or found[1] >= at:
+            high = middle
+        else:
+            low = found[0]
+    return min(low, upto)
+
+
+async def _apply_hidden(tx: Writing) -> bool:
+    """Apply that an account was hidden or is shown again, in final standings too."""
+    waiting = await boards.find_hidden_waiting(tx, 1)
+    if waiting:
+        await standings.review(tx, waiting, with_final=True)
+        await boards.note_applied(tx, waiting[0])
+    return bool(waiting)
+
+
+async def _apply_ended_bans(tx: Writing) -> bool:
+    """Show players whose ban has ended. That is no change in the audit log."""
+    checkpoint, now = await rollups.find(tx, BOARDS), await clock.now(tx)
+    ended = await boards.find_ended_bans(tx, checkpoint.position, now, BATCH_ACCOUNTS)
+    if not ended:
+        return False
+    await standings.review(tx, [user_id for user_id, _ in ended])
+    # others may have ended in the same millisecond as the last one of a full batch
+    full = len(ended) == BATCH_ACCOUNTS and ended[-1][1] > ended[0][1]
+    rollups.move(tx, BOARDS, Checkpoint(ended[-1][1] - 1 if full else ended[-1][1], 0))
+    return True
+
+
+async def _finish(tx: Writing, upto: int) -> bool:
+    """Close a season that has ended, once no change or session of its time can be missing."""
+    now = await clock.now(tx)
+    for each in await boards.read_open(tx):
+        season = each.season
+        if season.ends_at is None or season.ends_at + SETTLE_MS > now or season.swept is not None:
+            continue
+        if season.seq < upto or (each.ranks == PLAY_TIME and await rows.has_uncounted_sessions(tx, season.ends_at)):
+            continue
+        await boards.move_season(tx, season._replace(final=True))
+        return True
+    return False
+
+
+async def _delete_rows(tx: Writing) -> bool:
+    """Delete some rows of deleted boards."""
+    season_id = await boards.find_deleted_season(tx)
+    if season_id is None:
+        if not await boards.has_deleted(tx):
+            return False
+        await boards.delete_empty(tx)
+    elif not await rows.delete_some(tx, season_id, BATCH_ROWS):
+        await rows.clear_buckets(tx, season_id)
+        await boards.delete_season(tx, season_id)
+    return True
+
+
+async def _find_reached(tx: Reading, changes: Sequence[BoardChange]) -> list[list[str]]:
+    """Return the players that each change concerns: its own, or those of an account that is banned or staff now."""
+    accounts = {each.user_id for each in changes if each.kind in ACCOUNT_KINDS and each.user_id}
+    owned = {each: await rows.find_players_of(tx, [each]) for each in accounts}
+    return [
+        [each.player_id] if each.player_id else owned.get(each.user_id or "", []) if each.kind in ACCOUNT_KINDS else []
+        for each in changes
+    ]
+
+
+async def _find_erased(tx: Reading, changes: Sequence[BoardChange]) -> list[str]:
+    """Return the former players of accounts that these changes erase."""
+    erased = [each.user_id for each in changes if each.kind == "user_deleted" and each.user_id]
+    return [player_id for user_id in erased for player_id in await ledger.find_deleted_of_user(tx, user_id)]
+
+
+def _counts(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
+    """Tell whether a change counts in a season: by its time, and if the player is swept already."""
+    season: Season = each.season
+    if season.ends_at is not None and change.at >= season.ends_at:
+        return False
+    if each.gain and change.at < season.starts_at:
+        return False
+    return season.swept is None or player_id <= season.swept or each.ranks == PLAY_TIME
+
+
+def _keep_possible(each: OpenSeason, value: int | None, wrong: set[str]) -> int | None:
+    """Return a value that a player can have. A player who would have less than nothing shows that a row is wrong."""
+    if each.ranks == ITEM and not each.gain and value is not None and value < 0:
+        wrong.add(each.season.id)
+        return None
+    return value
+
+
+def _is_swept_kind(each: OpenSeason) -> bool:
+    """Tell whether a season needs what players have: gains and play time need not."""
+    return not each.gain and each.ranks != PLAY_TIME
+
+
+async def _find_last_player(tx: Reading, season: OpenSeason, after: str) -> str:
+    """Return the last player of a sweep's next batch."""
+    players = await holdings.read_players_after(tx, after, BATCH_PLAYERS)
+    last = players[-1] if len(players) == BATCH_PLAYERS else LAST_GUID
+    return min([last, *await holdings.find_players_of_row(tx, after, BATCH_ROWS)]) if season.ranks == ITEM else last
+
+
+async def _read_values(tx: Reading, season: OpenSeason, after: str, last: str) -> dict[str, int]:
+    thing = season.thing_id or ""
+    if season.ranks == LEVEL:
+        return {each[0]: make_level(each[1], each[2]) for each in await rows.read_levels_between(tx, after, last)}
+    if season.ranks == ITEM:
+        return await rows.sum_items_between(tx, after, last, thing)
+    return await rows.read_variables_between(tx, after, last, thing)
+
+
+async def _sweep_sessions(tx: Writing, each: OpenSeason, since: int) -> None:
+    """Set the play time of the next players to the sum of their counted sessions.
+
+    A season that starts before the first recorded session counts all of them, with those that were deleted since.
+    """
+    season = each.season
+    after, from_start = season.swept or ZERO_GUID, season.starts_at <= since and season.ends_at is None
+    find = rows.find_player_of_activity if from_start else rows.find_player_of_session
+    last = await find(tx, after, BATCH_ROWS) or LAST_GUID
+    if from_start:
+        played = await rows.read_all_play_between(tx, after, last)
+    else:
+        played = await rows.sum_play_between(tx, after, last, season.starts_at, season.ends_at or FOREVER)
+    held = await rows.read_held_between(tx, after, last, season.id)
+    values: dict[StandingKey, int | None] = dict.fromkeys(held)
+    values |= {StandingKey(player_id, season.id): value for player_id, value in played.items() if value > 0}
+    await standings.apply(tx, values, held, [each])
+    crash.crash_at("boards_swept")
+    await boards.move_season(tx, season._replace(swept=None if last == LAST_GUID else last))

@@ -1,0 +1,144 @@
+"""Standings of seasons: store values, decide who is listed, and find pages and places.
+
+Only one transaction at a time changes them, under the lock of the rollup `boards`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.game import holdings
+from gamekeeper.store import boards, standings
+from gamekeeper.store.boards import PLAY_TIME, OpenSeason
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.ranked_buckets import BucketStep, Holder
+from gamekeeper.store.standings import BUCKETS, KIND, Standing, StandingKey, Visibility
+
+BOARDS = "boards"  # checkpoint whose row is the lock of all standings; bans that ended before its time are applied
+
+
+class PlayedTime(NamedTuple):
+    """A part of a play session."""
+
+    player_id: str
+    start: int
+    end: int
+
+
+class StandingsPage(NamedTuple):
+    total: int
+    offset: int
+    rows: Sequence[Holder]
+
+
+async def apply(
+    tx: Writing,
+    values: Mapping[StandingKey, int | None],
+    held: Mapping[StandingKey, Standing],
+    seasons: Iterable[OpenSeason],
+) -> None:
+    """Store new values of players in open seasons, decide who is listed, and update the buckets."""
+    if not values:
+        return
+    rules = {each.season.id: each for each in seasons}
+    visible = await standings.read_visibility(tx, {key.player_id for key in values})
+    changed: dict[StandingKey, Standing | None] = {}
+    for key, value in values.items():
+        after = None
+        if value is not None:
+            after = Standing(value, is_listed(rules[key.season_id], visible.get(key.player_id), value))
+        if after != held.get(key):
+            changed[key] = after
+    await save(tx, changed, held)
+
+
+async def save(
+    tx: Writing, changed: Mapping[StandingKey, Standing | None], held: Mapping[StandingKey, Standing]
+) -> None:
+    """Store standings, and count them in the buckets."""
+    kept = {key: after for key, after in changed.items() if after is not None}
+    await standings.save(tx, kept, [key for key in changed if key not in kept])
+    steps: list[BucketStep] = []
+    for key, after in changed.items():
+        for each, step in ((held.get(key), -1), (after, 1)):
+            if each is not None and each.listed:
+                steps.append(BucketStep(KIND, key.season_id, each.value, key.player_id, step))
+    await holdings.count_steps(tx, BUCKETS, steps)
+
+
+def is_listed(season: OpenSeason, visible: Visibility | None, value: int) -> bool:
+    """Tell whether a player is listed in an open season. `visible` is None if it does not exist."""
+    if visible is None or visible.hidden or visible.banned or (visible.staff and season.hide_staff):
+        return False
+    return value > 0 or not (season.gain or season.ranks == PLAY_TIME)
+
+
+async def review(tx: Writing, user_ids: Iterable[str], *, with_final: bool = False) -> None:
+    """Decide again which players of some accounts are listed. In final seasons only if `with_final`."""
+    seasons = {each.season.id: each for each in await boards.read_open(tx)}
+    players = await standings.find_players_of(tx, user_ids)
+    held = await standings.read_of_players(tx, players)
+    visible = await standings.read_visibility(tx, players)
+    if with_final:
+        rules = await boards.read_rules(tx, {key.season_id for key in held})
+        seasons = rules | seasons
+    changed: dict[StandingKey, Standing | None] = {}
+    for key, each in held.items():
+        if season := seasons.get(key.season_id):
+            listed = is_listed(season, visible.get(key.player_id), each.value)
+            if listed != each.listed:
+                changed[key] = each._replace(listed=listed)
+    await save(tx, changed, held)
+
+
+async def add_play_time(tx: Writing, played: Iterable[PlayedTime], seasons: Sequence[OpenSeason]) -> None:
+    """Add parts of sessions to the seasons that count play time."""
+    gains: dict[StandingKey, int] = {}
+    for part in played:
+        for each in seasons:
+            season = each.season
+            end = part.end if season.ends_at is None else min(part.end, season.ends_at)
+            length = end - max(part.start, season.starts_at)
+            if length > 0 and (season.swept is None or part.player_id <= season.swept):
+                key = StandingKey(part.player_id, season.id)
+                gains[key] = gains.get(key, 0) + length
+    held = await standings.read_held(tx, gains) if gains else {}
+    values = {key: (held[key].value if key in held else 0) + gain for key, gain in gains.items()}
+    await apply(tx, values, held, seasons)
+
+
+async def forget(tx: Writing, player_id: str, random_id: str) -> int:
+    """Remove an erased player from open seasons, and give its places in final ones to a random id."""
+    held = await standings.read_of_players(tx, [player_id])
+    if not held:
+        return 0
+    final = {
+        each
+        for each, season in (await boards.read_rules(tx, {key.season_id for key in held})).items()
+        if season.season.final
+    }
+    changed: dict[StandingKey, Standing | None] = dict.fromkeys(held)
+    for key, each in held.items():
+        if key.season_id in final:
+            changed[StandingKey(random_id, key.season_id)] = each
+    await save(tx, changed, held)
+    return len(held)
+
+
+async def load_page(tx: Reading, season_id: str, offset: int, limit: int) -> StandingsPage:
+    """Load a page of the standings, highest first."""
+    total, rows = await holdings.find_page(tx, BUCKETS, KIND, season_id, offset, limit)
+    return StandingsPage(total, offset, rows)
+
+
+async def find_place(tx: Reading, season_id: str, player_id: str) -> int | None:
+    """Return a player's place in a season, from 1. None: the player is not listed."""
+    key = StandingKey(player_id, season_id)
+    found = (await standings.read_held(tx, [key])).get(key)
+    if found is None or not found.listed:
+        return None
+    return 1 + await standings.count_above(tx, season_id, (found.value, player_id), holdings.HIGHEST)
+
+
+def choose_offset(place: int, limit: int) -> int:
+    """Return the offset of the page that has a place in its middle."""
+    return max(place - 1 - limit // 2, 0)

@@ -1,0 +1,119 @@
+-- name: insert
+INSERT INTO boards (id, name, title, ranks, thing_id, gain, hide_staff, public, created_at, deleted)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, {false});
+
+-- name: update
+UPDATE boards SET title = $2, hide_staff = $3, public = $4 WHERE id = $1;
+
+-- name: mark_deleted
+UPDATE boards SET deleted = {true}, public = {false} WHERE id = $1;
+
+-- The number of boards is limited.
+-- name: all
+SELECT b.id, b.name, b.title, b.ranks, b.thing_id, b.gain, b.hide_staff, b.public, b.created_at,
+       CASE b.ranks WHEN 'item' THEN (SELECT i.name FROM items i WHERE i.id = b.thing_id)
+                    WHEN 'variable' THEN (SELECT v.name FROM variables v WHERE v.id = b.thing_id) END
+FROM boards b WHERE NOT b.deleted ORDER BY b.name;
+
+-- name: find
+SELECT b.id, b.name, b.title, b.ranks, b.thing_id, b.gain, b.hide_staff, b.public, b.created_at,
+       CASE b.ranks WHEN 'item' THEN (SELECT i.name FROM items i WHERE i.id = b.thing_id)
+                    WHEN 'variable' THEN (SELECT v.name FROM variables v WHERE v.id = b.thing_id) END
+FROM boards b WHERE b.name = $1 AND NOT b.deleted;
+
+-- name: lock (sqlite)
+SELECT id FROM boards WHERE id = $1;
+
+-- name: lock (postgres)
+SELECT id FROM boards WHERE id = $1 FOR UPDATE;
+
+-- name: insert_season
+INSERT INTO seasons (id, board_id, number, title, starts_at, ends_at, seq, swept, final)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {false});
+
+-- name: update_season
+UPDATE seasons SET title = $2, ends_at = $3 WHERE id = $1;
+
+-- Newest first, of one board.
+-- name: seasons
+SELECT id, board_id, number, title, starts_at, ends_at, seq, swept, final FROM seasons
+WHERE board_id = $1 ORDER BY number DESC LIMIT $2;
+
+-- name: season
+SELECT id, board_id, number, title, starts_at, ends_at, seq, swept, final FROM seasons
+WHERE board_id = $1 AND number = $2;
+
+-- Seasons that are not final, with their boards. Their number is limited, like that of boards.
+-- name: open
+SELECT s.id, s.board_id, s.number, s.title, s.starts_at, s.ends_at, s.seq, s.swept, s.final,
+       b.ranks, b.thing_id, b.gain, b.hide_staff
+FROM seasons s JOIN boards b ON b.id = s.board_id AND NOT b.deleted WHERE NOT s.final ORDER BY s.seq, s.id;
+
+-- name: has_open
+SELECT 1 FROM seasons WHERE NOT final LIMIT 1;
+
+-- name: move_season
+UPDATE seasons SET seq = $2, swept = $3, final = $4 WHERE id = $1;
+
+-- name: rules
+SELECT s.id, s.board_id, s.number, s.title, s.starts_at, s.ends_at, s.seq, s.swept, s.final,
+       b.ranks, b.thing_id, b.gain, b.hide_staff
+FROM seasons s JOIN boards b ON b.id = s.board_id
+WHERE s.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- Changes about players and accounts. What a game publishes and trims come without their sides.
+-- name: changes
+SELECT l.seq, l.at, l.kind, l.player_id, l.user_id,
+       CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.before END,
+       CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.after END
+FROM masked_ledger l WHERE l.seq > $1 AND l.seq <= $2 ORDER BY l.seq LIMIT $3;
+
+-- name: change_at_or_after
+SELECT seq, at FROM ledger WHERE seq >= $1 ORDER BY seq LIMIT 1;
+
+-- name: trimmed
+SELECT trimmed FROM epoch;
+
+-- name: save_hidden
+INSERT INTO hidden_accounts (user_id, hidden, applied) VALUES ($1, $2, {false})
+ON CONFLICT (user_id) DO UPDATE SET hidden = excluded.hidden, applied = excluded.applied;
+
+-- name: is_hidden
+SELECT 1 FROM hidden_accounts WHERE user_id = $1 AND hidden;
+
+-- Their number is limited.
+-- name: hidden
+SELECT h.user_id, u.name FROM hidden_accounts h JOIN users u ON u.id = h.user_id WHERE h.hidden ORDER BY u.fold;
+
+-- name: count_hidden
+SELECT COUNT(*) FROM hidden_accounts WHERE hidden;
+
+-- name: hidden_waiting
+SELECT user_id FROM hidden_accounts WHERE NOT applied ORDER BY user_id LIMIT $1;
+
+-- name: set_applied
+UPDATE hidden_accounts SET applied = {true} WHERE user_id = $1;
+
+-- name: delete_shown
+DELETE FROM hidden_accounts WHERE user_id = $1 AND NOT hidden;
+
+-- Accounts whose ban ended in a range of times.
+-- name: bans_ended
+SELECT user_id, ends_at FROM bans WHERE ends_at > $1 AND ends_at <= $2 ORDER BY ends_at LIMIT $3;
+
+-- name: deleted_season
+SELECT s.id FROM boards b JOIN seasons s ON s.board_id = b.id WHERE b.deleted LIMIT 1;
+
+-- name: delete_season
+DELETE FROM seasons WHERE id = $1;
+
+-- name: delete_empty
+DELETE FROM boards WHERE deleted AND NOT EXISTS (SELECT 1 FROM seasons s WHERE s.board_id = boards.id);
+
+-- name: has_deleted
+SELECT 1 FROM boards WHERE deleted LIMIT 1;
+
+-- Latest end up to a time of a season that counts play time: open sessions are counted up to it.
+-- name: last_end
+SELECT MAX(s.ends_at) FROM seasons s JOIN boards b ON b.id = s.board_id
+WHERE NOT s.final AND b.ranks = 'play_time' AND s.ends_at <= $1;

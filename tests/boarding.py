@@ -1,0 +1,46 @@
+"""Boards for tests: create them, count them, and read their standings."""
+
+from typing import Any
+
+from gamekeeper.http.instants import format_instant
+from gamekeeper.store import clock
+from world import World
+
+BOARDS = "/api/keeper/v1/boards"
+
+
+def create(world: World, name: str = "levels", ranks: str = "level", **more: Any) -> dict[str, Any]:
+    answer = world.post(BOARDS, {"Name": name, "Title": name.title(), "Ranks": ranks, **more})
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def catch_up(world: World) -> None:
+    """Count everything, like the background job of a serving process."""
+    world.run(world.keeper.boards.catch_up())
+
+
+def read(world: World, name: str = "levels", query: str = "?pageSize=100") -> dict[str, Any]:
+    answer = world.get(f"{BOARDS}/{name}/standings{query}")
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def standings(world: World, name: str = "levels", query: str = "?pageSize=100") -> list[tuple[str | None, int]]:
+    return [(each["Name"], each["Value"]) for each in read(world, name, query)["Values"]]
+
+
+def now(world: World, offset_ms: int = 0) -> str:
+    return format_instant(world.run(clock.now(world.keeper.store)) + offset_ms)
+
+
+def pass_time(world: World, milliseconds: int) -> None:
+    """Move everything that boards know of into the past, as if time had passed."""
+    world.sql("UPDATE seasons SET starts_at = starts_at - $1, ends_at = ends_at - $1 RETURNING id", milliseconds)
+    world.sql("UPDATE ledger SET at = at - $1 RETURNING seq", milliseconds)
+    world.sql("UPDATE bans SET started_at = started_at - $1, ends_at = ends_at - $1 RETURNING user_id", milliseconds)
+    world.sql("UPDATE rollups SET position = position - $1 WHERE name = 'boards' RETURNING name", milliseconds)
+
+
+def end_now(world: World, name: str = "levels", number: int = 1) -> None:
+    assert world.call("PUT", f"{BOARDS}/{name}/seasons/{number}", body={"EndNow": True}).status == 200

@@ -1,0 +1,388 @@
+"""Boards: standings by level, item, variable and play time, seasons, and who is listed."""
+
+from typing import Any
+
+import pytest
+
+import staff
+from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, standings
+from economics import give, load_players
+from expectations import everything, refused
+from game_server import heartbeat, join
+from gamekeeper.game import board_follower, boards, erasure_jobs, holdings
+from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
+from gamekeeper.store import clock
+from people import ANN, BOB, KILLS, USER_IDS, ZOE
+from playing import SERVER, play, roll_up
+from undos import undone
+from world import Answer, World
+
+
+def set_kills(world: World, name: str, value: int) -> None:
+    path = f"/api/v1/players/{name}/variables/{KILLS.id}"
+    assert world.post(path, {"value": value}).status == 200
+
+
+def set_level(world: World, name: str, level: int) -> None:
+    assert world.post(f"/api/v1/players/{name}/level", {"level": level}).status == 200
+
+
+def add_session(world: World, player_id: str, hours_ago: int, hours: int) -> None:
+    start = world.run(clock.now(world.keeper.store)) - hours_ago * HOUR
+    statement = "INSERT INTO play_sessions (player_id, started_at, server, ended_at) VALUES ($1, $2, $3, $4)"
+    world.sql(statement, player_id, start, SERVER, start + hours * HOUR)
+
+
+def hide(world: World, user: str, *, hidden: bool = True) -> Answer:
+    return world.post(f"/api/keeper/v1/users/{user}/boards", {"Hidden": hidden})
+
+
+def put(world: World, path: str, body: dict[str, Any]) -> Answer:
+    return world.call("PUT", f"{BOARDS}/{path}", body=body)
+
+
+# --- standings ----------------------------------------------------------------------------------------------------
+
+
+def test_level_board_ranks_by_level_then_experience_and_follows_changes(world: World) -> None:
+    create(world)
+    assert read(world)["Season"]["Complete"] is False
+    catch_up(world)
+    assert read(world)["Season"]["Complete"] is True
+    assert standings(world) == [("Zoe", 12), ("Ann", 12), ("Bob", 3)]
+    set_level(world, "Bob", 13)
+    assert standings(world) == [("Bob", 13), ("Zoe", 12), ("Ann", 12)]
+    assert [each["Rank"] for each in read(world)["Values"]] == [1, 2, 3]
+
+
+def test_item_board_follows_gifts_and_lists_only_holders(world: World) -> None:
+    create(world, "coins", "item", Thing="Gold Coin")
+    give(world, "Bob", 3)
+    catch_up(world)
+    assert standings(world, "coins") == [("Ann", 1250), ("Bob", 3)]
+    give(world, "Zoe", 7)
+    give(world, "Bob", 3, what="take")
+    assert standings(world, "coins") == [("Ann", 1250), ("Zoe", 7)]
+    assert read(world, "coins")["Board"]["Thing"] == "Gold Coin"
+
+
+def test_variable_board_has_values(world: World) -> None:
+    create(world, "kills", "variable", Thing=KILLS.id)
+    catch_up(world)
+    before = standings(world, "kills")
+    set_kills(world, "Bob", 1000)
+    assert standings(world, "kills") == [("Bob", 1000), *before]
+
+
+def test_gain_counts_differences_within_the_season(world: World) -> None:
+    set_kills(world, "Ann", 500)
+    create(world, "kills", "variable", Thing="Kills", Gain=True)
+    create(world, "ups", "level", Gain=True)
+    create(world, "earned", "item", Thing="Gold Coin", Gain=True)
+    set_kills(world, "Ann", 510)
+    set_kills(world, "Bob", 4)
+    set_kills(world, "Bob", 3)
+    set_level(world, "Bob", 9)
+    give(world, "Zoe", 5)
+    give(world, "Ann", 1, what="take")
+    catch_up(world)
+    assert standings(world, "kills") == [("Ann", 10), ("Bob", 3)]
+    assert standings(world, "ups") == [("Bob", 6)]
+    assert standings(world, "earned") == [("Zoe", 5)]
+    assert undone(world, world.ledger()[-2].seq).status == 200
+    assert standings(world, "earned") == []
+
+
+def test_gain_since_an_earlier_time_is_counted_from_the_audit_log(world: World) -> None:
+    give(world, "Bob", 5)
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2 RETURNING seq", 3 * HOUR, world.ledger()[-1].seq)
+    give(world, "Bob", 2)
+    give(world, "Zoe", 1)
+    create(world, "recent", "item", Thing="Gold Coin", Gain=True, StartsAt=now(world, -HOUR))
+    create(world, "older", "item", Thing="Gold Coin", Gain=True, StartsAt=now(world, -4 * HOUR))
+    catch_up(world)
+    assert standings(world, "recent") == [("Bob", 2), ("Zoe", 1)]
+    assert standings(world, "older") == [("Ann", 1250), ("Bob", 7), ("Zoe", 1)]
+
+
+def test_pages_and_neighbours_are_exact_in_small_buckets(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 5)
+    create(world, "coins", "item", Thing="Gold Coin")
+    catch_up(world)
+    load_players(world, 40)
+    give(world, f"Loaded{0x5003}", 100)
+    catch_up(world)
+    everyone = standings(world, "coins")
+    assert len(everyone) == 41
+    assert everyone == sorted(everyone, key=lambda each: -each[1])
+    found = [each for page in range(7) for each in standings(world, "coins", f"?page={page}&pageSize=6")]
+    assert found == everyone
+    for rank, (name, _) in enumerate(everyone, start=1):
+        near = read(world, "coins", f"?player={name}&pageSize=5")["Values"]
+        assert name in [each["Name"] for each in near if each["Rank"] == rank]
+    refused(world.get(f"{BOARDS}/coins/standings?player=Zoe"), 404, "not_on_board")
+    refused(world.get(f"{BOARDS}/coins/standings?player=Nobody"), 404, "no_such_player")
+
+
+def test_play_time_counts_sessions_within_the_season(world: World) -> None:
+    play(world, [])
+    add_session(world, ANN.id, 5, 2)
+    roll_up(world)
+    create(world, "played", "play_time", StartsAt=now(world, -4 * HOUR))
+    create(world, "ever", "play_time", StartsAt=now(world, -999 * HOUR))
+    catch_up(world)
+    add_session(world, BOB.id, 2, 1)
+    roll_up(world)
+    ((first, longest), second) = standings(world, "played")
+    assert (first, second) == ("Bob", ("Ann", longest)) or abs(longest - 3600) <= 10
+    assert abs(second[1] - 3600) <= 10
+    assert standings(world, "ever") == [("Ann", 7200), ("Bob", 3600)]
+
+
+# --- seasons ------------------------------------------------------------------------------------------------------
+
+
+def test_season_keeps_its_final_standings(world: World) -> None:
+    create(world, "coins", "item", Thing="Gold Coin")
+    give(world, "Bob", 3)
+    catch_up(world)
+    end_now(world, "coins")
+    give(world, "Bob", 5000)
+    assert standings(world, "coins") == [("Ann", 1250), ("Bob", 3)]
+    assert read(world, "coins")["Season"]["State"] == "ended"
+    pass_time(world, HOUR)
+    catch_up(world)
+    assert read(world, "coins")["Season"]["State"] == "final"
+    assert world.post(f"{BOARDS}/coins/seasons", {"Title": "Second"}).status == 200
+    catch_up(world)
+    assert standings(world, "coins") == [("Bob", 5003), ("Ann", 1250)]
+    assert standings(world, "coins", "?season=1") == [("Ann", 1250), ("Bob", 3)]
+    assert world.call("DELETE", "/api/v1/players/Bob").status == 200
+    assert standings(world, "coins") == [("Ann", 1250)]
+    last = read(world, "coins", "?season=1")["Values"][1]
+    assert (last["Rank"], last["Name"], last["PlayerId"], last["Value"]) == (2, None, None, 3)
+
+
+def test_change_at_the_end_of_a_season_does_not_count(world: World) -> None:
+    create(world, "coins", "item", Thing="Gold Coin")
+    catch_up(world)
+    give(world, "Bob", 1)
+    give(world, "Bob", 2)
+    give(world, "Bob", 4)
+    numbers = [each.seq for each in world.ledger()[-3:]]
+    end = world.sql("SELECT at FROM ledger WHERE seq = $1", numbers[0])[0][0] + 60_000
+    for seq, at in zip(numbers, (end - 1, end, end + 1), strict=True):
+        world.sql("UPDATE ledger SET at = $2 WHERE seq = $1 RETURNING seq", seq, at)
+    world.sql("UPDATE seasons SET ends_at = $1 RETURNING id", end)
+    catch_up(world)
+    assert standings(world, "coins") == [("Ann", 1250), ("Bob", 1)]
+
+
+def test_new_season_ends_the_open_one_at_its_start(world: World) -> None:
+    create(world)
+    start = now(world, HOUR)
+    made = world.post(f"{BOARDS}/levels/seasons", {"StartsAt": start, "Title": "Next"}).json
+    assert [(each["Number"], each["StartsAt"], each["EndsAt"]) for each in made["Seasons"]] == [
+        (2, start, None),
+        (1, made["Seasons"][1]["StartsAt"], start),
+    ]
+    assert [each["State"] for each in made["Seasons"]] == ["planned", "running"]
+    refused(world.post(f"{BOARDS}/levels/seasons", {}), 409, "season_running")
+    assert read(world)["Season"]["Number"] == 1
+
+
+def test_end_of_a_season_can_be_moved_until_it_is_over(world: World) -> None:
+    create(world)
+    assert put(world, "levels/seasons/1", {"EndsAt": now(world, HOUR)}).status == 200
+    assert put(world, "levels/seasons/1", {"EndsAt": None, "Title": "Long"}).json["Seasons"][0]["EndsAt"] is None
+    refused(put(world, "levels/seasons/1", {"EndsAt": now(world, -HOUR)}), 400, "bad_field")
+    end_now(world)
+    refused(put(world, "levels/seasons/1", {"EndsAt": now(world, HOUR)}), 409, "season_ended")
+    assert put(world, "levels/seasons/1", {"Title": "Short"}).json["Seasons"][0]["Title"] == "Short"
+    for odd in ("2", "x", "-1", "9" * 12):
+        refused(put(world, f"levels/seasons/{odd}", {"Title": "x"}), 404, "no_such_season")
+
+
+def test_play_time_of_a_session_across_the_end_is_cut(world: World) -> None:
+    add_session(world, ANN.id, 3, 2)
+    create(world, "played", "play_time", StartsAt=now(world, -8 * HOUR), EndsAt=now(world, -2 * HOUR))
+    catch_up(world)
+    assert read(world, "played")["Season"]["State"] == "ended"  # a session of its time is not counted yet
+    roll_up(world)
+    catch_up(world)
+    ((name, seconds),) = standings(world, "played")
+    assert (name, abs(seconds - 3600) <= 10) == ("Ann", True)
+    assert read(world, "played")["Season"]["State"] == "final"
+
+
+def test_season_of_play_time_counts_players_who_are_online_at_its_end(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    world.sql("UPDATE play_sessions SET started_at = started_at - $1 RETURNING player_id", 3 * HOUR)
+    create(world, "played", "play_time", StartsAt=now(world, -8 * HOUR), EndsAt=now(world, -HOUR))
+    catch_up(world)
+    roll_up(world)
+    roll_up(world)
+    catch_up(world)
+    ((name, seconds),) = standings(world, "played")
+    assert (name, abs(seconds - 7200) <= 10) == ("Ann", True)
+    assert read(world, "played")["Season"]["State"] == "final"
+
+
+# --- who is listed ------------------------------------------------------------------------------------------------
+
+
+def test_hidden_account_is_on_no_board_until_it_is_shown(world: World) -> None:
+    create(world)
+    catch_up(world)
+    end_now(world)
+    pass_time(world, HOUR)
+    catch_up(world)
+    create(world, "coins", "item", Thing="Gold Coin")
+    catch_up(world)
+    assert hide(world, "Ann").json == {"UserId": USER_IDS["Ann"], "User": "Ann", "Hidden": True}
+    assert standings(world) == [("Bob", 3)]  # final standings too
+    assert standings(world, "coins") == []
+    give(world, "Ann", 1)
+    assert standings(world, "coins") == []
+    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]
+    assert hide(world, "Ann", hidden=False).json["Hidden"] is False
+    assert standings(world, "coins") == [("Ann", 1251)]
+    assert standings(world) == [("Zoe", 12), ("Ann", 12), ("Bob", 3)]
+    assert world.sql("SELECT count(*) FROM hidden_accounts") == [(0,)]
+
+
+def test_banned_player_is_hidden_until_the_ban_ends(world: World) -> None:
+    create(world)
+    catch_up(world)
+    body = {"duration": 1, "reason": "x", "moderator": "m", "ip": False}
+    assert world.post("/api/v1/users/Ann/admin/ban", body).status == 200
+    assert standings(world) == [("Bob", 3)]
+    pass_time(world, 25 * HOUR)
+    assert standings(world) == [("Zoe", 12), ("Ann", 12), ("Bob", 3)]
+    assert world.post("/api/v1/users/Ann/admin/ban", body).status == 200
+    assert standings(world) == [("Bob", 3)]
+    assert world.post("/api/v1/users/Ann/admin/unban", {}).status == 200
+    assert len(standings(world)) == 3
+
+
+def test_board_hides_staff_if_it_says_so(world: World) -> None:
+    create(world)
+    create(world, "all", HideStaff=False)
+    catch_up(world)
+    assert world.post("/api/keeper/v1/users/Bob/roles", {"give": ["moderator"]}).status == 200
+    assert standings(world) == [("Zoe", 12), ("Ann", 12)]
+    assert len(standings(world, "all")) == 3
+    assert put(world, "levels", {"HideStaff": False}).status == 200
+    assert len(standings(world)) == 3
+
+
+def test_deleted_player_comes_back_with_an_undo_and_an_erased_one_does_not(world: World) -> None:
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    create(world)
+    give(world, "Ann", 9)
+    give(world, "Zoe", 4)
+    catch_up(world)
+    assert world.call("DELETE", "/api/v1/players/Zoe").status == 200
+    assert standings(world, "gains") == [("Ann", 9)]
+    assert standings(world) == [("Ann", 12), ("Bob", 3)]
+    assert undone(world, world.ledger()[-1].seq).status == 200
+    assert standings(world, "gains") == [("Ann", 9), ("Zoe", 4)]
+    assert len(standings(world)) == 3
+
+
+def test_erased_person_keeps_only_a_place_without_id_in_final_standings(world: World) -> None:
+    create(world)
+    create(world, "coins", "item", Thing="Gold Coin")
+    catch_up(world)
+    end_now(world)
+    pass_time(world, HOUR)
+    catch_up(world)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    catch_up(world)
+    assert standings(world, "coins") == []
+    assert standings(world) == [(None, 12), (None, 12), ("Bob", 3)] or sorted(
+        value for _, value in standings(world)
+    ) == [3, 12, 12]
+    ids = {str(row[0]) for row in world.sql("SELECT player_id FROM standings")}
+    ids |= {str(row[0]) for row in world.sql("SELECT player_id FROM standing_buckets")}
+    assert not ids & {ANN.id, ZOE.id}
+
+
+# --- definitions --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"Name": "A B", "Title": "x", "Ranks": "level"},
+        {"Name": "-a", "Title": "x", "Ranks": "level"},
+        {"Name": "a", "Title": " ", "Ranks": "level"},
+        {"Name": "a", "Title": "x", "Ranks": "gold"},
+        {"Name": "a", "Title": "x", "Ranks": "item"},
+        {"Name": "a", "Title": "x", "Ranks": "item", "Thing": "Nothing"},
+        {"Name": "a", "Title": "x", "Ranks": "level", "Thing": "Gold Coin"},
+        {"Name": "a", "Title": "x", "Ranks": "play_time", "Gain": True},
+        {"Name": "a", "Title": "x", "Ranks": "level", "EndsAt": "2020-01-01T00:00:00Z"},
+        {"Name": "a", "Title": "x", "Ranks": "level", "Gain": True, "StartsAt": "2020-01-02T00:00:00Z",
+         "EndsAt": "2020-01-01T00:00:00Z"},
+    ],
+)  # fmt: skip
+def test_unusable_board_is_malformed(world: World, body: dict[str, Any]) -> None:
+    refused(world.post(BOARDS, body), 400, "bad_field")
+    assert world.get(BOARDS).json["Boards"] == []
+
+
+def test_board_is_renamed_deleted_and_created_again(world: World) -> None:
+    create(world)
+    refused(world.post(BOARDS, {"Name": "levels", "Title": "x", "Ranks": "level"}), 409, "board_exists")
+    assert put(world, "levels", {"Title": "Top", "Public": True}).json["Title"] == "Top"
+    before = world.ledger()
+    assert put(world, "LEVELS", {"Title": "Top"}).status == 200
+    assert world.ledger() == before
+    catch_up(world)
+    assert world.call("DELETE", f"{BOARDS}/levels").status == 200
+    refused(world.get(f"{BOARDS}/levels/standings"), 404, "no_such_board")
+    create(world)
+    catch_up(world)
+    assert len(standings(world)) == 3
+    assert world.sql("SELECT count(*) FROM boards") == [(1,)]
+    assert world.sql("SELECT count(*) FROM standings") == [(3,)]
+    kinds = [each.kind for each in world.ledger() if "board" in each.kind or "season" in each.kind]
+    expected = ["board_saved", "season_saved", "board_saved", "board_deleted", "board_saved", "season_saved"]
+    assert kinds == expected
+
+
+def test_number_of_boards_and_hidden_accounts_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "MOST_BOARDS", 1)
+    monkeypatch.setattr(boards, "MOST_HIDDEN", 1)
+    create(world)
+    refused(world.post(BOARDS, {"Name": "b", "Title": "x", "Ranks": "level"}), 409, "too_many_boards")
+    assert hide(world, "Ann").status == 200
+    refused(hide(world, "Bob"), 409, "too_many_hidden")
+
+
+def test_dry_run_and_repetition_create_nothing_more(world: World) -> None:
+    body = {"Name": "levels", "Title": "Levels", "Ranks": "level"}
+    before = everything(world)
+    assert world.post(f"{BOARDS}?dryRun=true", body).status == 200
+    assert everything(world) == before
+    key = {"Idempotency-Key": "once"}
+    first, again = (world.post(BOARDS, body, headers=key) for _ in range(2))
+    assert (first.status, first.raw) == (200, again.raw)
+    assert len(world.get(BOARDS).json["Boards"]) == 1
+
+
+def test_changes_of_boards_cannot_be_undone_and_say_what_to_do(world: World) -> None:
+    create(world)
+    answer = undone(world, world.ledger()[-2].seq)
+    refused(answer, 409, "not_undoable")
+    assert "edit or delete the board" in answer.message
+
+
+def test_board_of_another_permission_is_refused(world: World) -> None:
+    token = staff.add_account(world, "Guard", "moderator")
+    refused(world.post(BOARDS, {"Name": "b", "Title": "x", "Ranks": "level"}, token=token), 403, "permission_missing")
+    assert world.get(BOARDS, token=token).status == 200
