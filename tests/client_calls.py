@@ -24,6 +24,7 @@ GIVEN: dict[str, Any] = {
     "tags": ["a"],
     "object_type": "item",
     "act": "ban_player",
+    "ranks": "level",
 }
 NUMBERS = {"value", "lease", "level", "slot", "to_slot", "quantity"}
 

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from good_requests import APPROVAL_ID, CODE, EXAMPLES, KEY_ID, MAIL_ID, MONAS_ID, SERVER, Example, insert_note
+from good_requests import (
+    APPROVAL_ID,
+    CODE,
+    EXAMPLES,
+    KEY_ID,
+    MAIL_ID,
+    MONAS_ID,
+    SERVER,
+    Example,
+    insert_board,
+    insert_note,
+)
 
 import api_keys
 import bulking
@@ -75,6 +86,7 @@ def _restore(world: World, password: str) -> None:
     invitations.insert(world, people.USER_IDS["Clerk"])
     world.sql("DELETE FROM tags")
     insert_note(world)
+    insert_board(world)
     world.sql("DELETE FROM approvals")
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     guild_rows.insert(world, {people.ZOE.id: 0})

@@ -9,7 +9,7 @@ from world import Answer, World
 JSON = "application/json; charset=utf-8"
 SCHEMA = (Path(statements.__file__).parent / "schema.sql").read_text(encoding="utf-8")
 # sums that follow the audit log in the background, and before a read
-FOLLOWING = re.findall(r"^CREATE TABLE (economy|item_\w+|holdings|ranked_\w+)", SCHEMA, re.MULTILINE)
+FOLLOWING = re.findall(r"^CREATE TABLE (economy|item_\w+|holdings|ranked_\w+|standing\w+)", SCHEMA, re.MULTILINE)
 TABLES = [each for each in re.findall(r"^CREATE TABLE (\w+)", SCHEMA, re.MULTILINE) if each not in FOLLOWING]
 
 

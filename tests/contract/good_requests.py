@@ -27,6 +27,7 @@ NEW_EACH_TIME = frozenset(
     {
         *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"),
         *("bulk.create", "bulk.undo", "bulk.cancel", "notes.add_note"),
+        *("boards.create_board", "boards.start_season"),
     }
 )
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
@@ -34,6 +35,7 @@ MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
 KEY_ID = "00000000-0000-4000-8000-00000000cccc"
 APPROVAL_ID = "00000000-0000-4000-8000-00000000dddd"
 NOTE_ID = "00000000-0000-4000-8000-00000000eeee"
+BOARD_ID = "00000000-0000-4000-8000-00000000ffff"
 NEW_PASSWORD = "ab" * 32
 PLAYER_KEYS = {"lookupKey": "Ann", "variableId": people.KILLS.id, "bagId": people.ANNS_POUCH}
 USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
@@ -57,6 +59,8 @@ OTHER_KEYS = {
     "approvalId": APPROVAL_ID,
     "noteId": NOTE_ID,
     "tag": "refunds",
+    "board": samples.BOARD,
+    "season": "1",
     "jobId": bulking.JOB_ID,
     "userId": people.USER_IDS["Ann"],
     "playerId": people.ANN.id,
@@ -99,6 +103,8 @@ UNKNOWN_KEYS = {
     "approvalId": people.NOBODY_ID,
     "noteId": people.NOBODY_ID,
     "tag": "nothing",
+    "board": "nothing",
+    "season": "99",
     "jobId": people.NOBODY_ID,
     "userId": people.NOBODY_ID,
     "playerId": people.NOBODY_ID,
@@ -131,6 +137,7 @@ KEPT_FIELDS: Mapping[object, int] = {
     wire.api_keys.RotateKey: 1,
     wire.tokens.LogIn: 3,
     wire.commands.Warp: 1,
+    **dict.fromkeys((wire.boards.SaveBoard, wire.boards.StartSeason, wire.boards.SaveSeason), 1),
 }
 
 
@@ -195,6 +202,18 @@ def insert_note(world: World) -> None:
     world.sql(f"INSERT INTO notes (id, user_id, at, text, warning) SELECT {values} ON CONFLICT DO NOTHING")
 
 
+def insert_board(world: World) -> None:
+    """Insert a board of coins with a final season, in which nobody is, in place of all other boards."""
+    for table in ("hidden_accounts", "seasons", "boards"):
+        world.sql(f"DELETE FROM {table}")  # noqa: S608 - ours
+    names = "id, name, title, ranks, thing_id, gain, hide_staff, public, created_at, deleted"
+    values = f"'{BOARD_ID}', '{samples.BOARD}', 'Most silver', 'item', '{people.COIN.id}', false, true, true, 0, false"
+    world.sql(f"INSERT INTO boards ({names}) VALUES ({values})")  # noqa: S608 - ours
+    names = "id, board_id, number, title, starts_at, ends_at, seq, final"
+    values = f"'{BOARD_ID}', '{BOARD_ID}', 1, 'Spring', 1000, 2000, 0, true"
+    world.sql(f"INSERT INTO seasons ({names}) VALUES ({values})")  # noqa: S608 - ours
+
+
 def furnish(world: World) -> None:
     """Add to the test world what the example requests need and people.py does not create.
 
@@ -218,6 +237,7 @@ def furnish(world: World) -> None:
     world.sql(f"INSERT INTO mails ({named}) VALUES ({mail})")  # noqa: S608 - the values are ours
     invitations.insert(world, clerk)
     insert_note(world)
+    insert_board(world)
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours

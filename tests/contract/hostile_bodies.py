@@ -37,7 +37,8 @@ def bodies() -> Iterator[Hostile]:
 # fields of the example bodies that may be left out
 OPTIONAL = {"bankoverflow", "Level", "mute", "about", "permissions", "readonly", "give", "mapid", "Variables"} | {
     "BankSlotsCount", "InstanceId", "Addresses", "Items", "MostPerRequest", "MostPerDay", "GraceMinutes", "Suspended",
-    "Players", "Online", "Warning", "Player",
+    "Players", "Online", "Warning", "Player", "Thing", "Public", "Gain",
+    "HideStaff", "SeasonTitle", "Title",
 }  # fmt: skip
 
 

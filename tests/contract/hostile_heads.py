@@ -17,7 +17,7 @@ QUOTED_GUIDS = {about: quote(odd, safe="") for about, odd in ODD_GUIDS.items()}
 # path parameters for which another text means that there is no route
 NO_ROUTE = {
     **dict.fromkeys(("userId", "playerId", "guildId", "guildVariableId", "mapId"), QUOTED_GUIDS),
-    **dict.fromkeys(("asset", "type"), ODD_NAMES),
+    **dict.fromkeys(("asset", "type", "board", "season"), ODD_NAMES),
 }
 IDS = {
     *("variableId", "serverVariableId", "bagId", "id", "objectId", "itemId"),

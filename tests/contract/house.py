@@ -192,6 +192,9 @@ MAY_WRITE = frozenset(
         "game/security.py",  # may write: the security log is beside the audit log
         "game/guild_effects.py",
         "game/note_effects.py",
+        "game/board_effects.py",
+        "game/board_follower.py",  # may write: standings follow the audit log
+        "game/standings.py",
         "game/logs.py",  # may write: the game's logs are beside the audit log
         "game/rollups.py",
         "game/activity.py",  # may write: numbers over time are not changes

@@ -264,5 +264,13 @@ def test_accounts_with_api_access_lack_what_they_always_lacked() -> None:
     """What every token could do before there were roles needs no other permission than those of the role `api`."""
     assert HELD["Shop"] == ALL - {
         *("users.query", "users.manage", "game.link", "game.editor", *POWERS),
-        *("people.export", "people.erase", "keys.manage", "staff.manage", "approvals.decide", "notes.write"),
+        *(
+            "people.export",
+            "people.erase",
+            "keys.manage",
+            "staff.manage",
+            "approvals.decide",
+            "notes.write",
+            "boards.write",
+        ),
     }

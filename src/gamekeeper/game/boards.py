@@ -90,7 +90,7 @@ async def read_record(tx: Reading, board: Board) -> BoardRecord:
 
 
 async def require_board(tx: Reading, name: str) -> Board:
-    found = await boards.find(tx, name.lower())
+    found = await boards.find(tx, name.lower()) if _NAME.fullmatch(name.lower()) else None
     if found is None:
         raise NoSuchBoard(board=name)
     return found

@@ -17,7 +17,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.store.boards import NOT_STARTED, HiddenAccount, Season
 from gamekeeper.store.engine import Reading
 
-WRITE_BOARDS = needs("boards.write", "players.read")
+WRITE_BOARDS = needs("boards.write")
 GROUP = Group("Boards", "Rankings of players in seasons, for leaderboards.")
 LONGEST_NUMBER = 9  # digits of a season's number
 
@@ -49,7 +49,7 @@ async def list_boards(request: Request) -> bytes:
     body=wire.boards.CreateBoard,
     answer=wire.boards.BoardRecord,
     refusals=(board_refusals.BoardExists, board_refusals.TooManyBoards),
-    example_body=wire.boards.CreateBoard("most-silver", "Most silver", "item", samples.COIN),
+    example_body=wire.boards.CreateBoard("richest", "Richest players", "item", samples.COIN),
     example_answer=samples.BOARD_RECORD,
 )
 async def create_board(request: Request, body: wire.boards.CreateBoard) -> Response:
@@ -73,7 +73,11 @@ async def create_board(request: Request, body: wire.boards.CreateBoard) -> Respo
 )
 async def save_board(request: Request, body: wire.boards.SaveBoard) -> Response:
     """Change the title of a board, whether it hides staff, and whether it is public."""
-    wanted = BoardEdit(*(None if each is UNSET else each for each in (body.Title, body.HideStaff, body.Public)))  # pyright: ignore[reportArgumentType]
+    wanted = BoardEdit(
+        None if body.Title is UNSET else body.Title,
+        None if body.HideStaff is UNSET else body.HideStaff,
+        None if body.Public is UNSET else body.Public,
+    )
     return await request.change(partial(boards.edit, name=request.params[0], wanted=wanted), _encode_board)
 
 
@@ -189,7 +193,7 @@ def make_board(record: BoardRecord) -> wire.boards.BoardRecord:
     return wire.boards.BoardRecord(
         Name=board.name,
         Title=board.title,
-        Ranks=board.ranks,  # pyright: ignore[reportArgumentType]
+        Ranks=board.ranks,  # pyright: ignore[reportArgumentType] - the table has only these
         ThingId=board.thing_id,
         Thing=board.thing,
         Gain=board.gain,
@@ -205,7 +209,7 @@ def make_season(season: Season, now: int) -> wire.boards.SeasonRecord:
         season.title,
         format_instant(season.starts_at),
         None if season.ends_at is None else format_instant(season.ends_at),
-        find_state(season, now),  # pyright: ignore[reportArgumentType]
+        find_state(season, now),  # pyright: ignore[reportArgumentType] - the constants are those of the wire
         season.final or (season.seq != NOT_STARTED and season.swept is None),
     )
 

@@ -199,11 +199,11 @@ async def find_last_end(tx: Reading, upto: int) -> int:
 
 
 def _to_board(row: Row) -> Board:
-    return Board(*row[:5], bool(row[5]), bool(row[6]), bool(row[7]), *row[8:])
+    return Board(*row)._replace(gain=bool(row[5]), hide_staff=bool(row[6]), public=bool(row[7]))
 
 
 def _to_season(row: Row) -> Season:
-    return Season(*row[:8], bool(row[8]))
+    return Season(*row)._replace(final=bool(row[8]))
 
 
 def _to_open(row: Row) -> OpenSeason:

@@ -4,13 +4,26 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.ranked_buckets import Bucket, BucketTable
+from gamekeeper.store.ranked_buckets import Bucket, BucketStatements, BucketTable
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("holdings")
 ITEM, VARIABLE = "item", "variable"
-BUCKETS = BucketTable(SQL, has_kinds=True)
+BUCKETS = BucketTable(
+    BucketStatements(
+        key_at=SQL.key_at,
+        find_buckets=SQL.find_buckets,
+        save_buckets=SQL.save_buckets,
+        delete_bucket=SQL.delete_bucket,
+        bucket_before=SQL.bucket_before,
+        entries=SQL.entries,
+        bucket_from_top=SQL.bucket_from_top,
+        bucket_from_bottom=SQL.bucket_from_bottom,
+        page=SQL.page,
+    ),
+    has_kinds=True,
+)
 
 
 class Holding(NamedTuple):

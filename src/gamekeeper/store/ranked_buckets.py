@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.statements import Statements
+from gamekeeper.store.statements import Statement
 from gamekeeper.store.table import as_table
 
 
@@ -48,10 +48,22 @@ class Holder(NamedTuple):
     quantity: int
 
 
+class BucketStatements(NamedTuple):
+    key_at: Statement
+    find_buckets: Statement
+    save_buckets: Statement
+    delete_bucket: Statement
+    bucket_before: Statement
+    entries: Statement
+    bucket_from_top: Statement
+    bucket_from_bottom: Statement
+    page: Statement
+
+
 class BucketTable:
     """The lists of one table. `has_kinds`: a list is named by kind and id, else by its id."""
 
-    def __init__(self, sql: Statements, *, has_kinds: bool) -> None:
+    def __init__(self, sql: BucketStatements, *, has_kinds: bool) -> None:
         self._sql = sql
         self._has_kinds = has_kinds
 

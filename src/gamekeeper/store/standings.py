@@ -4,13 +4,26 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.ranked_buckets import BucketTable
+from gamekeeper.store.ranked_buckets import BucketStatements, BucketTable
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("standings")
 KIND = "season"  # kind of the lists, for the shared code of buckets
-BUCKETS = BucketTable(SQL, has_kinds=False)
+BUCKETS = BucketTable(
+    BucketStatements(
+        key_at=SQL.key_at,
+        find_buckets=SQL.find_buckets,
+        save_buckets=SQL.save_buckets,
+        delete_bucket=SQL.delete_bucket,
+        bucket_before=SQL.bucket_before,
+        entries=SQL.entries,
+        bucket_from_top=SQL.bucket_from_top,
+        bucket_from_bottom=SQL.bucket_from_bottom,
+        page=SQL.page,
+    ),
+    has_kinds=False,
+)
 
 
 class StandingKey(NamedTuple):
@@ -73,7 +86,8 @@ async def save(tx: Writing, held: Mapping[StandingKey, Standing], gone: Iterable
 async def delete_some(tx: Writing, season_id: str, limit: int) -> int:
     """Delete some rows of a season; return how many."""
     found = [StandingKey(row[0], season_id) for row in await tx.all(SQL.of_season, season_id, limit)]
-    await save(tx, {}, found)
+    if found:
+        await tx.returning(SQL.delete, as_table(each._asdict() for each in found))
     return len(found)
 
 
@@ -149,7 +163,7 @@ async def count_above(tx: Reading, season_id: str, key: tuple[int, str], highest
 
 
 async def read_of_person(tx: Reading, user_id: str) -> list[PersonStanding]:
-    return [PersonStanding(*row[:4], bool(row[4])) for row in await tx.all(SQL.of_person, user_id)]
+    return [PersonStanding(*row)._replace(listed=bool(row[4])) for row in await tx.all(SQL.of_person, user_id)]
 
 
 async def count_listed(tx: Reading) -> dict[str, int]:

@@ -13,6 +13,7 @@ import httpx
 from gamekeeper_client.activity import ActivityOperations
 from gamekeeper_client.api_keys import ApiKeys
 from gamekeeper_client.approvals import Approvals
+from gamekeeper_client.boards import Boards
 from gamekeeper_client.bulk import BulkJobs
 from gamekeeper_client.call import Batch, Call
 from gamekeeper_client.commands import Commands
@@ -69,6 +70,7 @@ class _Client(
     Players,
     ItemOperations,
     NoteOperations,
+    Boards,
     Spells,
     Variables,
     ServerVariables,

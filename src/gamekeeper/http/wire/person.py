@@ -27,6 +27,7 @@ class Person(Struct):
     bulk_targets: Rows = []
     notes: Rows = []
     tags: Rows = []
+    standings: Rows = []
     addresses: Rows = []
     log_addresses: Rows = []
     leftovers: Rows = []

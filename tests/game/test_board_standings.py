@@ -1,0 +1,99 @@
+"""Boards: the same standings whenever the follower is killed, and under changes meanwhile."""
+
+import asyncio
+
+import pytest
+
+from boarding import catch_up, create, read, standings
+from economics import give, load_players
+from gamekeeper import crash
+from gamekeeper.game import board_follower, holdings
+from people import BOB, COIN
+from tidying import trim_older
+from world import World
+
+
+def count_raw(world: World) -> list[tuple[str, int]]:
+    statement = (
+        "SELECT p.name, SUM(s.quantity), p.id FROM slots s JOIN players p ON p.id = s.player_id "
+        "WHERE s.item_id = $1 GROUP BY p.name, p.id ORDER BY 2 DESC, 3 DESC"
+    )
+    return [(row[0], int(row[1])) for row in world.sql(statement, COIN.id)]
+
+
+@pytest.mark.parametrize("point", crash.BOARD_POINTS)
+def test_killed_follower_gives_the_same_standings_when_repeated(
+    world: World, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 4)
+    monkeypatch.setattr(board_follower, "BATCH_CHANGES", 3)
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    create(world, "coins", "item", Thing="Gold Coin")
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    load_players(world, 17)
+    for number in range(12):
+        give(world, f"Loaded{0x5000 + number}", number + 1)
+        give(world, f"Loaded{0x5000 + number}", 1, what="take")
+    passes = {"left": 0}
+
+    def kill(name: str) -> None:
+        if name == point:
+            passes["left"] -= 1
+            if passes["left"] < 0:
+                raise Killed
+
+    monkeypatch.setattr(crash, "crash_at", kill)
+    for survived in range(60):
+        passes["left"] = survived
+        try:
+            catch_up(world)
+        except (Killed, asyncio.CancelledError):
+            continue
+        break
+    passes["left"] = 1000
+    catch_up(world)
+    assert standings(world, "coins") == count_raw(world)
+    gains = [(f"Loaded{0x5000 + number}", number) for number in range(1, 12)]
+    assert sorted(standings(world, "gains")) == sorted(gains)
+
+
+def test_sweep_takes_off_changes_that_are_not_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 1)
+    create(world, "coins", "item", Thing="Gold Coin")
+    create(world)
+    upto = world.run(world.keeper.feed.find_watermark())
+    world.run(world.keeper.boards.refresh())
+    while world.run(world.keeper.boards.step(upto)):
+        give(world, "Ann", 3)
+        give(world, "Zoe", 1)
+        give(world, "Zoe", 1, what="take")
+        assert world.post("/api/v1/players/Bob/level", {"level": len(world.ledger()) % 90 + 1}).status == 200
+    catch_up(world)
+    assert standings(world, "coins") == count_raw(world)
+    levels = {row[0]: row[1] for row in world.sql("SELECT name, level FROM players")}
+    assert dict(standings(world)) == levels
+
+
+def test_audit_log_is_trimmed_only_up_to_the_counted_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    catch_up(world)
+    for _ in range(5):
+        give(world, "Bob", 1)
+    monkeypatch.setattr(board_follower, "READ_STEPS", 0)  # the trim does not count first
+    world.sql("UPDATE ledger SET at = at - 1000000000 RETURNING seq")
+    world.sql("UPDATE seasons SET starts_at = starts_at - 1000000000 RETURNING id")
+    world.run(trim_older(world.keeper, 1000))
+    monkeypatch.undo()
+    catch_up(world)
+    ((name, gained),) = standings(world, "gains")
+    assert (name, gained) == (BOB.name, 5)
+
+
+def test_page_after_the_last_is_empty_and_has_the_total(world: World) -> None:
+    create(world)
+    catch_up(world)
+    page = read(world, query="?page=9&pageSize=2")
+    assert (page["Total"], page["Values"]) == (3, [])
