@@ -13,9 +13,9 @@ import pytest
 import world as worlds
 from findings import faults
 from gamekeeper import settings
-from gamekeeper.demo import game_servers, loader, names, sample_players, sample_sessions, world
+from gamekeeper.demo import game_servers, loader, names, sample_past, sample_players, sample_sessions, world
 from gamekeeper.demo.sample_sessions import DAYS
-from gamekeeper.game import accounts, commands, moderation, presence
+from gamekeeper.game import accounts, commands, flows, moderation, presence
 from gamekeeper.game import player_edits as character_rules
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, read_weekday
@@ -25,7 +25,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.game.refusals import NoSuchServer
-from gamekeeper.store import activity, catalogue, clock, deliveries, feed, ledger, players, users
+from gamekeeper.store import activity, bulk_jobs, catalogue, clock, deliveries, economy, feed, ledger, players, users
 from gamekeeper.store import presence as presence_rows
 from gamekeeper.store.activity import Period
 
@@ -415,3 +415,122 @@ def test_sessions_of_the_demo_are_the_same_within_an_hour_and_never_overlap() ->
         assert each.ended_at is not None
         assert each.started_at < each.ended_at <= hour
         by_player[each.player_id] = each.ended_at
+
+
+async def read_all(keeper: Keeper) -> list[ledger.LedgerRow]:
+    await filled(keeper)
+    return await ledger.read_after(keeper.store, 0, 10_000)
+
+
+def test_changes_of_the_past_are_in_order_and_of_many_kinds(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        now = await clock.now(keeper.store)
+        rows = await read_all(keeper)
+        times = [row.at for row in rows]
+        assert times == sorted(times)
+        assert times[0] == sample_sessions.find_start(now)
+        assert times[-1] < now
+        assert {row.at // DAY_MS for row in rows} >= set(range(times[0] // DAY_MS, now // DAY_MS))
+        counts = Counter(row.kind for row in rows)
+        assert counts["user_banned"] == 1 + 3
+        assert counts["user_muted"] == 1 + 3
+        assert counts["user_unbanned"] == 1
+        assert counts["note_added"] > 5
+        assert counts["bulk_job_changed"] == 4
+        by = Counter((row.kind, row.over_link, bool(row.token_id)) for row in rows)
+        assert by["items_set", True, False] > 250
+        given = Counter(row.actor_id for row in rows if row.kind == "items_given")
+        assert given[sample_past.MASTER.id] > 40
+        assert Counter(row.token_id for row in rows)[names.stable_id("api key", world.SHOP_KEY)] > 90
+        assert await faults(keeper) == []
+
+    at_work(empty_database, work)
+
+
+def test_bans_and_mutes_of_the_past_are_over_as_they_said(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        found = {name: await users.find_by_fold(keeper.store, name.lower()) for name in world.ACCOUNTS}
+        assert {name for name, user in found.items() if user and user.ban_reason} == set(world.BANNED)
+        assert {name for name, user in found.items() if user and user.mute_reason} == {*world.MUTED, "Fitzroy"}
+
+    at_work(empty_database, work)
+
+
+def test_jobs_of_the_past_have_a_result_for_each_player(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        now = await clock.now(keeper.store)
+        jobs = await bulk_jobs.read_page(keeper.store, (now, names.stable_id("any", "id")), 10)
+        numbers = [(each.act, each.state, each.players, each.done, each.refused) for each in jobs]
+        assert numbers == [
+            ("give_item", "finished", 8, 8, 0),
+            ("undo_change", "finished", 12, 12, 0),
+            ("give_item", "finished", 12, 12, 0),
+            ("give_item", "finished", 21, 20, 1),
+        ]
+        assert jobs[1].undoes == jobs[2].id
+        for job in jobs:
+            assert job.started_at is not None
+            assert job.ended_at is not None
+            assert job.created_at < job.started_at < job.ended_at < now
+            targets = await bulk_jobs.read_targets(keeper.store, job.id, 0, 100)
+            assert all((each.seq is None) == (each.state == "refused") for each in targets)
+
+    at_work(empty_database, work)
+
+
+def test_creation_of_the_demo_counts_as_import(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        await keeper.economy.follow(0)
+        sums: Counter[str] = Counter()
+        for flow in await economy.read_all_flows(keeper.store):
+            sums[flow.source] += flow.created
+        made = sum(stack.quantity for _, state in sample_players.named_players() for stack in state.slots.values())
+        assert sums[flows.IMPORT] == made
+        assert 0 < sums[flows.STAFF] < 10_000
+        assert min(sums[flows.KEY], sums[flows.GAME]) > 100
+        assert await faults(keeper) == []
+
+    at_work(empty_database, work)
+
+
+def test_incidents_multiply_an_item_within_an_hour(empty_database: str) -> None:
+    """The supply of an item is more than ten times as large at the end of the hour; one player got nearly all."""
+
+    async def work(keeper: Keeper) -> None:
+        now = await clock.now(keeper.store)
+        supply, hours = 0, dict[int, tuple[int, int]]()
+        gains: Counter[tuple[int, str | None]] = Counter()
+        for row in await read_all(keeper):
+            if row.kind == "catalogue_put":
+                continue
+            codec = keeper.changes.codec
+            after, before = (codec.count_items(side).get(world.SHARD.id, 0) for side in (row.after, row.before))
+            hour = row.at // HOUR_MS
+            first, _ = hours.get(hour, (supply, 0))
+            supply += after - before
+            hours[hour] = first, supply
+            gains[hour, row.player_id] += after - before
+        grown = {hour for hour, (first, last) in hours.items() if first > 100 and last > 10 * first}
+        player_ids = [names.stable_id("player", name) for name in ("Balthus", "Peregrin")]
+        past, recent = sorted(grown)
+        assert now // DAY_MS - past * HOUR_MS // DAY_MS == 9
+        assert 0 < now - recent * HOUR_MS < DAY_MS
+        assert gains[past, player_ids[0]] > 7_000
+        assert gains[recent, player_ids[1]] > 7_000
+
+    at_work(empty_database, work)
+
+
+def test_every_day_of_the_past_has_requests_and_most_have_sign_ins(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        today = await clock.now(keeper.store) // DAY_MS
+        days = await activity.read_periods(keeper.store, "day", today - DAYS, today)
+        assert all(each.requests > 1_000 for each in days[:-2])
+        assert all(0 < each.errors < each.requests / 20 for each in days[:-2])
+        assert sum(each.sign_ins > 0 for each in days) > DAYS / 2
+
+    at_work(empty_database, work)

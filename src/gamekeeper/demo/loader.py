@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from gamekeeper.demo import sample_guilds, sample_logs, sample_players, sample_sessions, world
+from gamekeeper.demo import sample_guilds, sample_logs, sample_past, sample_players, sample_sessions, world
 from gamekeeper.demo.names import numbered_id, stable_id
-from gamekeeper.game import accounts, activity, catalogue, logs, passwords, rollups, tokens
+from gamekeeper.demo.past import SHOP_KEY, Past
+from gamekeeper.game import accounts, activity, catalogue, logs, passwords, past_loads, rollups, tokens
 from gamekeeper.game.bulk_loads import (
     load_guild_variables,
     load_guilds,
@@ -15,13 +16,13 @@ from gamekeeper.game.bulk_loads import (
     load_sessions,
     pause_gc,
 )
+from gamekeeper.game.calendar_steps import HOUR_MS
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import (
     DROP_INDEXES,
     PAUSE_LISTS,
     RESUME_LISTS,
     Change,
-    PlayerCreated,
     PlayersLoaded,
     Unlogged,
     UserBanned,
@@ -34,7 +35,7 @@ from gamekeeper.game.lookup import fold
 from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.play_sessions import SessionOfPlayer
+from gamekeeper.store.users import Grants
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
@@ -61,7 +62,6 @@ async def fill(keeper: Keeper, password: str) -> DemoAccess:
     sent = passwords.hash_for_wire(password)
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
-        await _create_guilds(keeper)
     await rollups.run_all(keeper.store, activity.ROLLUPS, await clock.now(keeper.store), rest_factor=0)
     await _set_password(keeper, sent)
     api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
@@ -128,10 +128,12 @@ async def _find_missing(tx: Reading, numbers: range) -> list[int]:
 
 
 async def _create(keeper: Keeper, sent: str) -> None:
-    """Create the demo's catalogue, accounts and players in one transaction: all of them or none."""
+    """Create the demo's catalogue, accounts, players, guilds and past in one transaction: all of them or none."""
     hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
+    now = await clock.now(keeper.store)
+    start, past = sample_sessions.find_start(now), Past(keeper, now)
 
-    async def decide(tx: Reading) -> Decision[None]:
+    async def create(tx: Reading) -> Decision[None]:
         if await users.count(tx) or await players.count(tx):
             raise NotADemo(
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
@@ -140,42 +142,57 @@ async def _create(keeper: Keeper, sent: str) -> None:
         changes: list[Change | Unlogged] = [load_server_variables(world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
-        now = await clock.now(tx)
         entries, trades = sample_logs.build_logs(now)
         logged = [await logs.add_activity(tx, entries), await logs.add_trades(tx, trades)]
-        sessions[:] = sample_sessions.build_sessions(now)
-        played = load_sessions(sessions, sample_sessions.find_start(now))
         written = [each for decision in logged for each in decision.changes]
-        return Decision([*changes, *_build_accounts(hashes), *written, played], None)
+        return Decision([*changes, *_build_accounts(hashes), *written], None)
+
+    past.add(start, DEMO_INTENT, create)
+    past.add(start, DEMO_INTENT, partial(_load_rest, now=now))
+    sample_past.add_past(past, now)
+    await past.apply()
+
+
+async def _load_rest(_: Reading, now: int) -> Decision[None]:
+    """Decide on the players, which count as imported, and on what is not in the audit log.
+
+    That is guilds, play sessions, sign-ins, requests, and times of the past.
+    """
+    guilds, members = sample_guilds.build_guilds()
+    start, sessions = sample_sessions.find_start(now), sample_sessions.build_sessions(now)
+
+    created = {stable_id("user", world.API_ACCOUNT): sample_players.FIRST_DAY}
+    for player, _state in sample_players.named_players():  # an account is as old as its first player
+        created.setdefault(player.user_id, player.created_at)
+    key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
     async def record(tx: Writing) -> None:
         activity.record_newcomers(tx, sample_sessions.find_newcomers(sessions))
 
-    sessions = list[SessionOfPlayer]()
-    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
-    await keeper.store.write(record)
-
-
-async def _create_guilds(keeper: Keeper) -> None:
-    guilds, members = sample_guilds.build_guilds()
-
-    async def decide(_: Reading) -> Decision[None]:
-        return Decision(
-            [
-                load_guild_variables(world.GUILD_VARIABLES),
-                load_guilds(guilds, ()),
-                load_memberships(members, ()),
-            ],
-            None,
-        )
-
-    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
+    return Decision(
+        [
+            PlayersLoaded(sample_players.named_players()),
+            load_guild_variables(world.GUILD_VARIABLES),
+            load_guilds(guilds, ()),
+            load_memberships(members, ()),
+            load_sessions(sessions, start),
+            Unlogged(record),
+            past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
+            past_loads.load_key(key),
+            past_loads.backdate_accounts(created),
+            past_loads.backdate_mutes([stable_id("user", name) for name in world.MUTED], start),
+            past_loads.backdate_bans([stable_id("user", name) for name in world.BANNED], start),
+        ],
+        None,
+    )
 
 
 def _build_accounts(hashes: dict[str, str]) -> list[Change]:
     powers = {world.API_ACCOUNT: world.API_POWERS}
     inhabitants = [
-        sample_players.build_account(stable_id("user", name), name, password, powers.get(name, world.NO_POWERS))
+        sample_players.build_account(
+            stable_id("user", name), name, password, powers.get(name, world.NO_POWERS)
+        )._replace(grants=Grants(tuple(filter(None, [world.STAFF_ROLES.get(name)]))))
         for name, password in hashes.items()
     ]
     return [
@@ -190,7 +207,6 @@ def _build_accounts(hashes: dict[str, str]) -> list[Change]:
             for user in inhabitants
             if user.name in world.BANNED
         ),
-        *(PlayerCreated(player, belongings) for player, belongings in sample_players.named_players()),
     ]
 
 

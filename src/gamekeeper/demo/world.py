@@ -14,6 +14,7 @@ DETAILS = {
     "Silver Mark": '{"Description":"The coin of Harrowmere.","ItemType":3,"Rarity":0,"Price":1}',
     "Healing Draught": '{"Description":"Heals 40 health.","ItemType":2,"Rarity":1,"Price":25,"VitalsGiven":[40,0]}',
     "River Opal": '{"Description":"Jewellers pay well for it.","ItemType":0,"Rarity":3,"Price":300}',
+    "Comet Shard": '{"Description":"Warm to the touch. Smiths trade for it.","ItemType":3,"Rarity":4,"Price":90}',
     "Broadsword": '{"Description":"Heavy, but it lasts.","ItemType":1,"Rarity":2,"Price":180,"Damage":14}',
     "Yew Bow": '{"Description":"Needs arrows.","ItemType":1,"Rarity":2,"Price":160,"Damage":11,"TwoHanded":true}',
 }
@@ -47,6 +48,8 @@ ORE = _stack("Bog Iron Ore", 100)
 GEM = _stack("River Opal", 100)
 SCROLL = _stack("Recall Scroll", 10)
 KEY = _piece("Drowned Gate Key")
+# found in the game's last 60 days only: nobody has one at first, so sample players are the same without it
+SHARD = _stack("Comet Shard")
 STACKS = (COIN, DRAUGHT, TONIC, BREAD, ARROW, HERB, ORE, GEM, SCROLL)
 
 HELMETS = (_piece("Leather Cap"), _piece("Kettle Helm"))
@@ -82,7 +85,7 @@ TUTORIAL, BRIDGE, PARDON = (
     for name in ("Tutorial Finished", "Bridge Repaired", "Royal Pardon")
 )
 CATALOGUE: dict[str, list[CatalogueEntry]] = {
-    "items": [*STACKS, *PIECES],
+    "items": [*STACKS, SHARD, *PIECES],
     "spells": [*SPELLS],
     "variables": [DRAGONS, REPUTATION, STREAK, FISHING, TUTORIAL, BRIDGE, PARDON],
     "classes": [*CLASS_NAMES],
@@ -128,6 +131,10 @@ API_POWERS = Powers(
     editor=True, ban=True, kick=True, mute=True, api=True, users_query=True, users_manage=True, game_link=True
 )
 
+# Staff among the players' accounts
+STAFF_ROLES = {"Ottoline": "game master", "Tobiah": "moderator"}
+SHOP_KEY = "Harbour Store"  # name of the API key of a shop
+
 # Accounts and their players. Aldwyn has items of every kind, Corvane has no free slot, Nim has no items.
 ACCOUNTS: dict[str, tuple[str, ...]] = {
     "Marlow": ("Aldwyn", "Brisela", "Corvane"),
@@ -164,6 +171,15 @@ GUILDS: dict[str, tuple[str, ...]] = {
 }
 MUTED = {"Grizelda": "Sold the same Strongbox to eleven people in the Lantern Quarter."}
 BANNED = {"Leopold": "Collected the toll on a bridge that is not his."}
+# bans and mutes of the last 60 days; most are over
+PENALTIES = {
+    "Horatio": "Shouted in capitals at the Gullhaven auction for an hour.",
+    "Ludovic": "Used a script that fished all night.",
+    "Anselma": "Sold accounts in the Lantern Quarter.",
+    "Evangeline": "Insulted new players at the Drowned Gate.",
+    "Dagobert": "Duplicated Comet Shards in the trade window.",
+    "Fitzroy": "Advertised another game in every channel.",
+}
 
 FULLEST, BUSIEST, NEWCOMER = "Corvane", "Aldwyn", "Nim"
 DEAD, BANKING = "Ulfgar", "Brisela"

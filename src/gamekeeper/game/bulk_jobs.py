@@ -5,6 +5,7 @@ of these transactions locks the job: of several instances, one at a time works o
 """
 
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -213,11 +214,14 @@ def make_step(job: BulkJob, number: int, check_creator: Callable[[Reading], Coro
         await _claim(tx, job.id, number)
         await check_creator(tx)
 
-    def record(tx: Writing, seq: int | None, approval_id: str | None) -> None:
-        result = TargetResult(HELD if approval_id else DONE, seq, approval_id)
-        bulk_jobs.set_target(tx, job.id, number, result)
-
+    record = partial(record_result, job_id=job.id, number=number)
     return Step(begin, record, is_approved=job.approved and job.act != UNDO)
+
+
+def record_result(tx: Writing, numbers: Sequence[int], approval_id: str | None, *, job_id: str, number: int) -> None:
+    """Store the result of a target: the numbers of its changes, or the approval for which they wait."""
+    result = TargetResult(HELD if approval_id else DONE, numbers[0] if numbers else None, approval_id)
+    bulk_jobs.set_target(tx, job_id, number, result)
 
 
 async def refuse_target(store: Store, job_id: str, number: int, code: str, problem: str) -> None:

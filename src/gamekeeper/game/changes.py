@@ -130,6 +130,19 @@ class Changes:
         except ClaimTaken:
             raise IdempotencyInProgress from None
 
+    async def apply_together(self, steps: Sequence[tuple[Intent, Decide[Any]]]) -> None:
+        """Apply changes one after the other in one transaction, all or none: for a load.
+
+        No answers are stored, and no rule holds them for approval.
+        """
+
+        async def attempt(tx: Writing) -> None:
+            for intent, decide in steps:
+                await self._carry_out(tx, intent, await decide(tx))
+                await tx.flush()
+
+        await self._store.write(attempt)
+
     async def _store_answer(
         self, tx: Writing, intent: Intent, decision: Decision[R], body: bytes, answer: Callable[[R], bytes]
     ) -> None:
@@ -200,7 +213,7 @@ class Changes:
         event = SecurityEvent("approval_requested", intent.actor_id, details={"ApprovalId": approval_id, "Rule": rule})
         security.record_decision(tx, (), [event], intent.actor_id, intent.find_origin)
         if intent.step is not None:
-            intent.step.record(tx, None, approval_id)
+            intent.step.record(tx, (), approval_id)
         return ApplyResult(b"", held=approval_id)
 
     async def _note_consent(self, tx: Writing, intent: Intent, consent: Consent) -> None:
@@ -233,6 +246,7 @@ class Changes:
                     commands.append((len(entries), change))
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
+        security.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
         if commands or intent.step:
             numbers = await ledger.append_numbered(tx, entries)
             if commands:
@@ -245,10 +259,9 @@ class Changes:
                     ],
                 )
             if intent.step:
-                intent.step.record(tx, numbers[0] if numbers else None, None)
+                intent.step.record(tx, numbers, None)
         else:
             await ledger.append(tx, entries)
-        security.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
         return entries
 
     def _make_entry(self, intent: Intent, change: Change, undoes: int | None) -> ledger.LedgerEntry:

@@ -136,6 +136,11 @@ def add_requests(tx: Writing, requests: int, errors: int) -> None:
     tx.defer(SQL.add_requests, requests, errors)
 
 
+def load_requests(tx: Writing, minutes: Iterable[Minute]) -> None:
+    """Add to the numbers of requests and errors of earlier minutes."""
+    tx.defer(SQL.load_requests, as_table(each._asdict() for each in minutes))
+
+
 def add_periods(tx: Writing, step: str, periods: Iterable[Period]) -> None:
     tx.defer(SQL.add_periods, as_table({"step": step} | each._asdict() for each in periods))
 

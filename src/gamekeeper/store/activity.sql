@@ -69,6 +69,14 @@ INSERT INTO activity_minutes (minute, requests, errors) VALUES ({now} / 60000, $
 ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
     errors = activity_minutes.errors + excluded.errors;
 
+-- Requests of earlier minutes, for a load of a database's past.
+-- name: load_requests
+INSERT INTO activity_minutes (minute, requests, errors)
+SELECT CAST(value->>'minute' AS {long}), CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
+    errors = activity_minutes.errors + excluded.errors;
+
 -- name: add_periods
 INSERT INTO activity_periods (step, day, active, new_players, returned, play_ms, sign_ins, requests, errors, online_sum,
                               online_max)

@@ -138,6 +138,11 @@ def insert(tx: Writing, key: ApiKey) -> None:
     )
 
 
+def backdate(tx: Writing, key: ApiKey) -> None:
+    """Store creation and last use of a key that is loaded as an earlier one."""
+    tx.defer(SQL.backdate, key.id, key.created_at, key.last_used, key.last_address)
+
+
 def insert_text(tx: Writing, key_id: str, text_hash: str) -> None:
     tx.defer(SQL.insert_text, text_hash, key_id)
 

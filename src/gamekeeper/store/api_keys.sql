@@ -72,6 +72,9 @@ INSERT INTO api_keys (id, user_id, created_by, scope_id, name, role, permissions
                       most_per_request, most_per_day, servers, expires_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now});
 
+-- name: backdate
+UPDATE api_keys SET created_at = $2, last_used = $3, last_address = $4 WHERE id = $1;
+
 -- name: insert_text
 INSERT INTO api_key_texts (hash, key_id) VALUES ($1, $2);
 

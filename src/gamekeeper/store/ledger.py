@@ -60,6 +60,11 @@ async def append_numbered(tx: Writing, entries: list[LedgerEntry]) -> list[int]:
     return [(await tx.returning(SQL.append_numbered, *entry))[0][0] for entry in entries]
 
 
+def set_time(tx: Writing, numbers: Iterable[int], at: int) -> None:
+    """Give changes of this transaction a time of the past: for a load of earlier changes."""
+    tx.defer(SQL.set_time, _to_table(numbers), at)
+
+
 async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
     return [_to_row(row) for row in await tx.all(SQL.after, seq, limit)]
 

@@ -6,6 +6,9 @@ VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 INSERT INTO ledger (at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes)
 VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING seq;
 
+-- name: set_time
+UPDATE ledger SET at = $2 WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
+
 -- name: after
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
 FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;

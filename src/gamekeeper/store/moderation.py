@@ -49,6 +49,15 @@ def load_mutes(tx: Writing, mutes: Iterable[ImposedPenalty]) -> None:
     tx.load(SQL.load_mutes, mutes)
 
 
+def backdate_ban(tx: Writing, user_id: str, started_at: int) -> None:
+    """Set the start of a ban that was imposed earlier, for a load of earlier changes."""
+    tx.defer(SQL.backdate_ban, user_id, started_at)
+
+
+def backdate_mute(tx: Writing, user_id: str, started_at: int) -> None:
+    tx.defer(SQL.backdate_mute, user_id, started_at)
+
+
 def lift_ban(tx: Writing, user_id: str) -> None:
     tx.defer(SQL.lift_ban, user_id)
 

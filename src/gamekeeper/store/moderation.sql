@@ -16,6 +16,12 @@ INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, $
 -- name: load_mutes
 INSERT INTO mutes (user_id, reason, moderator, started_at, ends_at) VALUES ($1, $2, $3, $4, $5);
 
+-- name: backdate_ban
+UPDATE bans SET started_at = $2 WHERE user_id = $1;
+
+-- name: backdate_mute
+UPDATE mutes SET started_at = $2 WHERE user_id = $1;
+
 -- name: lift_ban
 DELETE FROM bans WHERE user_id = $1;
 

@@ -54,6 +54,16 @@ class SignIn(NamedTuple):
     browser: str | None
 
 
+class PastSignIn(NamedTuple):
+    """A sign-in of the past, to be loaded."""
+
+    id: str
+    at: int
+    user_id: str
+    address: str
+    browser: str
+
+
 class SecurityFilter(NamedTuple):
     user_id: str | None
     kind: str | None
@@ -66,6 +76,16 @@ Values = Mapping[str, str | None]
 
 def insert(tx: Writing, rows: Iterable[Values]) -> None:
     tx.defer(SQL.insert, as_table(rows))
+
+
+def backdate(tx: Writing, since: int, at: int) -> None:
+    """Give the events since a time, those of this transaction, a time of the past."""
+    tx.defer(SQL.backdate, since, at)
+
+
+def load_sign_ins(tx: Writing, sign_ins: Iterable[PastSignIn]) -> None:
+    for each in sign_ins:
+        tx.defer(SQL.load_sign_ins, *each)
 
 
 def insert_late(tx: Writing, rows: Iterable[Values]) -> None:

@@ -5,6 +5,14 @@ SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_i
        CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
 FROM json_each($1);
 
+-- name: backdate
+UPDATE security_events SET at = $2 WHERE at >= $1;
+
+-- Earlier sign-ins, for a load of a database's past.
+-- name: load_sign_ins
+INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser)
+VALUES ($1, $2, 'sign_in', $3, $3, $4, $5);
+
 -- Events that waited in memory: the account may have been erased meanwhile.
 -- name: insert_late
 INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)

@@ -180,6 +180,11 @@ def insert(tx: Writing, users: Iterable[UserColumns]) -> None:
     tx.defer(SQL.insert, as_table(each._asdict() for each in users))
 
 
+def backdate(tx: Writing, user_id: str, created_at: int) -> None:
+    """Set the creation time of an account that is loaded as an earlier one."""
+    tx.defer(SQL.backdate, user_id, created_at)
+
+
 def load(tx: Writing, users: Iterable[tuple[UserColumns, int]]) -> None:
     """Insert many accounts, each with its creation time."""
     tx.load(SQL.load, [(*columns, created_at) for columns, created_at in users])

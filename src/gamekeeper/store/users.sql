@@ -101,6 +101,9 @@ SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'fold', value->>'em
        CAST(value->>'game_link' AS {boolean}), {now}
 FROM json_each($1);
 
+-- name: backdate
+UPDATE users SET created_at = $2 WHERE id = $1;
+
 -- name: load
 INSERT INTO users (id, name, fold, email, email_fold, password, editor, ban, kick, mute, api,
                    users_query, users_manage, game_link, created_at)

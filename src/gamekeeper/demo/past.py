@@ -1,0 +1,196 @@
+"""Write changes of the demo's past: through the rules and the write path of the game, with earlier times."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from gamekeeper.demo import world
+from gamekeeper.demo.names import stable_id
+from gamekeeper.game import inventory, items, link, moderation, past_loads, undo
+from gamekeeper.game.actors import Actor
+from gamekeeper.game.changes import Decide, Decision, Intent
+from gamekeeper.game.codec import Codec
+from gamekeeper.game.effects import Change, Unlogged
+from gamekeeper.game.inventory import Capacity, SlotChanges, read_capacity
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.link import PlayerReport
+from gamekeeper.game.moderation import ModerationRequest
+from gamekeeper.game.note_effects import NoteAdded, TagsSet
+from gamekeeper.game.permissions import PERMISSIONS
+from gamekeeper.game.player_edits import load_state
+from gamekeeper.game.steps import Step
+from gamekeeper.settings import Settings
+from gamekeeper.store.api_keys import ApiKey, KeyLimits
+from gamekeeper.store.catalogue import CatalogueItem
+from gamekeeper.store.engine import Locking
+from gamekeeper.store.moderation import Penalty
+from gamekeeper.store.notes import NewNote, Subject
+
+OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player in held}
+API_ID = stable_id("user", world.API_ACCOUNT)
+SHOP_KEY_ID = stable_id("api key", world.SHOP_KEY)
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+class PastChange(NamedTuple):
+    at: int
+    intent: Intent
+    decide: Decide[Any]
+
+
+# the API key of the demo's shop; its text is not known to anybody
+SHOP_KEY = ApiKey(
+    *(SHOP_KEY_ID, API_ID, world.API_ACCOUNT, API_ID, SHOP_KEY_ID, world.SHOP_KEY, "shop", frozenset(), KeyLimits()),
+    created_at=0,
+    expires_at=None,
+    last_address="203.0.113.80",
+)
+
+
+class Staff(NamedTuple):
+    """An account that makes changes in the console."""
+
+    name: str
+
+    @property
+    def id(self) -> str:
+        return stable_id("user", self.name)
+
+    def make_intent(self, at: int, reason: str | None) -> Intent:
+        return Intent(f"demo-{at}", self.id, stable_id("session", f"{self.name} {at // DAY_MS}"), reason=reason)
+
+    def make_actor(self) -> Actor:
+        return Actor(self.id, self.name, frozenset(PERMISSIONS), _allow)
+
+
+class Flow(NamedTuple):
+    """Quantities that a player gets (or, if negative, loses) in the game."""
+
+    player: str
+    gains: Sequence[tuple[CatalogueItem, int]]
+
+
+class Past:
+    """Collects changes, and applies them in the order of their times."""
+
+    def __init__(self, keeper: Keeper, now: int) -> None:
+        self._keeper = keeper
+        self._now = now
+        self._changes: list[PastChange] = []
+        self._numbers: dict[str, list[int]] = {}  # label of a change → its numbers in the audit log
+        self.room: Capacity = read_capacity(keeper.settings)
+
+    @property
+    def codec(self) -> Codec:
+        return self._keeper.changes.codec
+
+    @property
+    def settings(self) -> Settings:
+        return self._keeper.settings
+
+    def add(self, at: int, intent: Intent, decide: Decide[Any], label: str = "", step: Step | None = None) -> None:
+        """Add a change; `label` names it for an undo, and `step` stores the result of a bulk job's target."""
+        numbers = self._numbers.setdefault(label, []) if label else []
+        self._changes.append(
+            PastChange(at, replace(intent, step=past_loads.make_step(at, self._now, numbers, step)), decide)
+        )
+
+    async def apply(self) -> None:
+        """Apply all changes in one transaction: all or none."""
+        ordered = sorted(self._changes, key=lambda each: each.at)
+        await self._keeper.changes.apply_together([(each.intent, each.decide) for each in ordered])
+
+    def report(self, at: int, flow: Flow) -> None:
+        """Add a report of a game server: what a player bought, sold, found or used."""
+        intent = Intent(f"demo-{at}", API_ID, over_link=True)
+        self.add(at, intent, partial(_report, flow=flow, past=self))
+
+    def give(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int, label: str = "") -> None:
+        key = stable_id("player", player)
+        rule = partial(items.give, key=key, item_id=item.id, quantity=quantity, room=self.room, overflow=True)
+        self.add(at, who, rule, label)
+
+    def take(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int) -> None:
+        key = stable_id("player", player)
+        self.add(at, who, partial(items.take, key=key, item_id=item.id, quantity=quantity, codec=self.codec))
+
+    def undo(
+        self, at: int, by: Staff, label: str, reason: str, step: Step | None = None, job_id: str | None = None
+    ) -> None:
+        """Add an undo of the change with this label; `step` and `job_id`: of the bulk job that it belongs to."""
+
+        async def decide(tx: Locking) -> Decision[Any]:
+            seq = self._numbers[label][0]
+            return await undo.undo(tx, seq, by.make_actor(), self.codec, self.room, trade_ms=0)
+
+        intent = by.make_intent(at, reason)
+        self.add(at, replace(intent, request_id=f"bulk-{job_id}") if job_id else intent, decide, step=step)
+
+    def ban(self, at: int, by: Staff, account: str, reason: str, days: int) -> None:
+        self.add(
+            at, by.make_intent(at, reason), partial(_penalize, at=at, by=by, account=account, days=days, bans=True)
+        )
+
+    def mute(self, at: int, by: Staff, account: str, reason: str, days: int) -> None:
+        self.add(
+            at, by.make_intent(at, reason), partial(_penalize, at=at, by=by, account=account, days=days, bans=False)
+        )
+
+    def unban(self, at: int, by: Staff, account: str, reason: str) -> None:
+        order = ModerationRequest(stable_id("user", account), reason=reason, moderator=by.name)
+        self.add(at, by.make_intent(at, reason), partial(moderation.unban, order=order))
+
+    def note(self, at: int, by: Staff, player: str, text: str, *, warning: bool = False) -> None:
+        user_id, player_id = stable_id("user", OWNERS[player]), stable_id("player", player)
+        note = NewNote(stable_id("note", f"{player} {text}"), user_id, player_id, by.id, at, warning, text)
+        self.add(at, by.make_intent(at, None), make_decide(NoteAdded(note)))
+
+    def tag(self, at: int, by: Staff, player: str, *tags: str) -> None:
+        subject = Subject(stable_id("user", OWNERS[player]), stable_id("player", player))
+        self.add(at, by.make_intent(at, None), make_decide(TagsSet(subject, (), tags)))
+
+
+def make_decide(*changes: Change | Unlogged) -> Decide[None]:
+    async def decide(_: Locking) -> Decision[None]:
+        return Decision(changes, None)
+
+    return decide
+
+
+async def _report(tx: Locking, flow: Flow, past: Past) -> Decision[Any]:
+    """Decide on a report with the slots as they are after the purchase or the find."""
+    player_id = stable_id("player", flow.player)
+    held = (await load_state(tx, player_id)).slots
+    slots = dict(held)
+    for item, gain in flow.gains:
+        if gain < 0:
+            carried = inventory.count_item(slots, item.id).inventory
+            outcome = inventory.take(slots, {}, item.id, min(-gain, carried))
+        else:
+            outcome = inventory.give(slots, item, gain, past.room, overflow=True, new_id=str)
+        slots = inventory.apply_slot_changes(slots, outcome.changed_slots)
+    changed: SlotChanges = {spot: slots.get(spot) for spot in _list_changed(held, slots)}
+    report = PlayerReport(slots=changed)
+    return await link.put_player(tx, player_id, report, past.settings, past.codec, account_id=API_ID)
+
+
+def _list_changed(before: Mapping[Any, object], after: Mapping[Any, object]) -> Iterable[Any]:
+    return sorted(spot for spot in before.keys() | after.keys() if before.get(spot) != after.get(spot))
+
+
+async def _penalize(tx: Locking, at: int, by: Staff, account: str, days: int, *, bans: bool) -> Decision[Any]:
+    """Decide on a ban or mute that ended, or will end, so many days after its start; 0: never."""
+    user_id = stable_id("user", account)
+    reason = world.PENALTIES[account]
+    penalty = Penalty(reason, by.name, at + days * DAY_MS if days else None)
+    order = ModerationRequest(user_id, days, reason, by.name, restored=penalty)
+    decision = await (moderation.ban if bans else moderation.mute)(tx, order)
+
+    backdate = (past_loads.backdate_bans if bans else past_loads.backdate_mutes)([user_id], at)
+    return replace(decision, changes=[*decision.changes, backdate])
+
+
+def _allow(_: frozenset[str]) -> None:
+    """The demo's staff has every permission that its changes need."""

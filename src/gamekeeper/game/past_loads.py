@@ -1,0 +1,105 @@
+"""Effects that give loaded rows times of the past: for the demo, whose changes are made by the rules of today."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.game.steps import Step
+from gamekeeper.store import activity, api_keys, bulk_jobs, ledger, moderation, security, users
+from gamekeeper.store.activity import Minute
+from gamekeeper.store.api_keys import ApiKey
+from gamekeeper.store.bulk_jobs import FINISHED, REFUSED, NewJob, NewTarget, TargetResult
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.security import PastSignIn
+
+
+def make_step(at: int, now: int, numbers: list[int], inner: Step | None) -> Step:
+    """Make the step that gives a change its time. `numbers` gets the numbers of its entries in the audit log.
+
+    `now` is the time before the load: events of the security log since then are of this change.
+    """
+
+    async def begin(_: Writing) -> None:
+        """Nothing to check: a load has the database for itself."""
+
+    def record(tx: Writing, appended: Sequence[int], approval_id: str | None) -> None:
+        ledger.set_time(tx, appended, at)
+        security.backdate(tx, now, at)
+        numbers[:] = appended
+        if inner:
+            inner.record(tx, appended, approval_id)
+
+    return Step(begin, record, is_approved=True)
+
+
+def load_numbers(requests: Sequence[Minute], sign_ins: Sequence[PastSignIn]) -> Unlogged:
+    """Return the effect that stores numbers of requests, and sign-ins, which the rollup counts."""
+
+    async def effect(tx: Writing) -> None:
+        activity.load_requests(tx, requests)
+        security.load_sign_ins(tx, sign_ins)
+
+    return Unlogged(effect)
+
+
+def load_key(key: ApiKey) -> Unlogged:
+    """Return the effect that stores an API key without a text: nobody can use it."""
+
+    async def effect(tx: Writing) -> None:
+        api_keys.insert(tx, key)
+        api_keys.backdate(tx, key)
+
+    return Unlogged(effect)
+
+
+def backdate_accounts(created: Mapping[str, int]) -> Unlogged:
+    """Return the effect that sets when accounts were created."""
+
+    async def effect(tx: Writing) -> None:
+        for user_id, at in created.items():
+            users.backdate(tx, user_id, at)
+
+    return Unlogged(effect)
+
+
+def backdate_bans(user_ids: Iterable[str], at: int) -> Unlogged:
+    async def effect(tx: Writing) -> None:
+        for user_id in user_ids:
+            moderation.backdate_ban(tx, user_id, at)
+
+    return Unlogged(effect)
+
+
+def backdate_mutes(user_ids: Iterable[str], at: int) -> Unlogged:
+    async def effect(tx: Writing) -> None:
+        for user_id in user_ids:
+            moderation.backdate_mute(tx, user_id, at)
+
+    return Unlogged(effect)
+
+
+def load_job(new: NewJob, targets: Sequence[NewTarget] | None) -> Unlogged:
+    """Return the effect that stores a bulk job; without targets it undoes another job."""
+
+    async def effect(tx: Writing) -> None:
+        if targets is None:
+            bulk_jobs.insert_undos(tx, new)
+        else:
+            bulk_jobs.insert(tx, new, targets)
+
+    return Unlogged(effect)
+
+
+def refuse_target(job_id: str, number: int, refusal: Refusal) -> Unlogged:
+    async def effect(tx: Writing) -> None:
+        result = TargetResult(REFUSED, code=refusal.code, problem=refusal.message)
+        bulk_jobs.set_target(tx, job_id, number, result)
+
+    return Unlogged(effect)
+
+
+def finish_job(job_id: str, at: int) -> Unlogged:
+    async def effect(tx: Writing) -> None:
+        bulk_jobs.stop(tx, job_id, FINISHED, at)
+
+    return Unlogged(effect)
