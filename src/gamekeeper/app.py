@@ -6,7 +6,7 @@ import multiprocessing
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from gamekeeper import doctor, log, signals
+from gamekeeper import doctor, log, shutdown
 from gamekeeper.console import monitor
 from gamekeeper.console.doctor_run import DoctorRun, Progress
 from gamekeeper.console.monitor import Monitor
@@ -159,7 +159,7 @@ class BackgroundJobs:
 
     async def start(self) -> None:
         # at shutdown, answer waiting long polls of the change feed at once
-        self._give_back = signals.on_shutdown(self._keeper.feed.stop)
+        self._give_back = shutdown.on_shutdown(self._keeper.feed.stop)
         while not await self._prepare_store():  # noqa: ASYNC110 - polling: there is no event when the database is back
             await asyncio.sleep(RETRY_SECONDS)
         if self.health:

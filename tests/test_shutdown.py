@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 import uvloop
 
-from gamekeeper import signals
+from gamekeeper import shutdown
 
 SECONDS = 30
 MOMENT = 0.3  # seconds: delay of a signal, and the time in which a second, unwanted signal would arrive
@@ -27,7 +27,7 @@ class Worker:
 
     def start(self) -> None:
         async def started() -> None:
-            signals.on_shutdown(lambda: self.words.append("waiting"))
+            shutdown.on_shutdown(lambda: self.words.append("waiting"))
 
         self._loop.run_until_complete(started())
 
