@@ -26,6 +26,7 @@ import people
 from gamekeeper.game import undo
 from gamekeeper.http import samples
 from gamekeeper.http.operation import WRITE
+from signalling import insert_signal
 from undos import last, undone
 from world import SENT, Answer, World
 
@@ -87,6 +88,7 @@ def _restore(world: World, password: str) -> None:
     world.sql("DELETE FROM tags")
     insert_note(world)
     insert_board(world)
+    insert_signal(world)
     world.sql("DELETE FROM approvals")
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     guild_rows.insert(world, {people.ZOE.id: 0})

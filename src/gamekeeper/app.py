@@ -26,6 +26,7 @@ from gamekeeper.game import (
     retention,
     rollups,
     security,
+    signal_checks,
     standbys,
 )
 from gamekeeper.game import tokens as token_rules
@@ -144,6 +145,7 @@ class BackgroundJobs:
             (rollups.RUN_SECONDS, roll_up),
             (economy.FOLLOW_SECONDS, keeper.economy.follow),
             (board_follower.FOLLOW_SECONDS, keeper.boards.follow),
+            (signal_checks.RUN_SECONDS, keeper.signal_checks.run),
             (NOTE_USE_SECONDS, self.note_use),
             (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),
             (security.FLUSH_SECONDS, keeper.failed_guesses.flush),

@@ -12,7 +12,7 @@ import signal
 VARIABLE = "GAMEKEEPER_BATTERY_CRASH"
 POINTS = ("before_begin", "after_key", "after_effect", "before_commit", "after_commit")
 # crash points in the transactions that count the economy
-ROLLUP_POINTS = ("rollup_flows", "rollup_holdings", "rollup_state", "rollup_swept")
+ROLLUP_POINTS = ("rollup_flows", "rollup_holdings", "rollup_signals", "rollup_state", "rollup_swept")
 # crash points in the transactions that count boards
 BOARD_POINTS = ("boards_standings", "boards_state", "boards_swept")
 

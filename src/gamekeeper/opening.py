@@ -18,6 +18,8 @@ from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.security import FailedGuesses
+from gamekeeper.game.signal_checks import SignalChecks
+from gamekeeper.game.signal_rules import parse_limits
 from gamekeeper.http import codec
 from gamekeeper.settings import BadSetting, Settings, show_value
 from gamekeeper.store import hosts
@@ -58,7 +60,7 @@ def database_file(settings: Settings) -> Path | None:
 
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
-    feed = Feed(store)
+    feed, limits = Feed(store), parse_limits(settings.signals)
     return Keeper(
         settings,
         store,
@@ -70,8 +72,9 @@ def build_keeper(settings: Settings) -> Keeper:
         Lists(store),
         FailedGuesses(store),
         KeyFile(settings.secret_key_file, store.path),
-        Economy(store, SPELLING, feed, parse_ranked(settings.ranked)),
+        Economy(store, SPELLING, feed, parse_ranked(settings.ranked), limits),
         BoardFollower(store, SPELLING, feed),
+        SignalChecks(store, SPELLING, limits),
     )
 
 

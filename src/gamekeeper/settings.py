@@ -117,6 +117,11 @@ class Settings:
         "Items and variables whose holders are ranked completely, separated by commas: item:NAME or variable:NAME, or "
         "with an id; at most 20. Empty: none. See docs/economy.md.",
     )
+    signals: str = setting(
+        "",
+        "Limits of the rules of signals, separated by commas, such as gain=50000 or silent=off. Empty: the defaults. "
+        "See docs/signals.md.",
+    )
     trade_minutes: int = setting(
         10,
         "An undo of a game's change is refused if another player gained the item within this many minutes; 0: never.",

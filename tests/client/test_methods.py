@@ -22,7 +22,7 @@ BOTH: list[Any] = [Client, AsyncClient]
 WRITE_OPTIONS = {"dry_run", "reason", "idempotency_key"}
 IDS = {
     *("playerid", "tokenid", "variableid", "bagid", "mailid", "keyid", "approvalid", "invitationid", "mapid"),
-    *("objectid", "objecttype", "userid", "guildid", "noteid", "tag", "board", "season", "itemid", "jobid"),
+    *("objectid", "objecttype", "userid", "guildid", "noteid", "signalid", "tag", "board", "season", "itemid", "jobid"),
 }
 PATH_WORDS = {"player", "user", "username", "server", "kind", "seq", "role", *IDS}
 SENT_OTHERWISE = {

@@ -18,6 +18,7 @@ import people
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import WRITE, Operation, Route
 from gamekeeper.http.routes import ROUTES
+from signalling import SIGNAL_ID, insert_signal
 from world import SENT, World
 
 SERVER = "realm1"
@@ -58,6 +59,7 @@ OTHER_KEYS = {
     "keyId": KEY_ID,
     "approvalId": APPROVAL_ID,
     "noteId": NOTE_ID,
+    "signalId": SIGNAL_ID,
     "tag": "refunds",
     "board": samples.BOARD,
     "season": "1",
@@ -102,6 +104,7 @@ UNKNOWN_KEYS = {
     "keyId": people.NOBODY_ID,
     "approvalId": people.NOBODY_ID,
     "noteId": people.NOBODY_ID,
+    "signalId": people.NOBODY_ID,
     "tag": "nothing",
     "board": "nothing",
     "season": "99",
@@ -238,6 +241,7 @@ def furnish(world: World) -> None:
     invitations.insert(world, clerk)
     insert_note(world)
     insert_board(world)
+    insert_signal(world)
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours

@@ -21,7 +21,7 @@ NO_ROUTE = {
 }
 IDS = {
     *("variableId", "serverVariableId", "bagId", "id", "objectId", "itemId"),
-    *("approvalId", "keyId", "invitationId", "jobId", "noteId"),
+    *("approvalId", "keyId", "invitationId", "jobId", "noteId", "signalId"),
 }  # path parameters for which another text is a 400
 KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}
 

@@ -195,6 +195,10 @@ MAY_WRITE = frozenset(
         "game/board_effects.py",
         "game/board_follower.py",  # may write: standings follow the audit log
         "game/standings.py",
+        "game/signal_effects.py",
+        "game/signals.py",  # may write: raises signals, each with its change
+        "game/signal_checks.py",  # may write: what is still to be examined is not a change
+        "game/signal_watch.py",  # may write: sums of the last hour are not changes
         "game/logs.py",  # may write: the game's logs are beside the audit log
         "game/rollups.py",
         "game/activity.py",  # may write: numbers over time are not changes

@@ -272,5 +272,6 @@ def test_accounts_with_api_access_lack_what_they_always_lacked() -> None:
             "approvals.decide",
             "notes.write",
             "boards.write",
+            "signals.write",
         ),
     }

@@ -38,7 +38,7 @@ from gamekeeper.store.migrate import read_applied
 LEFT_OUT = making.LEFT_OUT | {
     "tokens", "token_rounds", "api_key_texts", "mails", "guesses", "known_callers", "known_addresses", "registrations",
     "servers", "presence", "epoch",
-    "approval_gifts",
+    "approval_gifts", "signal_checks", "item_growth", "player_gains",
 }  # fmt: skip
 # Tables that are exported in key order, each with a start value that is lower than every key.
 LOWEST_KEYS: Mapping[str, str | int] = {

@@ -15,11 +15,11 @@ from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import bulk_jobs, lookup
-from gamekeeper.game.bulk_jobs import MOST_PLAYERS, UNDO
+from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX, UNDO
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.refusals import MissingField, Refusal
 from gamekeeper.http import queries, wire
-from gamekeeper.http.bulk_acts import ACTS, PREFIX
+from gamekeeper.http.bulk_acts import ACTS
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -31,7 +31,7 @@ from gamekeeper.store.ledger import LedgerEntry
 
 PAGE, OPERATIONS = "/console/bulk", "/api/keeper/v1/bulk"
 JOBS_PER_PAGE, TARGETS_PER_PAGE, PREVIEWED_PLAYERS = 20, 50, 5
-JOB_ID = re.compile(rf"{PREFIX}([0-9a-f-]{{36}})", re.ASCII)
+JOB_ID = re.compile(rf"{REQUEST_PREFIX}([0-9a-f-]{{36}})", re.ASCII)
 ACT_TITLES: Mapping[str, str] = {
     "give_item": gettext("Give an item"),
     "take_item": gettext("Take an item"),
@@ -175,7 +175,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         after=after,
         next=page.next,
         held=lookup.parse_guid(request.query.get("held", "")) or "",
-        job_request=PREFIX + job.id,
+        job_request=REQUEST_PREFIX + job.id,
         start_label=ngettext("%(act)s: %(num)s player", "%(act)s: %(num)s players", job.players, act=view.title),
         undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", job.done),
         key=new_guid(),

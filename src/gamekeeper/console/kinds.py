@@ -40,6 +40,8 @@ KIND_TITLES = {
     "user_kicked": gettext("Player kicked"),
     "player_killed": gettext("Player killed"),
     "player_warped": gettext("Player warped"),
+    "signal_raised": gettext("Signal raised"),
+    "signal_acknowledged": gettext("Signal acknowledged"),
     "chat_sent": gettext("Chat message sent"),
     "server_variables_set": gettext("Server variables set"),
     "guild_variables_set": gettext("Guild variables set"),

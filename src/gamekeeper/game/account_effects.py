@@ -18,6 +18,7 @@ from gamekeeper.store import (
     notes,
     resets,
     roles,
+    signals,
     tokens,
     users,
 )
@@ -113,6 +114,7 @@ class UserDeleted(_UserChange):
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
         notes.erase(tx, self.players)
+        signals.erase(tx, self.players, [self.user.id, *self.api_keys])
         bulk_jobs.erase(tx, self.players, self.user.id)
         users.delete(tx, self.user.id)
 

@@ -148,11 +148,11 @@ def _add_periods(tx: Writing, periods: dict[str, list[Period]]) -> None:
         activity.add_periods(tx, step, each)
 
 
-async def save_requests(store: Store, requests: int, errors: int) -> None:
-    """Add the requests and errors of one process to those of the present minute."""
+async def save_requests(store: Store, requests: int, errors: int, refused: int = 0) -> None:
+    """Add the requests of one process to those of the present minute: all, with errors, and refused ones."""
 
     async def add(tx: Writing) -> None:
-        activity.add_requests(tx, requests, errors)
+        activity.add_requests(tx, requests, errors, refused)
 
     await store.write(add)
 

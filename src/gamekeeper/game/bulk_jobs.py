@@ -49,6 +49,7 @@ from gamekeeper.store.engine import Reading, Store, Writing
 # players of one job: as many as an operator wants to look through, and their ids fit into a body of half a megabyte
 MOST_PLAYERS = 10_000
 LOOKUP_BATCH = 1_000  # names that one statement looks up
+REQUEST_PREFIX = "bulk-"  # of the request id that all changes of a job have
 UNDO = "undo_change"  # act of a job that undoes another one
 
 
@@ -92,6 +93,11 @@ class JobTaken(Exception):
 
 class CreatorLostAccess(Exception):
     """The account that created the job, or its API key, can no longer make its changes."""
+
+
+def find_job_id(request_id: str) -> str | None:
+    """Return the id of the job that a change belongs to, by the change's request id. None: it is of no job."""
+    return lookup.parse_guid(request_id.removeprefix(REQUEST_PREFIX)) if request_id.startswith(REQUEST_PREFIX) else None
 
 
 def read_details(job: BulkJob) -> JobDetails:

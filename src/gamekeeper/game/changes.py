@@ -201,7 +201,7 @@ class Changes:
     async def _hold(self, tx: Writing, intent: Intent, decision: Decision[Any], rule: str) -> ApplyResult:
         """Store the request instead of carrying it out. This is a result and not an exception: it must be committed."""
         logged = [each for each in decision.changes if not isinstance(each, Unlogged)]
-        entries = [self._make_entry(intent, each, None) for each in logged]
+        entries = [make_entry(self.codec, intent, each) for each in logged]
         found, key = fingerprint_state(entries, decision.preview), _find_key(intent)
         if intent.expected is not None and found != intent.expected:
             raise ChangedMeanwhile
@@ -225,7 +225,7 @@ class Changes:
         await tx.flush()
         approver = replace(intent, actor_id=consent.approver_id, token_id=consent.approver_token_id, reason=None)
         approved = ChangeApproved(intent.actor_id, consent.approval_id)
-        await ledger.append(tx, [self._make_entry(approver, approved, None)])
+        await ledger.append(tx, [make_entry(self.codec, approver, approved)])
         approval_rows.decide(tx, consent.approval_id, approval_rows.DONE, consent.approver_id, consent.reason)
         event = SecurityEvent("approval_granted", intent.actor_id, details={"ApprovalId": consent.approval_id})
         security.record_decision(tx, (), [event], consent.approver_id, intent.find_origin)
@@ -245,7 +245,7 @@ class Changes:
                 if isinstance(change, Command):
                     commands.append((len(entries), change))
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
-                entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
+                entries.append(make_entry(self.codec, intent, change, None if entries else decision.undoes))
         security.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
         if commands or intent.step:
             numbers = await ledger.append_numbered(tx, entries)
@@ -264,22 +264,24 @@ class Changes:
             await ledger.append(tx, entries)
         return entries
 
-    def _make_entry(self, intent: Intent, change: Change, undoes: int | None) -> ledger.LedgerEntry:
-        before, after = change.sides()
-        player_id, user_id = change.whose()
-        return ledger.LedgerEntry(
-            kind=change.kind,
-            actor_id=intent.actor_id,
-            token_id=intent.token_id,
-            over_link=intent.over_link,
-            player_id=player_id,
-            user_id=user_id,
-            before=self.codec.encode_side(before) if before else None,
-            after=self.codec.encode_side(after) if after else None,
-            request_id=intent.request_id,
-            reason=intent.reason,
-            undoes=undoes,
-        )
+
+def make_entry(codec: Codec, intent: Intent, change: Change, undoes: int | None = None) -> ledger.LedgerEntry:
+    """Make the entry of a change in the audit log."""
+    before, after = change.sides()
+    player_id, user_id = change.whose()
+    return ledger.LedgerEntry(
+        kind=change.kind,
+        actor_id=intent.actor_id,
+        token_id=intent.token_id,
+        over_link=intent.over_link,
+        player_id=player_id,
+        user_id=user_id,
+        before=codec.encode_side(before) if before else None,
+        after=codec.encode_side(after) if after else None,
+        request_id=intent.request_id,
+        reason=intent.reason,
+        undoes=undoes,
+    )
 
 
 async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:

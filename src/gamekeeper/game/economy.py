@@ -20,10 +20,11 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper import crash, log
-from gamekeeper.game import flows, holdings
+from gamekeeper.game import flows, holdings, signal_watch, signals
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lookup import ZERO_GUID, parse_guid
+from gamekeeper.game.signal_rules import DEFAULTS, Limits
 from gamekeeper.settings import BadSetting, variable
 from gamekeeper.store import catalogue, clock, economy, ledger
 from gamekeeper.store import holdings as rows
@@ -67,11 +68,19 @@ def parse_ranked(text: str) -> Sequence[RankedName]:
 
 
 class Economy:
-    def __init__(self, store: Store, codec: Codec, changes: Feed, ranked: Sequence[RankedName] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        codec: Codec,
+        changes: Feed,
+        ranked: Sequence[RankedName] = (),
+        limits: Limits = DEFAULTS,
+    ) -> None:
         self._store = store
         self._codec = codec
         self._feed = changes
         self._ranked = ranked
+        self._limits = limits  # of signals
 
     async def follow(self, rest_factor: float = REST_FACTOR) -> None:
         """Count all final changes, holdings and lists, as the background job of a serving process, with pauses.
@@ -172,9 +181,15 @@ class Economy:
         tally = flows.count(some, self._codec, _read_variables(state))
         await economy.add_flows(tx, tally.list_flows(), tally.list_gifts())
         crash.crash_at("rollup_flows")
+        found = await signal_watch.watch(tx, self._limits, tally.moves, is_complete=state.swept is None)
         # after a bulk load all players are swept again, and until then holdings stay as they are
-        if tally.has_loads or not await self._hold(tx, tally, lists, state.swept, some[-1].seq):
+        wrong = None if tally.has_loads else await self._hold(tx, tally, lists, state.swept, some[-1])
+        if wrong and self._limits.conservation:
+            found.append(wrong)
+        if tally.has_loads or wrong:
             state = await _sweep_again(tx, state)
+        await signals.raise_findings(tx, self._codec, found)
+        crash.crash_at("rollup_signals")
         crash.crash_at("rollup_holdings")
         if state.swept is None:
             await economy.save_days(tx, flows.find_day(some[0].at), sorted(tally.list_items()))
@@ -183,9 +198,14 @@ class Economy:
         return True
 
     async def _hold(
-        self, tx: Writing, tally: flows.Tally, lists: Sequence[RankedList], swept: str | None, seq: int
-    ) -> bool:
-        """Apply changes to the holdings of players who are swept. False: the holdings contradict them."""
+        self,
+        tx: Writing,
+        tally: flows.Tally,
+        lists: Sequence[RankedList],
+        swept: str | None,
+        last: economy.CountedChange,
+    ) -> signals.Finding | None:
+        """Apply changes to the holdings of players who are swept. A finding: the holdings contradict them."""
         keys = [key for key in (*tally.gains, *tally.values) if swept is None or key.player_id <= swept]
         before = await rows.read_held(tx, keys) if keys else {}
         pairs: dict[Holding, tuple[int | None, int | None]] = {}
@@ -193,11 +213,11 @@ class Economy:
             held = before.get(key)
             after = tally.values[key] if key.kind == VARIABLE else (held or 0) + tally.gains[key] or None
             if key.kind == ITEM and after is not None and after < 0:
-                log.problem("economy", NEGATIVE.format(after, key.thing_id, seq))
-                return False
+                log.problem("economy", NEGATIVE.format(after, key.thing_id, last.seq))
+                return signal_watch.make_contradiction(key, after, last.seq, last.at)
             pairs[key] = (held, after)
         await holdings.apply(tx, pairs, lists)
-        return True
+        return None
 
     async def _sweep(self) -> bool:
         """Compare the holdings of the next players with their slots. False: all are swept, or changes wait."""

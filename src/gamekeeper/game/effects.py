@@ -44,6 +44,7 @@ from gamekeeper.game.lookup import fold
 from gamekeeper.game.note_effects import NoteAdded, NoteDeleted, TagsSet
 from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
+from gamekeeper.game.signal_effects import SignalAcknowledged, SignalRaised
 from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.store import (
     catalogue,
@@ -352,6 +353,8 @@ Change = (
     | BoardDeleted
     | SeasonSaved
     | AccountHidden
+    | SignalRaised
+    | SignalAcknowledged
     | BulkJobChanged
     | ServerVariablesSet
     | GuildVariablesSet

@@ -7,7 +7,9 @@ two changes, and counts as destroyed with one player and created with the other.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from gamekeeper.game.bulk_jobs import find_job_id
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted, PlayersLoaded
 from gamekeeper.game.lookup import ZERO_GUID
@@ -17,6 +19,20 @@ from gamekeeper.store.holdings import ITEM, VARIABLE, Holding
 GAME, KEY, STAFF, UNDO, IMPORT = "game", "key", "staff", "undo", "import"
 SOURCES = (GAME, KEY, STAFF, UNDO, IMPORT)
 DAY_MS = 24 * 60 * 60 * 1000
+
+
+class Move(NamedTuple):
+    """What one change adds to or, if negative, takes from an item."""
+
+    seq: int
+    at: int
+    kind: str
+    source: str
+    player_id: str | None
+    giver_id: str | None  # account or API key; None: the command line, or the source is neither staff nor a key
+    item_id: str
+    gain: int
+    job_id: str | None  # the bulk job that the change belongs to
 
 
 @dataclass(slots=True)
@@ -30,6 +46,7 @@ class Tally:
     taken: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
     gains: Counter[Holding] = field(default_factory=Counter[Holding])  # items that players got or, if negative, lost
     values: dict[Holding, int | None] = field(default_factory=dict[Holding, int | None])  # new values of variables
+    moves: list[Move] = field(default_factory=list[Move])  # in the order of the changes
     has_loads: bool = False  # there is a bulk load: it does not say which player has what
 
     def list_flows(self) -> list[Flow]:
@@ -107,13 +124,17 @@ def count_gains(change: CountedChange, codec: Codec) -> Counter[str]:
 
 def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
     day, source = find_day(change.at), find_source(change)
+    giver = (change.token_id if source == KEY else change.actor_id) if source in (KEY, STAFF) else None
+    job_id = find_job_id(change.request_id)
     tally.has_loads = tally.has_loads or change.kind == PlayersLoaded.kind
     for item_id, gain in count_gains(change, codec).items():
         if gain == 0:
             continue
         (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
         if source in (KEY, STAFF) and change.kind != PlayerDeleted.kind:  # who deletes a player takes nothing from it
-            giver = (change.token_id if source == KEY else change.actor_id) or ZERO_GUID
-            (tally.given if gain > 0 else tally.taken)[day, giver, item_id, source] += abs(gain)
+            (tally.given if gain > 0 else tally.taken)[day, giver or ZERO_GUID, item_id, source] += abs(gain)
         if change.player_id:
             tally.gains[Holding(change.player_id, ITEM, item_id)] += gain
+        tally.moves.append(
+            Move(change.seq, change.at, change.kind, source, change.player_id, giver, item_id, gain, job_id)
+        )

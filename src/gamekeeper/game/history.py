@@ -66,6 +66,7 @@ ACCOUNT_KINDS = (
     "account_hidden",
 )
 COMMAND_KINDS = ("player_killed", "player_warped", "chat_sent")  # commands that the game carries out at most once
+SIGNAL_KINDS = ("signal_raised", "signal_acknowledged")
 WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no player that all game servers read
 GLOBAL_KINDS = (
     *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),
@@ -73,7 +74,7 @@ GLOBAL_KINDS = (
     *("board_saved", "board_deleted", "season_saved"),
 )
 # all kinds of changes of all versions: old audit log entries keep their kind
-KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *COMMAND_KINDS, *WORLD_KINDS, *GLOBAL_KINDS)
+KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *COMMAND_KINDS, *WORLD_KINDS, *SIGNAL_KINDS, *GLOBAL_KINDS)
 
 
 class HistoryPage(NamedTuple):

@@ -11,6 +11,7 @@ from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.security import FailedGuesses
+from gamekeeper.game.signal_checks import SignalChecks
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Store
 
@@ -28,3 +29,4 @@ class Keeper:
     key_file: KeyFile
     economy: Economy
     boards: BoardFollower
+    signal_checks: SignalChecks

@@ -1,6 +1,6 @@
 """Reports of game servers about a player: a whole new player, or only what changed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -70,8 +70,15 @@ class PlayerReport:
 
 
 async def put_player(
-    tx: Reading, player_id: str, report: PlayerReport, settings: Settings, codec: Codec, account_id: str
+    tx: Reading,
+    player_id: str,
+    report: PlayerReport,
+    settings: Settings,
+    codec: Codec,
+    account_id: str,
+    note_bag: Callable[[str], None] | None = None,
 ) -> Decision[StoredPlayer]:
+    """Decide what a report changes. `note_bag` is called with a bag in it that another player has: it is refused."""
     if player_id == lookup.ZERO_GUID:
         raise NoSuchPlayer(by="id", key=player_id)
     locked = await players.lock_by_id(tx, player_id)
@@ -79,7 +86,7 @@ async def put_player(
     old = codec.decode_player(locked.document, locked.last_online) if locked else None
     new = await _merge_player(tx, player_id, old, report, settings)
     world = await player_edits.load_state(tx, player_id) if old else PlayerState()
-    outcome = await _plan_items(tx, world, report, read_capacity(settings))
+    outcome = await _plan_items(tx, world, report, read_capacity(settings), note_bag)
     if "equipment" in report.fields:
         _check_equipment(new, apply_slot_changes(world.slots, outcome.changed_slots))
     await _check_spells(tx, world.spells, report, settings.spell_slots)
@@ -154,13 +161,15 @@ async def _merge_player(
     return replace(blank, **given)  # pyright: ignore[reportArgumentType] - the wire's types are those of Player
 
 
-async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, room: Capacity) -> InventoryChange:
+async def _plan_items(
+    tx: Reading, world: PlayerState, report: PlayerReport, room: Capacity, note_bag: Callable[[str], None] | None
+) -> InventoryChange:
     """Work out a report's change of items: create bags for bag items, and remove bags that are in no slot any more."""
     if lookup.ZERO_GUID in report.bags:
         raise NoSuchBag(id=lookup.ZERO_GUID)
-    for bag_id in report.bags.keys() - world.bags.keys():
-        if await item_rows.find_bag(tx, bag_id):
-            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which belongs to another player")
+    claimed = {stack.bag_id for stack in report.slots.values() if stack and stack.bag_id}
+    for bag_id in sorted((claimed | report.bags.keys()) - world.bags.keys()):
+        await _refuse_bag_of_other(tx, bag_id, report, note_bag)
     stated = _skip_unchanged_slots(report.slots, world.slots)
     kinds = await _load_items(tx, {stack.item_id for stack in stated.values() if stack})
     new_bags = {bag_id: size for bag_id, size in report.bags.items() if world.bags.get(bag_id) != size}
@@ -203,6 +212,17 @@ async def _load_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Catalog
         each: catalogue.CatalogueItem(each, "", stackable=True, max_stack=None, bag_slots=0, icon=None) for each in ids
     }
     return cast("dict[str, catalogue.CatalogueItem]", {**anything, **found})
+
+
+async def _refuse_bag_of_other(
+    tx: Reading, bag_id: str, report: PlayerReport, note_bag: Callable[[str], None] | None
+) -> None:
+    """Refuse the list of a report's bags if another player has one. `_check_slots` refuses a slot with such a bag."""
+    if await item_rows.find_bag(tx, bag_id):
+        if note_bag:
+            note_bag(bag_id)
+        if bag_id in report.bags:
+            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which belongs to another player")
 
 
 def _assign_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, new_bags: dict[str, int]) -> Stack:

@@ -35,6 +35,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "addresses.read": "See addresses in the activity and trade logs.",
     "notes.write": "Read and write notes, warnings and tags about players and accounts.",
     "boards.write": "Create, change and delete boards and their seasons; hide accounts from them.",
+    "signals.write": "Acknowledge signals. Reading them needs audit.read.",
     "bulk.run": "Change many players at once by a bulk job; needs also the permission of each change.",
     "game.link": "Report players, presence and the catalogue as a game server, and follow the change feed.",
     "game.editor": "Edit the game in the game's own editor. Gamekeeper only stores this.",
@@ -56,6 +57,7 @@ INCLUDED: Mapping[str, frozenset[str]] = {  # permission → permissions that it
             "approvals.decide",
             "notes.write",
             "boards.write",
+            "signals.write",
         }
     ),
 }
@@ -102,7 +104,7 @@ BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; migr
     ),
     "moderator": BuiltinRole("Bans, mutes and kicks.", _MODERATOR),
     "game master": BuiltinRole(
-        "Moderates, and changes players and their items.", _MODERATOR | _CHANGES | {"boards.write"}
+        "Moderates, and changes players and their items.", _MODERATOR | _CHANGES | {"boards.write", "signals.write"}
     ),
     ADMIN: BuiltinRole("Has every permission, also those of later versions.", ALL),
     "game server": BuiltinRole(

@@ -8,7 +8,8 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.key_refusals import PlayerOnOtherServer
 from gamekeeper.game.refusals import CursorAhead, NoSuchPlayer, NoSuchServer
-from gamekeeper.store import clock, feed, presence
+from gamekeeper.game.signal_rules import SILENT
+from gamekeeper.store import clock, feed, presence, signal_sums
 from gamekeeper.store.engine import Reading, Store, Writing
 
 EXPIRE_SECONDS = 0.5
@@ -89,6 +90,7 @@ async def expire_leases(store: Store) -> int:
         lapsed = await presence.find_lapsed(tx)
         for server in lapsed:
             await presence.drop_server(tx, server)
+            await signal_sums.add_check(tx, SILENT, server)
         return len(lapsed)
 
     return await store.write(drop)

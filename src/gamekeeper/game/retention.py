@@ -31,6 +31,7 @@ from gamekeeper.store import (
     play_sessions,
     rollups,
     security,
+    signals,
     tokens,
 )
 from gamekeeper.store import guesses as guess_rows
@@ -44,6 +45,7 @@ MOST_LOG_BATCHES = 100
 MOST_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
 DAY_MS = 24 * HOUR_MS
 GIFT_DAYS = 7  # days for which the totals of gifts are kept; limits need only those of today
+SIGNAL_DAYS = 365  # days for which acknowledged signals are kept
 INTENT = Intent(request_id="retention")
 
 
@@ -105,6 +107,9 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
     async def delete_sessions(tx: Writing) -> int:
         return await play_sessions.delete_old(tx, now_ms - settings.session_days * DAY_MS, BATCH_ROWS)
 
+    async def delete_signals(tx: Writing) -> int:
+        return await signals.delete_old(tx, now_ms - SIGNAL_DAYS * DAY_MS, BATCH_ROWS)
+
     async def delete_log_entries(tx: Writing) -> int:
         return await logs.delete_old(tx, now_ms - settings.log_days * DAY_MS, BATCH_LOG_ENTRIES)
 
@@ -114,6 +119,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
     await keeper.store.write(delete_others)
     await _delete_batches(keeper, delete_bulk_job, 1, MOST_BATCHES)
     await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MOST_LOG_BATCHES if settings.log_days else 0)
+    await _delete_batches(keeper, delete_signals, BATCH_ROWS, MOST_BATCHES)
     await _delete_batches(keeper, delete_events, BATCH_ROWS, MOST_BATCHES)
     await _delete_batches(keeper, delete_sessions, BATCH_ROWS, MOST_BATCHES if settings.session_days else 0)
     await _delete_batches(keeper, delete_keys, BATCH_ROWS, MOST_BATCHES)

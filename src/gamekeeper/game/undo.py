@@ -230,6 +230,8 @@ WHY_NOT = {
     "board_deleted": "create the board again; its seasons are not stored",
     "season_saved": "edit the season instead",
     "account_hidden": "show or hide the account again",
+    "signal_raised": "acknowledge the signal instead",
+    "signal_acknowledged": "a signal stays acknowledged; if it happens again there is a new one",
     "role_deleted": "create the role again",
     "invitation_sent": "withdraw the invitation instead",
     "invitation_withdrawn": "invite the person again",

@@ -56,7 +56,7 @@ class Asgi:
             await send({"type": "http.response.body", "body": answer.content})
         else:
             await _send_stream(request, answer.content, answer.stream, send)
-        self._request_rates.count(fault=status in errors.SERVER_ERRORS)
+        self._request_rates.count(fault=status in errors.SERVER_ERRORS, refused=status in errors.REFUSED_STATUSES)
         if self._count:
             self._count(request.method, route.path, status, started)
         if self._log:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from gamekeeper.game.bulk_jobs import UNDO, JobDetails
+from gamekeeper.game.bulk_jobs import REQUEST_PREFIX, UNDO, JobDetails
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.steps import Step
@@ -18,7 +18,6 @@ from gamekeeper.http.wire.bulk import NewBulkJob
 from gamekeeper.store.bulk_jobs import BulkJob, WaitingTarget
 
 SET = "set_variable"
-PREFIX = "bulk-"  # of the request id that all changes of a job have
 
 
 class Act(NamedTuple):
@@ -118,7 +117,7 @@ def make_request(
 
 
 def make_request_id(job_id: str) -> str:
-    return PREFIX + job_id
+    return REQUEST_PREFIX + job_id
 
 
 async def _receive_nothing() -> dict[str, object]:

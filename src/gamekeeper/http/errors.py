@@ -106,6 +106,8 @@ STATUS: Mapping[type[Refusal], int] = {
     OutcomeUnknown: 503,
 }
 
+# 4xx: requests that were refused
+REFUSED_STATUSES = frozenset(number for number in STATUS.values() if number < STATUS[InternalError])
 # 5xx: failures of the server; an act that no version implements is not one
 SERVER_ERRORS = frozenset(number for number in STATUS.values() if number >= STATUS[InternalError]) - {
     STATUS[ActNotImplemented]

@@ -98,6 +98,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
         settings=request.services.keeper.settings,
         codec=request.services.keeper.changes.codec,
         account_id=request.caller.account_id,
+        note_bag=partial(request.services.keeper.signal_checks.note_bag, player_id=player_id),
     )
 
     async def decide(tx: Reading) -> Decision[StoredPlayer]:

@@ -126,6 +126,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
     "role": PathParameter("The role's name.", samples.ROLE, NoSuchRole),
     "keyId": _make_id_parameter("The API key's id.", samples.KEY_ID, "key_id"),
     "invitationId": _make_id_parameter("The invitation's id.", samples.MAIL_ID, "invitation_id"),
+    "signalId": _make_id_parameter("The signal's id.", samples.MAIL_ID, "signal_id"),
     "noteId": _make_id_parameter("The note's id.", samples.MAIL_ID, "note_id"),
     "tag": PathParameter("The tag, in any letter case.", "refunds", no.BadField),
     "board": PathParameter("The board's name.", samples.BOARD, NoSuchBoard),

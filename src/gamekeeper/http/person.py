@@ -31,6 +31,7 @@ from gamekeeper.store import (
     player_texts,
     players,
     security,
+    signals,
     standings,
 )
 from gamekeeper.store.engine import Reading, Writing
@@ -118,6 +119,7 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> Pers
         ("notes", await notes.read_of_person(tx, user.id)),
         ("tags", await notes.read_tags_of_person(tx, user.id)),
         ("standings", await standings.read_of_person(tx, user.id)),
+        ("signals", await signals.read_of_person(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),
         ("log_addresses", await logs.read_addresses_of_person(tx, user.id)),
     ):

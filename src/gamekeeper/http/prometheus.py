@@ -12,13 +12,15 @@ from typing import NamedTuple, TypeVar
 from gamekeeper import __version__, log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import ONLINE
+from gamekeeper.game.signal_rules import RULES
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.request_rates import RequestRates
 from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.http.workers import Sample, WorkerSamples
-from gamekeeper.store import deliveries, ledger, mails, replication
+from gamekeeper.store import deliveries, ledger, mails, replication, signals
 from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
+from gamekeeper.store.signals import SignalCount
 
 T = TypeVar("T")
 # Bounds of the request duration buckets in microseconds, up to ten times the threshold of the slow-request alert.
@@ -59,6 +61,8 @@ FAMILIES: Mapping[str, MetricFamily] = {
     "gamekeeper_synchronous_standbys": MetricFamily(GAUGE, "Synchronous standbys: connected, and expected."),
     "gamekeeper_outbox": MetricFamily(GAUGE, "Mails waiting to be sent, and failed permanently in the last day."),
     "gamekeeper_deliveries": MetricFamily(GAUGE, "Commands that no game server has acknowledged in time."),
+    "gamekeeper_signals_open": MetricFamily(GAUGE, "Signals that nobody has acknowledged, by rule."),
+    "gamekeeper_signals_raised_total": MetricFamily(COUNTER, "Signals raised, by rule."),
     "gamekeeper_players_online": MetricFamily(GAUGE, "Players online."),
     "gamekeeper_ledger_position": MetricFamily(GAUGE, "Number of the newest change in the audit log."),
 }
@@ -150,6 +154,7 @@ class Metrics:
         waiting, failed = await mails.count_open(store, DAY_MS)
         warning_ms = self._keeper.settings.delivery_warning_seconds * 1000
         overdue = len(await deliveries.read_overdue(store, warning_ms, deliveries.MOST_EXAMINED))
+        counts = {each.rule: each for each in await signals.read_counts(store)}
         standbys = {
             "present": await replication.count_synchronous_standbys(store),
             "expected": self._keeper.settings.synchronous_standbys,
@@ -162,6 +167,7 @@ class Metrics:
             _format_sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
             _format_sample("gamekeeper_outbox", {"state": "failed"}, failed),
             _format_sample("gamekeeper_deliveries", {"state": "overdue"}, overdue),
+            *(sample for rule in RULES for sample in _format_signals(rule, counts.get(rule))),
             _format_sample("gamekeeper_players_online", {}, await self._keeper.lists.count(ONLINE)),
             _format_sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
         ]
@@ -173,6 +179,15 @@ async def _get_if_available(question: SharedQuery[T]) -> list[T]:
         return [await question.get()]
     except (DatabaseUnavailable, UnusableDatabase):
         return []
+
+
+def _format_signals(rule: str, count: SignalCount | None) -> Sequence[Sample]:
+    """Format the numbers of signals of a rule, zeros included: an increase from nothing would not be noticed."""
+    labels = {"rule": rule}
+    return (
+        _format_sample("gamekeeper_signals_open", labels, count.opened if count else 0),
+        _format_sample("gamekeeper_signals_raised_total", labels, count.raised if count else 0),
+    )
 
 
 def _format_sample(family: str, labels: Labels, value: float, suffix: str = "") -> Sample:

@@ -12,6 +12,7 @@ KEPT_SECONDS = 310  # seconds for which request counts are kept: five minutes, p
 class RequestCounts(NamedTuple):
     requests: int
     faults: int  # number of requests answered with a 5xx, except 501
+    refused: int = 0  # number of requests answered with a 4xx
 
 
 NO_REQUESTS = RequestCounts(0, 0)
@@ -20,25 +21,27 @@ NO_REQUESTS = RequestCounts(0, 0)
 class RequestRates:
     """Counts requests per second, for the last KEPT_SECONDS and the current second."""
 
-    __slots__ = ("_counted", "_ends", "_faults", "_past", "_second", "_started", "_unsaved")
+    __slots__ = ("_counted", "_ends", "_faults", "_past", "_refused", "_second", "_started", "_unsaved")
 
     def __init__(self) -> None:
         # start time of the process, by a clock that changes of the system clock do not affect
         self._started = time.monotonic_ns()
         self._second: int = 0
         self._ends = self._started + SECOND_NS  # time.monotonic_ns at which the current second ends
-        self._counted = self._faults = 0
+        self._counted = self._faults = self._refused = 0
         self._unsaved = NO_REQUESTS  # request counts of complete seconds that are not in the database yet
         # request counts of complete seconds, oldest first
         self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)
 
-    def count(self, *, fault: bool = False) -> None:
+    def count(self, *, fault: bool = False, refused: bool = False) -> None:
         """Count one request. This is called for every request, so it must be cheap."""
         if time.monotonic_ns() >= self._ends:
             self._advance()
         self._counted += 1
         if fault:
             self._faults += 1
+        if refused:
+            self._refused += 1
 
     @property
     def uptime_ms(self) -> int:
@@ -74,12 +77,13 @@ class RequestRates:
     def _advance(self) -> None:
         second = (time.monotonic_ns() - self._started) // SECOND_NS
         if second != self._second:
-            self._past.append(RequestCounts(self._counted, self._faults))
+            self._past.append(RequestCounts(self._counted, self._faults, self._refused))
             self._unsaved = _add_up([self._unsaved, self._past[-1]])
             self._past.extend([NO_REQUESTS] * min(second - self._second - 1, KEPT_SECONDS))
-            self._second, self._counted, self._faults = second, 0, 0
+            self._second, self._counted, self._faults, self._refused = second, 0, 0, 0
             self._ends = self._started + (second + 1) * SECOND_NS
 
 
 def _add_up(served: list[RequestCounts]) -> RequestCounts:
-    return RequestCounts(sum(each.requests for each in served), sum(each.faults for each in served))
+    requests, faults, refused = (sum(column) for column in zip(*served, strict=True)) if served else NO_REQUESTS
+    return RequestCounts(requests, faults, refused)

@@ -184,6 +184,31 @@ FAILED_DELIVERY = (2, None, None, "550 5.1.1 No such mailbox")
 MAIL = wire.mails.Mail(
     MAIL_ID, USER_ID, USER, "password_reset", USER_RECORD.Email, "failed", TIME, MAIL_EXPIRY, *FAILED_DELIVERY, True
 )
+SIGNAL = wire.signals.Signal(
+    Id=MAIL_ID,
+    Rule="gain",
+    State="open",
+    FirstAt=TIME,
+    LastAt=LATER_TIME,
+    Times=3,
+    ItemId=COIN,
+    Item="Silver Mark",
+    PlayerId=PLAYER_ID,
+    Player=PLAYER,
+    GiverId=None,
+    Giver=None,
+    Server=None,
+    BagId=None,
+    Evidence=wire.signals.SignalEvidence(10_000, 48_000, None, 131_072, None, None, None),
+    AcknowledgedAt=None,
+    AcknowledgedById=None,
+    AcknowledgedBy=None,
+    Note=None,
+)
+SIGNAL_DETAILS = wire.signals.SignalDetails(
+    *msgspec.structs.astuple(SIGNAL),
+    Changes=[wire.signals.EvidenceChange(4711, 48_000, TIME, PLAYER_ID, PLAYER)],
+)
 APPROVAL = wire.approvals.Approval(
     MAIL_ID,
     "waiting",

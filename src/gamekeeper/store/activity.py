@@ -131,9 +131,9 @@ def add_minutes(tx: Writing, minutes: Iterable[Minute]) -> None:
     tx.defer(SQL.add_minutes, as_table(each._asdict() for each in minutes))
 
 
-def add_requests(tx: Writing, requests: int, errors: int) -> None:
-    """Add to the numbers of requests and errors of the present minute."""
-    tx.defer(SQL.add_requests, requests, errors)
+def add_requests(tx: Writing, requests: int, errors: int, refused: int) -> None:
+    """Add to the numbers of requests of the present minute."""
+    tx.defer(SQL.add_requests, requests, errors, refused)
 
 
 def load_requests(tx: Writing, minutes: Iterable[Minute]) -> None:

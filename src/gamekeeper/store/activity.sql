@@ -65,9 +65,9 @@ ON CONFLICT (minute) DO UPDATE SET started = activity_minutes.started + excluded
     ended = activity_minutes.ended + excluded.ended;
 
 -- name: add_requests
-INSERT INTO activity_minutes (minute, requests, errors) VALUES ({now} / 60000, $1, $2)
+INSERT INTO activity_minutes (minute, requests, errors, refused) VALUES ({now} / 60000, $1, $2, $3)
 ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
-    errors = activity_minutes.errors + excluded.errors;
+    errors = activity_minutes.errors + excluded.errors, refused = activity_minutes.refused + excluded.refused;
 
 -- Requests of earlier minutes, for a load of a database's past.
 -- name: load_requests

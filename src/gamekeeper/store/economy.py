@@ -33,6 +33,7 @@ class CountedChange(NamedTuple):
     before: bytes | str | None
     after: bytes | str | None
     undoes: int | None
+    request_id: str
 
 
 class Flow(NamedTuple):

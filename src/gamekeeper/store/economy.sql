@@ -30,7 +30,7 @@ UPDATE economy SET seq = $1, at = $2, swept = $3, variables = $4, recount = $5;
 -- name: changes
 SELECT l.seq, l.at, l.kind, l.actor_id, l.token_id, EXISTS (SELECT 1 FROM api_keys k WHERE k.id = l.token_id), l.over_link,
        l.player_id, CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.before END,
-       CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.after END, l.undoes
+       CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.after END, l.undoes, l.request_id
 FROM masked_ledger l WHERE l.seq > $1 AND l.seq <= $2 ORDER BY l.seq LIMIT $3;
 
 -- name: add_flows

@@ -77,6 +77,7 @@ INSERT INTO role_permissions (role, permission) VALUES
     ('game master', 'audit.undo'), ('game master', 'chat.send'), ('game master', 'players.command'),
     ('game master', 'logs.read'), ('game master', 'world.write'), ('game master', 'notes.write'),
     ('game master', 'boards.write'),
+    ('game master', 'signals.write'),
     ('game server', 'game.link'), ('game server', 'players.read'), ('game server', 'users.query'),
     ('shop', 'players.read'), ('shop', 'items.give'),
     ('api', 'players.read'), ('api', 'players.progress'), ('api', 'players.rename'), ('api', 'players.delete'),
@@ -1057,6 +1058,69 @@ CREATE TABLE guild_leftovers (
     PRIMARY KEY (guild_id, kind)
 ) {clustered};
 
+-- Signals: what the rules over changes, requests and game servers have found. `subject` is what a rule found it about,
+-- such as an item: one open signal for each rule and subject. `evidence` is JSON, with numbers of changes and no names.
+CREATE TABLE signals (
+    id               {guid} PRIMARY KEY,
+    rule             TEXT NOT NULL,
+    subject          TEXT NOT NULL,
+    item_id          {guid},
+    player_id        {guid},
+    giver_id         {guid},                      -- account or API key of gifts
+    first_at         {long} NOT NULL,
+    last_at          {long} NOT NULL,
+    times            {long} NOT NULL,             -- how often the rule found it
+    evidence         TEXT NOT NULL,
+    state            TEXT NOT NULL CHECK (state IN ('open', 'acknowledged')),
+    acknowledged_at  {long},
+    acknowledged_by  {guid},
+    note             TEXT
+) {strict};
+CREATE UNIQUE INDEX signals_open ON signals (rule, subject) WHERE state = 'open';
+CREATE INDEX signals_by_subject ON signals (rule, subject, last_at);
+CREATE INDEX signals_by_time ON signals (first_at, id);
+CREATE INDEX signals_by_rule ON signals (rule, first_at, id);
+CREATE INDEX signals_by_state ON signals (state, first_at, id);
+CREATE INDEX signals_by_rule_and_state ON signals (rule, state, first_at, id);
+CREATE INDEX signals_by_player ON signals (player_id) WHERE player_id IS NOT NULL;
+CREATE INDEX signals_by_giver ON signals (giver_id) WHERE giver_id IS NOT NULL;
+
+-- Number of signals of each rule: ever raised, and open.
+CREATE TABLE signal_counts (
+    rule    TEXT PRIMARY KEY,
+    raised  {long} NOT NULL,
+    opened  {long} NOT NULL                       -- open now
+) {strict};
+
+-- What must still be so after a while, to be a signal: game servers whose lease expired, and bags of other players.
+CREATE TABLE signal_checks (
+    rule       TEXT NOT NULL,
+    subject    TEXT NOT NULL,
+    at         {long} NOT NULL,
+    player_id  {guid},
+    PRIMARY KEY (rule, subject)
+) {clustered};
+CREATE INDEX signal_checks_by_time ON signal_checks (rule, at);
+CREATE INDEX signal_checks_by_player ON signal_checks (player_id) WHERE player_id IS NOT NULL;
+
+-- Growth of items in the last hour, by ten minutes since 1970 (`slot`).
+CREATE TABLE item_growth (
+    item_id  {guid} NOT NULL,
+    slot     {long} NOT NULL,
+    grown    {long} NOT NULL,
+    PRIMARY KEY (item_id, slot)
+) {clustered};
+
+-- What players got by reports of the game in the last hour, by ten minutes; only large changes.
+CREATE TABLE player_gains (
+    player_id  {guid} NOT NULL,
+    item_id    {guid} NOT NULL,
+    slot       {long} NOT NULL,
+    gained     {long} NOT NULL,
+    PRIMARY KEY (player_id, item_id, slot)
+) {clustered};
+CREATE INDEX player_gains_by_slot ON player_gains (slot);
+
 -- Notes of staff about an account, or about one of its players. The player has no foreign key: a note outlives the
 -- deletion of its player, and so is there again if that is undone. It goes with the account.
 CREATE TABLE notes (
@@ -1262,13 +1326,17 @@ CREATE TABLE rollups (
 -- of players online when it began. sign_ins: first hour whose sign-ins are not counted.
 INSERT INTO rollups (name, position, value)
 SELECT 'activity', {now}, 0 UNION ALL SELECT 'online', {now} / 60000, 0 UNION ALL SELECT 'sign_ins', {now} / 3600000, 0;
+-- refusals: first ten minutes that are not examined. conservation: first day that is not examined.
+INSERT INTO rollups (name, position, value)
+SELECT 'refusals', {now} / 600000, 0 UNION ALL SELECT 'conservation', {now} / 86400000, 0;
 -- Minutes since 1970 in which something happened.
 CREATE TABLE activity_minutes (
     minute    {long} PRIMARY KEY,
     started   {long} NOT NULL DEFAULT 0,          -- play sessions
     ended     {long} NOT NULL DEFAULT 0,
     requests  {long} NOT NULL DEFAULT 0,
-    errors    {long} NOT NULL DEFAULT 0
+    errors    {long} NOT NULL DEFAULT 0,
+    refused   {long} NOT NULL DEFAULT 0           -- requests that were answered with a status from 400 to 499
 ) {strict};
 -- Hours since 1970. Players online at the end of each of the 60 minutes: their sum, least and greatest number.
 CREATE TABLE activity_hours (

@@ -52,6 +52,7 @@ from gamekeeper_client.roles import Roles
 from gamekeeper_client.second_factors import SecondFactors
 from gamekeeper_client.security import Security
 from gamekeeper_client.server_variables import ServerVariables
+from gamekeeper_client.signals import SignalOperations
 from gamekeeper_client.spells import Spells
 from gamekeeper_client.staff import Staff
 from gamekeeper_client.tokens import Tokens
@@ -74,6 +75,7 @@ class _Client(
     Spells,
     Variables,
     ServerVariables,
+    SignalOperations,
     GuildVariables,
     Users,
     Credentials,

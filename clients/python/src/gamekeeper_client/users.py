@@ -91,6 +91,7 @@ class Person(Struct):
     notes: list[dict[str, Any]]
     tags: list[dict[str, Any]]
     standings: list[dict[str, Any]]
+    signals: list[dict[str, Any]]
     addresses: list[dict[str, Any]]
     log_addresses: list[dict[str, Any]]
     leftovers: list[dict[str, Any]]

@@ -204,6 +204,6 @@ PERSONAL = (
     PLAYER_FIELDS["name"],
     *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")),
     *("Message", "Target"),  # of a chat message
-    *("Text", "Tags"),  # of notes
+    *("Text", "Tags", "Note"),  # of notes and signals
     "Attached",  # texts that a game stores for a player may be personal
 )

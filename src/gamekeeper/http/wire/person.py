@@ -28,6 +28,7 @@ class Person(Struct):
     notes: Rows = []
     tags: Rows = []
     standings: Rows = []
+    signals: Rows = []
     addresses: Rows = []
     log_addresses: Rows = []
     leftovers: Rows = []

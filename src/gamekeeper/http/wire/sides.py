@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gamekeeper.game.history import COMMAND_KINDS, KINDS, PLAYER_KINDS, WORLD_KINDS
+from gamekeeper.game.history import COMMAND_KINDS, KINDS, PLAYER_KINDS, SIGNAL_KINDS, WORLD_KINDS
 from gamekeeper.http.wire.approvals import PreviewedChange
 from gamekeeper.http.wire.catalogue import GuildVariableEntry, ItemEntry, NamedEntry, ServerVariableEntry, VariableEntry
 from gamekeeper.http.wire.commands import ChatColor
@@ -251,6 +251,17 @@ class HiddenSide(Struct):
     Hidden: bool
 
 
+class SignalSide(Struct):
+    """A signal: its rule, and what it is about. `GET /api/keeper/v1/signals` has its evidence."""
+
+    SignalId: Guid
+    Rule: str
+    PlayerId: Guid | None
+    ItemId: Guid | None
+    Server: str | None
+    Note: str | UnsetType | None = UNSET  # of an acknowledged signal
+
+
 class CatalogueSide(Struct):
     """Catalogue entries of one kind, such as items. Before: the replaced ones; after: the new and changed ones."""
 
@@ -346,6 +357,8 @@ SIDES: Mapping[str, Sides] = {
     "board_deleted": Sides(BoardSide, BoardSide | None),
     "season_saved": Sides(SeasonSide | None, SeasonSide),
     "account_hidden": Sides(HiddenSide, HiddenSide),
+    "signal_raised": Sides(SignalSide | None, SignalSide),
+    "signal_acknowledged": Sides(SignalSide | None, SignalSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
     "guild_saved": Sides(GuildSide | None, GuildSide),
     "guild_deleted": Sides(GuildSide, GuildSide | None),
@@ -363,7 +376,8 @@ MODERATION_IN_FEED = (
     "user_unmuted",
     "user_kicked",
 )  # kinds of moderation changes in the change feed, which game servers must apply
-IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED, *COMMAND_KINDS, *WORLD_KINDS)  # the kinds of changes in the change feed
+# the kinds of changes in the change feed
+IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED, *COMMAND_KINDS, *WORLD_KINDS, *SIGNAL_KINDS)
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "roles_changed", *WORLD_KINDS),

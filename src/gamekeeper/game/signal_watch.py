@@ -1,0 +1,154 @@
+"""Rules of signals over changes of the audit log, in the transaction that counts them for the economy.
+
+They are evaluated after each change, in order and by the times of the changes. So it makes no difference how many
+changes a transaction counts. Sums over the last hour are kept by ten minutes, in two small tables.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gamekeeper.game.bulk_jobs import read_details
+from gamekeeper.game.effects import PlayerCreated
+from gamekeeper.game.flows import GAME, IMPORT, KEY, STAFF, UNDO, Move
+from gamekeeper.game.signal_rules import CONSERVATION, GAIN, GIFT, SUPPLY, Limits
+from gamekeeper.game.signals import Evidence, EvidenceChange, Finding
+from gamekeeper.store import bulk_jobs, signal_sums
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.holdings import Holding
+from gamekeeper.store.signal_sums import GainKey, Slots
+
+SLOT_MS = 10 * 60 * 1000
+WINDOW_SLOTS = 6  # an hour
+# Quantity as which smaller supplies count: the first finds of a new item are not a duplication.
+LEAST_SUPPLY = 100
+# Changes below this part of the limit of one player are not added up: most changes then cost nothing.
+SMALL_PART = 100
+# A player must also get more than this part of all that is in circulation: limits fit large economies too.
+SUPPLY_PART = 100
+
+
+class _Gift(NamedTuple):
+    move: Move
+    quantity: int  # of a bulk job: to all players together
+    job_id: str | None
+
+
+async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_complete: bool) -> list[Finding]:
+    """Return what the rules find in a batch of changes, before it is added to the totals of the items.
+
+    `is_complete`: the totals of items are known. While players are swept, what depends on them is not found.
+    """
+    if not moves:
+        return []
+    hour = _Hour(limits, await signal_sums.read_quantities(tx, _list_items(moves)) if is_complete else None)
+    if limits.supply:
+        hour.growth = await signal_sums.read_growth(tx, _list_items(moves))
+    if limits.gain and (keys := {key for each in moves if (key := hour.find_gain_key(each))}):
+        hour.gains = await signal_sums.read_gains(tx, sorted(keys))
+    findings = [found for each in moves for found in hour.add(each)]
+    oldest = max(each.at for each in moves) // SLOT_MS - WINDOW_SLOTS
+    if hour.changed_growth:
+        await signal_sums.save_growth(tx, hour.changed_growth, oldest)
+    if hour.changed_gains:
+        await signal_sums.save_gains(tx, hour.changed_gains, oldest)
+    return findings + [each for gift in await _list_gifts(tx, limits, moves) for each in _judge_gift(limits, gift)]
+
+
+def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Finding:
+    """Make the finding that a change took more of an item from a player than it had."""
+    evidence = Evidence(quantity=quantity, changes=(EvidenceChange(seq, quantity),))
+    subject = f"{holding.player_id} {holding.thing_id}"
+    return Finding(CONSERVATION, subject, at, evidence, item_id=holding.thing_id, player_id=holding.player_id)
+
+
+class _Hour:
+    """Sums of the last hour while the changes of a batch are added, one by one."""
+
+    def __init__(self, limits: Limits, totals: dict[str, int] | None) -> None:
+        self._limits = limits
+        self._totals = totals  # None: not known
+        self.growth: dict[str, Slots] = {}
+        self.gains: dict[GainKey, Slots] = {}
+        self.changed_growth: dict[tuple[str, int], int] = {}
+        self.changed_gains: dict[tuple[GainKey, int], int] = {}
+
+    def find_gain_key(self, move: Move) -> GainKey | None:
+        """Return player and item of a change that counts for the rule about one player."""
+        counts = move.source == GAME and move.kind != PlayerCreated.kind and self._limits.gain
+        if not counts or not move.player_id or abs(move.gain) * SMALL_PART < counts:
+            return None
+        return GainKey(move.player_id, move.item_id)
+
+    def add(self, move: Move) -> Iterable[Finding]:
+        slot = move.at // SLOT_MS
+        if self._totals is not None:
+            self._totals[move.item_id] = self._totals.get(move.item_id, 0) + move.gain
+        # imports, undos and new players are no growth; what ends always counts, since the total has become less
+        if self._limits.supply and (move.gain < 0 or _is_growth(move)):
+            slots = self.growth.setdefault(move.item_id, {})
+            slots[slot] = self.changed_growth[move.item_id, slot] = slots.get(slot, 0) + move.gain
+            if move.gain > 0:
+                yield from self._judge_supply(move, _sum_window(slots, slot))
+        if key := self.find_gain_key(move):
+            slots = self.gains.setdefault(key, {})
+            slots[slot] = self.changed_gains[key, slot] = slots.get(slot, 0) + move.gain
+            if move.gain > 0:
+                yield from self._judge_gain(move, _sum_window(slots, slot))
+
+    def _judge_supply(self, move: Move, grown: int) -> Iterable[Finding]:
+        factor, totals = self._limits.supply, self._totals
+        if factor is None or totals is None:
+            return
+        after = totals[move.item_id]
+        before = after - grown
+        if after > factor * max(before, LEAST_SUPPLY):
+            change = EvidenceChange(move.seq, move.gain)
+            evidence = Evidence(limit=factor, quantity=grown, before=before, after=after, changes=(change,))
+            yield Finding(SUPPLY, move.item_id, move.at, evidence, item_id=move.item_id)
+
+    def _judge_gain(self, move: Move, gained: int) -> Iterable[Finding]:
+        limit = self._limits.gain
+        total = self._totals.get(move.item_id, 0) if self._totals is not None else 0
+        if limit is None or gained <= limit or gained * SUPPLY_PART <= total or not move.player_id:
+            return
+        change = EvidenceChange(move.seq, move.gain)
+        evidence = Evidence(limit=limit, quantity=gained, after=total or None, changes=(change,))
+        subject = f"{move.player_id} {move.item_id}"
+        yield Finding(GAIN, subject, move.at, evidence, item_id=move.item_id, player_id=move.player_id)
+
+
+async def _list_gifts(tx: Reading, limits: Limits, moves: Iterable[Move]) -> list[_Gift]:
+    """Return the gifts in a batch. A change of a bulk job counts with what the whole job gives."""
+    gifts: list[_Gift] = []
+    jobs: dict[str, int] = {}
+    for move in moves if limits.gift else ():
+        if move.gain <= 0 or move.source not in (KEY, STAFF) or move.kind == PlayerCreated.kind:
+            continue
+        if move.job_id is not None and move.job_id not in jobs:
+            job = await bulk_jobs.find(tx, move.job_id)
+            jobs[move.job_id] = (read_details(job).quantity or 0) * job.players if job else 0
+        gifts.append(_Gift(move, max(move.gain, jobs.get(move.job_id or "", 0)), move.job_id))
+    return gifts
+
+
+def _judge_gift(limits: Limits, gift: _Gift) -> Iterable[Finding]:
+    move = gift.move
+    if limits.gift is None or gift.quantity <= limits.gift:
+        return
+    change = EvidenceChange(move.seq, move.gain)
+    evidence = Evidence(limit=limits.gift, quantity=gift.quantity, job_id=gift.job_id, changes=(change,))
+    subject = f"{move.giver_id or ''} {move.item_id}"
+    user_id = move.giver_id if move.source == STAFF else None
+    yield Finding(GIFT, subject, move.at, evidence, item_id=move.item_id, giver_id=move.giver_id, user_id=user_id)
+
+
+def _is_growth(move: Move) -> bool:
+    return move.source not in (UNDO, IMPORT) and move.kind != PlayerCreated.kind
+
+
+def _sum_window(slots: Slots, last: int) -> int:
+    return sum(each for slot, each in slots.items() if last - WINDOW_SLOTS < slot <= last)
+
+
+def _list_items(moves: Iterable[Move]) -> list[str]:
+    return sorted({each.item_id for each in moves})

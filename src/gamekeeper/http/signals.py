@@ -1,0 +1,129 @@
+"""Signals: list them, see their evidence, acknowledge them."""
+
+from functools import partial
+
+import msgspec
+
+from gamekeeper.game import signals
+from gamekeeper.game.lookup import parse_guid
+from gamekeeper.game.signal_refusals import NoSuchSignal
+from gamekeeper.game.signal_rules import BAG, SILENT
+from gamekeeper.game.signals import Evidence, EvidenceChange
+from gamekeeper.http import samples, wire
+from gamekeeper.http.instants import format_instant
+from gamekeeper.http.mail_cursor import MailCursor
+from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.signals import ChangeOfPlayer
+
+READ_SIGNALS = needs("audit.read")
+GROUP = Group("Signals", "What rules over changes, requests and game servers have found.")
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/signals",
+    name="list_signals",
+    permissions=READ_SIGNALS,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.signals.SignalsQuery,
+    answer=wire.signals.Signals,
+    refusals=(),
+    example_answer=wire.signals.Signals([samples.SIGNAL], samples.MAIL_CURSOR),
+)
+async def list_signals(request: Request, query: wire.signals.SignalsQuery) -> bytes:
+    """List signals, newest first."""
+    read = partial(
+        signals.load_page, before=query.before, limit=query.limit, rule=query.rule or None, state=query.state or None
+    )
+    page = await request.services.keeper.store.read(read)
+    following = str(MailCursor(*page.next)) if page.next else None
+    return wire.encode(wire.signals.Signals([make_signal(each) for each in page.signals], following))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/signals/[signalId]",
+    name="get_signal",
+    permissions=READ_SIGNALS,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.signals.SignalDetails,
+    refusals=(NoSuchSignal,),
+    example_answer=samples.SIGNAL_DETAILS,
+)
+async def get_signal(request: Request, signal_id: str) -> bytes:
+    """Get a signal with the changes of its evidence."""
+
+    async def read(tx: Reading) -> wire.signals.SignalDetails:
+        found = await signals.find(tx, signal_id)
+        changes = await signals.read_changes(tx, found.evidence)
+        shown = msgspec.structs.asdict(make_signal(found))
+        return wire.signals.SignalDetails(**shown, Changes=[_make_change(*each) for each in changes])
+
+    return wire.encode(await request.services.keeper.store.read(read))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/signals/[signalId]/acknowledge",
+    name="acknowledge_signal",
+    permissions=needs("signals.write"),
+    access=WRITE,
+    body=wire.signals.AcknowledgeSignal,
+    example_body=wire.signals.AcknowledgeSignal("The event of this weekend."),
+    answer=wire.signals.Signal,
+    refusals=(NoSuchSignal,),
+    example_answer=samples.SIGNAL,
+)
+async def acknowledge_signal(request: Request, body: wire.signals.AcknowledgeSignal, signal_id: str) -> Response:
+    """Acknowledge a signal. One that is acknowledged already stays as it is."""
+    decide = partial(signals.acknowledge, signal_id=signal_id, note=body.Note, account_id=request.caller.account_id)
+    return await request.change(decide, lambda found: wire.encode(make_signal(found)))
+
+
+def make_signal(found: signals.SignalDetails) -> wire.signals.Signal:
+    signal = found.signal
+    return wire.signals.Signal(
+        Id=signal.id,
+        Rule=signal.rule,
+        State=signal.state,
+        FirstAt=format_instant(signal.first_at),
+        LastAt=format_instant(signal.last_at),
+        Times=signal.times,
+        ItemId=signal.item_id,
+        Item=found.item,
+        PlayerId=signal.player_id,
+        Player=found.player,
+        GiverId=signal.giver_id,
+        Giver=found.giver.name if found.giver else None,
+        Server=signal.subject if signal.rule == SILENT and signal.subject != signals.BEYOND else None,
+        BagId=parse_guid(signal.subject) if signal.rule == BAG and signal.player_id else None,
+        Evidence=_make_evidence(found.evidence),
+        AcknowledgedAt=format_instant(signal.acknowledged_at) if signal.acknowledged_at else None,
+        AcknowledgedById=signal.acknowledged_by,
+        AcknowledgedBy=found.acknowledged_by,
+        Note=signal.note,
+    )
+
+
+def _make_evidence(evidence: Evidence) -> wire.signals.SignalEvidence:
+    return wire.signals.SignalEvidence(
+        Limit=evidence.limit,
+        Amount=evidence.quantity,
+        Before=evidence.before,
+        After=evidence.after,
+        Usual=evidence.usual,
+        Since=format_instant(evidence.since) if evidence.since else None,
+        JobId=evidence.job_id,
+    )
+
+
+def _make_change(change: EvidenceChange, found: ChangeOfPlayer | None) -> wire.signals.EvidenceChange:
+    return wire.signals.EvidenceChange(
+        Seq=change.seq,
+        Amount=change.quantity,
+        At=format_instant(found.at) if found else None,
+        PlayerId=found.player_id if found else None,
+        Player=found.player if found else None,
+    )

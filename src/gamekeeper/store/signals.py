@@ -1,0 +1,146 @@
+"""Signals: what the rules over changes, requests and game servers have found."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("signals")
+OPEN, ACKNOWLEDGED = "open", "acknowledged"
+
+
+class Signal(NamedTuple):
+    id: str
+    rule: str
+    subject: str  # what the rule found it about; at most one open signal of a rule has it
+    item_id: str | None
+    player_id: str | None
+    giver_id: str | None  # account or API key of gifts
+    first_at: int
+    last_at: int
+    times: int  # how often the rule found it
+    evidence: str  # JSON
+    state: str = OPEN
+    acknowledged_at: int | None = None
+    acknowledged_by: str | None = None
+    note: str | None = None
+
+
+class SignalCount(NamedTuple):
+    rule: str
+    raised: int
+    opened: int  # open now
+
+
+class ChangeOfPlayer(NamedTuple):
+    seq: int
+    at: int
+    kind: str
+    player_id: str | None
+    player: str | None  # None: the change is of no player, or the player is deleted
+
+
+class PersonSignal(NamedTuple):
+    at: int
+    rule: str
+    player: str | None
+    times: int
+    state: str
+    note: str | None
+
+
+async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
+    """Lock and return the newest signal of a rule and subject, open or acknowledged."""
+    row = await tx.one(SQL.newest, rule, subject)
+    return Signal(*row) if row else None
+
+
+async def insert(tx: Writing, signal: Signal) -> None:
+    await tx.returning(SQL.insert, *signal[:10])
+
+
+async def repeat(tx: Writing, signal: Signal) -> None:
+    """Store that the rule has found the subject of a signal again."""
+    await tx.returning(SQL.repeat, signal.id, signal.last_at, signal.times, signal.evidence)
+
+
+def acknowledge(tx: Writing, signal: Signal) -> None:
+    tx.defer(SQL.acknowledge, signal.id, signal.acknowledged_at, signal.acknowledged_by, signal.note)
+    tx.defer(SQL.add_counts, signal.rule, 0, -1)
+
+
+async def add_counts(tx: Writing, rule: str, raised: int, opened: int) -> None:
+    await tx.returning(SQL.add_counts, rule, raised, opened)
+
+
+async def read_counts(tx: Reading) -> list[SignalCount]:
+    return [SignalCount(*row) for row in await tx.all(SQL.counts)]
+
+
+async def lock_owner(tx: Writing, player_id: str) -> str | None:
+    """Return the account of a player, who is then not deleted before the transaction ends. None: it is deleted."""
+    found = await tx.returning(SQL.owner, player_id)
+    return found[0][0] if found else None
+
+
+async def find(tx: Reading, signal_id: str) -> Signal | None:
+    row = await tx.one(SQL.find, signal_id)
+    return Signal(*row) if row else None
+
+
+async def lock(tx: Reading, signal_id: str) -> Signal | None:
+    row = await tx.one(SQL.lock, signal_id)
+    return Signal(*row) if row else None
+
+
+async def read_page(
+    tx: Reading, before: tuple[int, str], limit: int, rule: str | None, state: str | None
+) -> list[Signal]:
+    """Read signals before a position, newest first."""
+    if rule and state:
+        rows = await tx.all(SQL.page_of_rule_and_state, *before, limit, rule, state)
+    elif rule:
+        rows = await tx.all(SQL.page_of_rule, *before, limit, rule)
+    elif state:
+        rows = await tx.all(SQL.page_of_state, *before, limit, state)
+    else:
+        rows = await tx.all(SQL.page, *before, limit)
+    return [Signal(*row) for row in rows]
+
+
+async def find_player_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
+    return {row[0]: row[1] for row in await tx.all(SQL.player_names, _to_ids(ids))}
+
+
+async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
+    return {row[0]: row[1] for row in await tx.all(SQL.user_names, _to_ids(ids))}
+
+
+async def read_changes(tx: Reading, numbers: Iterable[int]) -> dict[int, ChangeOfPlayer]:
+    """Return changes by number, with their players. Trimmed ones are missing."""
+    rows = await tx.all(SQL.changes, as_table({"seq": each} for each in numbers))
+    return {row[0]: ChangeOfPlayer(*row) for row in rows}
+
+
+async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
+    """Delete acknowledged signals that were raised before a time; return their number."""
+    return len(await tx.returning(SQL.delete_old, before_ms, limit))
+
+
+def erase(tx: Writing, player_ids: Iterable[str], giver_ids: Iterable[str]) -> None:
+    """Remove what leads to an erased person: its players, its account and its API keys."""
+    players = _to_ids(player_ids)
+    tx.defer(SQL.erase_players, players)
+    tx.defer(SQL.erase_gains, players)
+    tx.defer(SQL.erase_checks, players)
+    tx.defer(SQL.erase_givers, _to_ids(giver_ids))
+
+
+async def read_of_person(tx: Reading, user_id: str) -> list[PersonSignal]:
+    return [PersonSignal(*row) for row in await tx.all(SQL.of_person, user_id)]
+
+
+def _to_ids(ids: Iterable[str]) -> str:
+    return as_table({"id": each} for each in ids)

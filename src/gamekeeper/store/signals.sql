@@ -1,0 +1,120 @@
+-- The newest signal of a rule and subject, open or acknowledged.
+-- name: newest
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE s.rule = $1 AND s.subject = $2 ORDER BY s.last_at DESC LIMIT 1 {for_update};
+
+-- name: insert
+INSERT INTO signals (id, rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence, state)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'open');
+
+-- name: repeat
+UPDATE signals SET last_at = $2, times = $3, evidence = $4 WHERE id = $1;
+
+-- name: acknowledge
+UPDATE signals SET state = 'acknowledged', acknowledged_at = $2, acknowledged_by = $3, note = $4 WHERE id = $1;
+
+-- name: add_counts
+INSERT INTO signal_counts (rule, raised, opened) VALUES ($1, $2, $3)
+ON CONFLICT (rule) DO UPDATE SET raised = signal_counts.raised + excluded.raised,
+    opened = signal_counts.opened + excluded.opened;
+
+-- A table of a few rows: one for each rule.
+-- name: counts
+SELECT rule, raised, opened FROM signal_counts ORDER BY rule;
+
+-- Who owns a player; the player is not deleted before the transaction ends.
+-- name: owner
+SELECT user_id FROM players WHERE id = $1 {keep_key};
+
+-- name: find
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE s.id = $1;
+
+-- name: lock
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE s.id = $1 {for_update};
+
+-- Signals before the cursor ($1 time, $2 id), newest first.
+-- name: page
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE (s.first_at, s.id) < ($1, $2) ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
+
+-- name: page_of_state
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE s.state = $4 AND (s.first_at, s.id) < ($1, $2) ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
+
+-- name: page_of_rule
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE s.rule = $4 AND (s.first_at, s.id) < ($1, $2) ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
+
+-- name: page_of_rule_and_state
+SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
+       s.acknowledged_at, s.acknowledged_by, s.note
+FROM signals s WHERE s.rule = $4 AND s.state = $5 AND (s.first_at, s.id) < ($1, $2)
+ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
+
+-- Subqueries and not joins, so that PostgreSQL looks up each one.
+-- name: player_names
+SELECT g.id, (SELECT p.name FROM players p WHERE p.id = g.id)
+FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_each($1)) AS g;
+
+-- name: user_names
+SELECT g.id, (SELECT u.name FROM users u WHERE u.id = g.id)
+FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_each($1)) AS g;
+
+-- Changes of the evidence, with their players.
+-- name: changes
+SELECT r.seq, r.at, r.kind, r.player_id, (SELECT p.name FROM players p WHERE p.id = r.player_id)
+FROM json_each($1) AS wanted, {each} masked_ledger r WHERE r.seq = CAST(value->>'seq' AS {long}) {end_each};
+
+-- name: delete_old
+DELETE FROM signals WHERE id IN (
+    SELECT id FROM signals WHERE state = 'acknowledged' AND first_at < $1 ORDER BY first_at, id LIMIT $2) RETURNING 1;
+
+-- name: delete_old (postgres)
+DELETE FROM signals WHERE id = ANY(ARRAY(
+    SELECT id FROM signals WHERE state = 'acknowledged' AND first_at < $1 ORDER BY first_at, id LIMIT $2)) RETURNING 1;
+
+-- The subject and the note may name the person.
+-- name: erase_players
+UPDATE signals SET subject = CAST(id AS TEXT), player_id = NULL, note = NULL
+WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND player_id IS NOT NULL;
+
+-- name: erase_players (postgres)
+UPDATE signals SET subject = CAST(id AS TEXT), player_id = NULL, note = NULL
+WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
+
+-- name: erase_givers
+UPDATE signals SET subject = CAST(id AS TEXT), giver_id = NULL, note = NULL
+WHERE giver_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND giver_id IS NOT NULL;
+
+-- name: erase_givers (postgres)
+UPDATE signals SET subject = CAST(id AS TEXT), giver_id = NULL, note = NULL
+WHERE giver_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND giver_id IS NOT NULL;
+
+-- name: erase_gains
+DELETE FROM player_gains WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: erase_gains (postgres)
+DELETE FROM player_gains WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
+
+-- name: erase_checks
+DELETE FROM signal_checks
+WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND player_id IS NOT NULL;
+
+-- name: erase_checks (postgres)
+DELETE FROM signal_checks
+WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
+
+-- name: of_person
+SELECT s.first_at, s.rule, p.name, s.times, s.state, s.note
+FROM players p JOIN signals s ON s.player_id = p.id WHERE p.user_id = $1
+UNION ALL
+SELECT s.first_at, s.rule, NULL, s.times, s.state, s.note FROM signals s WHERE s.giver_id = $1
+ORDER BY 1, 2;
