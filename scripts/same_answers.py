@@ -36,6 +36,7 @@ VOLATILE = {
     "LastOnline",
     "RegistrationDate",
     "Since",
+    "AcknowledgedAt",
     "CreatedAt",
     "Key",
     "uptime",

@@ -32,6 +32,7 @@ FINE = {
     'gamekeeper_outbox{state="waiting"}': "3x600",
     'gamekeeper_outbox{state="failed"}': "0x600",
     'gamekeeper_deliveries{state="overdue"}': "0x600",
+    'gamekeeper_signals_open{rule="gain"}': "0x600",
     "gamekeeper_process_open_files": "90x600",
     "gamekeeper_process_resident_bytes": "90000000x600",
 }
@@ -90,6 +91,7 @@ def test_healthy_instance_raises_no_alert(promtool: str, tmp_path: Path) -> None
         ("GamekeeperMailStuck", 'gamekeeper_outbox{state="waiting"}', "51x600"),
         ("GamekeeperMailRejected", 'gamekeeper_outbox{state="failed"}', "1x600"),
         ("GamekeeperCommandsOverdue", 'gamekeeper_deliveries{state="overdue"}', "1x600"),
+        ("GamekeeperSignal", 'gamekeeper_signals_open{rule="gain"}', "1x600"),
         ("GamekeeperLeak", "gamekeeper_process_open_files", "90+1x600"),
         ("GamekeeperLeak", "gamekeeper_process_resident_bytes", "90000000+1000000x600"),
     ],

@@ -29,6 +29,7 @@ NEW_EACH_TIME = frozenset(
         *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"),
         *("bulk.create", "bulk.undo", "bulk.cancel", "notes.add_note"),
         *("boards.create_board", "boards.start_season"),
+        "signals.acknowledge_signal",
     }
 )
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"

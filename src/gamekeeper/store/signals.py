@@ -79,10 +79,10 @@ async def read_counts(tx: Reading) -> list[SignalCount]:
     return [SignalCount(*row) for row in await tx.all(SQL.counts)]
 
 
-async def lock_owner(tx: Writing, player_id: str) -> str | None:
+async def lock_owner(tx: Reading, player_id: str) -> str | None:
     """Return the account of a player, who is then not deleted before the transaction ends. None: it is deleted."""
-    found = await tx.returning(SQL.owner, player_id)
-    return found[0][0] if found else None
+    row = await tx.one(SQL.owner, player_id)
+    return row[0] if row else None
 
 
 async def find(tx: Reading, signal_id: str) -> Signal | None:
