@@ -45,6 +45,7 @@ PAGES = [
     f"{player_page('Aldwyn')}?tab=account",
     f"{player_page('Aldwyn')}?tab=notes",
     "/console/notes",
+    "/console/characters?levelfrom=20&online=false&sortby=seen",
     f"{player_page('Aldwyn')}?at=60",
     f"{player_page('Aldwyn')}?at=60&against=now",
     account_page("Leopold"),

@@ -1,6 +1,6 @@
 """Filtered lists of players: what each filter finds, in which order, and how pages go on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ OTHER_CLASS, OTHER_MAP = guid(32), guid(42)
 OWNERS = ("Bob", "Ann", "Mona")
 HOUR = 3_600_000
 # conditions of the query, and what they mean for the records and facts of a player
-CONDITIONS: Mapping[str, Any] = {
+CONDITIONS: Mapping[str, Callable[[dict[str, Any]], bool]] = {
     f"classId={WARRIOR.id}": lambda each: each["ClassId"] == WARRIOR.id,
     f"mapId={OTHER_MAP}": lambda each: each["MapId"] == OTHER_MAP,
     "levelFrom=3&levelTo=5": lambda each: 3 <= each["Level"] <= 5,
@@ -37,7 +37,7 @@ CONDITIONS: Mapping[str, Any] = {
     f"itemId={COIN.id}": lambda each: each["coins"] > 0,
     "search=ew1": lambda each: "ew1" in each["Name"].lower(),
 }
-SORTS: Mapping[str, Any] = {
+SORTS: Mapping[str, Callable[[dict[str, Any]], Any]] = {
     "name": lambda each: each["Name"].lower(),
     "level": lambda each: (each["Level"], each["Exp"], each["Id"]),
     "seen": lambda each: (2 if each["Online"] else int(each["seen"] is not None), each["rank"], each["Id"]),

@@ -16,6 +16,8 @@ PENALTY_READERS = {"banned": moderation.find_bans, "muted": moderation.find_mute
 
 
 async def show(request: Request) -> Response:
+    if to := lists.find_jump(request):
+        return pages.redirect(to)
     choice = lists.read_filter(request, "state", STATE_LABELS)
     users, beside = await lists.search_list(request, STATES.get(choice.chosen, ACCOUNTS))
     return pages.render(

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET
 
-from gamekeeper.console import api_calls, differences, item_names, lists, pages, sessions
+from gamekeeper.console import api_calls, differences, item_names, lists, pages, player_filters, sessions
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.console.queries import BeforeMark
@@ -132,6 +132,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
     kind = "variables" if chosen == "set_variable" else "items"
     wanted = lookup.parse_guid(given.get("item", "")) or lookup.parse_guid(given.get("entry", ""))
     entry = (await catalogue.find_by_ids(store, kind, [wanted])).get(wanted) if wanted else None
+    conditions = player_filters.read_conditions(given)
     return pages.render(
         request,
         "bulk.html",
@@ -141,6 +142,8 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         kind=kind,
         entry=entry,
         given=given,
+        conditions=player_filters.prefix(conditions),
+        described=await player_filters.describe_conditions(request, conditions) if conditions else [],
         problem=problem,
         most=MOST_PLAYERS,
         key=new_guid(),
@@ -241,6 +244,8 @@ async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, o
     job.Quantity, job.Value, job.Days = (given.get(name, UNSET) for name in ("quantity", "value", "days"))
     if fields.get("overflow"):
         job.BankOverflow = True
+    if conditions := player_filters.read_conditions(fields):
+        job.Filter = msgspec.convert(player_filters.make_body(conditions), wire.bulk.JobFilter)
     entry = fields.get("entry", "").strip()
     if entry and job.Act == "set_variable":
         job.VariableId = entry

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console.queries import ListQuery
+from gamekeeper.console.queries import JumpQuery, ListQuery
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
@@ -31,6 +31,9 @@ class ListPage(NamedTuple):
     previous: str  # URL of the previous page; empty on the first page
     next: str  # URL of the next page; empty on the last page
     is_truncated: bool = False  # the search stopped at its limit, so `total` may be too low
+    pages: int = 0  # number of pages
+    number: int = 0  # number of this page, counted from 1
+    kept: Mapping[str, str] = {}  # query parameters that the form for another page sends again
 
 
 class ListFilter(NamedTuple):
@@ -69,7 +72,10 @@ def make_page(request: Request, page: PageRange, total: int, shown: int, *, cut:
     before = build_url(request, page=str(page.number - 1) if page.number > 1 else "") if page.number else ""
     after = build_url(request, page=str(page.number + 1)) if page.offset + shown < total and shown else ""
     start = build_url(request, page="")
-    return ListPage(page.offset + 1, page.offset + shown, total, start, before, after, cut)
+    kept = {name: value for name, value in request.query.items() if name not in {"page", "jump"}}
+    pages = -(-total // page.size)
+    first, number = page.offset + 1, page.number + 1
+    return ListPage(first, page.offset + shown, total, start, before, after, cut, pages, number, kept)
 
 
 def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFilter:
@@ -85,7 +91,7 @@ def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) ->
     """Make the sortable columns of a list, by sort key. The first key is the default sort order."""
     chosen = request.query.get("sortby", "").lower() or orders[0]
     now = ASCENDING if ascending else DESCENDING
-    return {by: _make_column(request, by, now if by == chosen else "") for by in orders}
+    return {by: make_column(request, by, now if by == chosen else "") for by in orders}
 
 
 def build_url(request: Request, **changed: str) -> str:
@@ -95,6 +101,18 @@ def build_url(request: Request, **changed: str) -> str:
     if "[" in path:  # a page with a parameter in its path, such as a guild
         path = request.raw_path.partition(b"?")[0].decode("latin-1")
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def encode(query: Mapping[str, str]) -> str:
+    return urlencode(query)
+
+
+def find_jump(request: Request) -> str:
+    """Return the address of the page whose number the form of the pager sent, counted from 1; empty: none."""
+    if not request.query.get("jump"):
+        return ""
+    number = queries.decode(JumpQuery, request.query).jump
+    return build_url(request, page=str(number - 1) if number > 1 else "", jump="")
 
 
 def keep_query(request: Request, *names: str) -> dict[str, str]:
@@ -119,6 +137,6 @@ def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request
     )
 
 
-def _make_column(request: Request, by: str, direction: str) -> SortableColumn:
+def make_column(request: Request, by: str, direction: str) -> SortableColumn:
     turned = DESCENDING if direction == ASCENDING else ASCENDING
-    return SortableColumn(build_url(request, sortby=by, sortdirection=turned, page=""), direction)
+    return SortableColumn(build_url(request, sortby=by, sortdirection=turned, page="", cursor=""), direction)

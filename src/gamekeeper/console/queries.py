@@ -46,6 +46,10 @@ class ListQuery(CatalogueQuery, frozen=True):
     sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
 
 
+class JumpQuery(Struct, frozen=True):
+    jump: Positive = 1
+
+
 class GuildListQuery(ListQuery, frozen=True):
     sortBy: GuildSort = "name"  # noqa: N815 - name of the API's query parameter
 

@@ -3,7 +3,7 @@
 Forbidden   NotYourJob
 NotFound    NoSuchBulkJob
 Conflict    JobEnded  JobNotStarted  JobRunning  NothingToUndo
-Malformed   NoPlayers  TooManyPlayers
+Malformed   FilterTooWide  NoPlayers  TooManyPlayers
 """
 
 from gamekeeper.game.refusals import Conflict, Forbidden, Malformed, NotFound
@@ -35,6 +35,10 @@ class NothingToUndo(Conflict):
 
 class NoPlayers(Malformed):
     """None of the given players exists."""
+
+
+class FilterTooWide(Malformed):
+    """This filter compares more than {most} players. Add a condition that fewer players meet, or make several jobs."""
 
 
 class TooManyPlayers(Malformed):

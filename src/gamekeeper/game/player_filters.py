@@ -165,15 +165,15 @@ async def _read_smallest_set(tx: Reading, wanted: PlayerFilter) -> tuple[list[Ca
         if len(accounts) <= MOST_SORTED:
             return await rows.read_of_users(tx, accounts), False
     sets = await _count_sets(tx, wanted)
-    if not sets or min(sets, key=_get_count).count > MOST_SORTED:
+    if not sets or min(sets, key=_get_size).size > MOST_SORTED:
         return None
-    return await _read_set(tx, min(sets, key=_get_count)), False
+    return await _read_set(tx, min(sets, key=_get_size)), False
 
 
 class _CountedSet(NamedTuple):
     """The players with one property."""
 
-    count: int  # up to MOST_SORTED + 1
+    size: int  # up to MOST_SORTED + 1
     property: PlayerFilter
     order_by: str
 
@@ -206,8 +206,8 @@ async def _count_sets(tx: Reading, wanted: PlayerFilter) -> list[_CountedSet]:
     return sets
 
 
-def _get_count(each: _CountedSet) -> int:
-    return each.count
+def _get_size(each: _CountedSet) -> int:
+    return each.size
 
 
 async def _read_set(tx: Reading, chosen: _CountedSet) -> list[Candidate]:

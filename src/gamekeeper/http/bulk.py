@@ -5,12 +5,14 @@ import io
 from functools import partial
 
 import msgspec
+from msgspec import UNSET
 
 from gamekeeper.game import bulk_jobs
 from gamekeeper.game import refusals as no
 from gamekeeper.game.approvals import encode_preview
 from gamekeeper.game.bulk_jobs import UNDO, Plan, Terms
 from gamekeeper.game.bulk_refusals import (
+    FilterTooWide,
     JobEnded,
     JobNotStarted,
     JobRunning,
@@ -21,7 +23,7 @@ from gamekeeper.game.bulk_refusals import (
     TooManyPlayers,
 )
 from gamekeeper.game.role_refusals import PermissionMissing
-from gamekeeper.http import bulk_acts, dispatcher, samples, wire
+from gamekeeper.http import bulk_acts, bulk_filters, dispatcher, samples, wire
 from gamekeeper.http.bulk_acts import ACTS, make_request_id
 from gamekeeper.http.history import CSV, format_cell
 from gamekeeper.http.instants import format_instant
@@ -47,7 +49,15 @@ MISSING = (no.PowerMissing, PermissionMissing)
     body=wire.bulk.NewBulkJob,
     body_limit=LARGE_BODY,
     answer=wire.bulk.BulkJob,
-    refusals=(NoPlayers, TooManyPlayers, *MISSING),
+    refusals=(
+        NoPlayers,
+        TooManyPlayers,
+        FilterTooWide,
+        no.SearchNotReady,
+        no.TooManyLongReads,
+        no.RoleMissing,
+        *MISSING,
+    ),
     example_body=samples.NEW_BULK_JOB,
     example_answer=samples.BULK_JOB,
 )
@@ -56,6 +66,8 @@ async def create(request: Request, body: wire.bulk.NewBulkJob) -> Response:
     act, me = ACTS[body.Act], request.caller
     me.require(frozenset({act.permission} if act.permission else ()))
     details, players = bulk_acts.read_details(body), [each.strip() for each in body.Players or []]
+    if body.Filter is not UNSET:
+        players += await bulk_filters.collect(request, body.Filter)
     reason = request.make_intent().reason
     plan = Plan(
         body.Act, details, list(filter(None, players)), body.Online, reason, me.account_id, me.name, me.token_id

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -15,7 +16,7 @@ from gamekeeper.game.refusals import BadField
 Int32 = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-1, le=2**63 - 1)]
 # keys of the orders; an id of 36 characters is checked below
-KEYS: dict[str, type] = {
+KEYS: Mapping[str, type[tuple[int | str, ...]]] = {
     NAME: tuple[Annotated[str, Meta(max_length=400)]],
     LEVEL: tuple[Int32, Int64, str],
     SEEN: tuple[Annotated[int, Meta(ge=0, le=2)], Int64, str],
@@ -41,7 +42,7 @@ def _decode(text: str) -> Cursor:
     raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     order, *key = msgspec.json.decode(raw, type=list[int | str])
     by = str(order).removeprefix("-")
-    found = msgspec.convert(key, KEYS[by])
+    found: tuple[int | str, ...] = msgspec.convert(key, KEYS[by])
     ids = [each for each in found if isinstance(each, str) and by != NAME]
     if len(text) > LONGEST or any(lookup.parse_guid(each) != each for each in ids) or "\x00" in str(found[0]):
         raise ValueError

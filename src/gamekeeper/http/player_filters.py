@@ -59,7 +59,10 @@ def read_filter(request: Request, query: PlayerConditions) -> PlayerFilter:
         query.mapId or None,
         query.levelFrom or None,
         query.levelTo or None,
-        *(None if each is UNSET else each for each in (query.seenFrom, query.seenTo, query.banned, query.online)),
+        None if query.seenFrom is UNSET else query.seenFrom,
+        None if query.seenTo is UNSET else query.seenTo,
+        None if query.banned is UNSET else query.banned,
+        None if query.online is UNSET else query.online,
         query.itemId or None,
         query.search,
     )

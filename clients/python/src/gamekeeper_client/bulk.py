@@ -1,6 +1,6 @@
 """Bulk jobs: one act for many players. Every method needs the permissions bulk.run and players.read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Unpack
 
 from msgspec import Struct
@@ -98,6 +98,7 @@ class BulkJobs:
         variable_id: str | None = None,
         value: int | bool | None = None,
         days: int | None = None,
+        filter: Mapping[str, object] | None = None,  # noqa: A002 - the name in the API
         **options: Unpack[WriteOptions],
     ) -> Payload[BulkJob]:
         """Create a job for many players. Needs the permission of the act; nothing is changed before it is started.
@@ -111,8 +112,10 @@ class BulkJobs:
         variable_id: id of the variable, for set_variable.
         value: its new value.
         days: days of a ban or mute; 0: permanently.
+        filter: conditions of all players that match it now, such as `{"LevelFrom": 40}`; named as in the API.
         Returns the job.
-        Raises NoPlayers, TooManyPlayers, BadField, PowerMissing, PermissionMissing.
+        Raises NoPlayers, TooManyPlayers, FilterTooWide, SearchNotReady, TooManyLongReads, BadField, PowerMissing,
+            RoleMissing, PermissionMissing.
         """
         given = {
             "Act": act,
@@ -124,6 +127,7 @@ class BulkJobs:
             "VariableId": variable_id,
             "Value": value,
             "Days": days,
+            "Filter": filter,
         }
         return Payload(BulkJob, body={name: each for name, each in given.items() if each is not None})
 

@@ -71,7 +71,7 @@ export function attachChooser(input) {
   // The form waits for the suggestions if Enter is pressed before they arrive. After the end of the session it is sent
   // without an id: the answer then asks the user to sign in.
   input.form.addEventListener("submit", (event) => {
-    if (sent.value || signedOut) return;
+    if (sent.value || signedOut || (!input.required && !input.value.trim())) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     suggest().then(

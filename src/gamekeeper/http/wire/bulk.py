@@ -11,7 +11,7 @@ from gamekeeper.http.wire.history import Format
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
 from gamekeeper.http.wire.moderation import Days as DayCount
-from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, PlainInt64, Positive
+from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, PlainInt32, PlainInt64, Positive
 from gamekeeper.http.wire.variables import VariableValue
 
 PlayerKey = Annotated[str, Meta(max_length=255)]
@@ -32,6 +32,21 @@ TargetState = Annotated[
 ]
 
 
+class JobFilter(Struct):
+    """Players that a job is for. All conditions must be met; see `filter_players`."""
+
+    ClassId: Guid | UnsetType = UNSET
+    MapId: Guid | UnsetType = UNSET
+    LevelFrom: Positive | UnsetType = UNSET
+    LevelTo: Positive | UnsetType = UNSET
+    SeenFrom: Instant | UnsetType = UNSET
+    SeenTo: Instant | UnsetType = UNSET
+    Banned: bool | UnsetType = UNSET
+    Online: bool | UnsetType = UNSET
+    ItemId: Guid | UnsetType = UNSET
+    Search: Annotated[str, Meta(min_length=3, extra_json_schema=PRINTABLE)] | UnsetType = UNSET
+
+
 class NewBulkJob(Struct):
     """A job. `Act` is the operation that is called for each player; the other fields are those of its body."""
 
@@ -44,6 +59,7 @@ class NewBulkJob(Struct):
     VariableId: Guid | UnsetType = UNSET
     Value: VariableValue | UnsetType = UNSET
     Days: DayCount | UnsetType = UNSET
+    Filter: JobFilter | UnsetType = UNSET  # all players that match it when the job is created
 
 
 class JobsQuery(Struct, frozen=True):

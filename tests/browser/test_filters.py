@@ -1,0 +1,67 @@
+"""The list of players in the browser: filters, a bulk job for all that match, and pages; also with keys only."""
+
+from collections.abc import Callable
+
+from demo_server import KEEPER, DemoServer
+from playwright.sync_api import expect
+from test_looks import check_page
+from visitor import NARROW, Visitor
+
+from gamekeeper.demo.world import KEY
+
+Visit = Callable[..., Visitor]
+GIVE = f"Give 1 × {KEY.name}"  # noqa: RUF001 - the sign of the page
+
+
+def test_all_that_match_a_filter_get_an_item(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go("/console/characters")
+    me.page.get_by_text("More filters").click()
+    me.page.get_by_label("Level from").fill("50")
+    me.page.locator("[name=classid]").select_option(label="Outrider")
+    me.page.get_by_role("button", name="Search", exact=True).click()
+    me.sees("Class: Outrider")
+    assert "mapid" not in me.page.url  # empty fields are not sent
+    names = me.page.locator("tbody th a").all_inner_texts()
+    assert names
+    me.page.get_by_role("link", name="Act on all that match").click()
+    me.sees("Level 50 or higher")
+    me.page.get_by_label("Item", exact=True).fill(KEY.name)
+    me.page.get_by_label("Reason").fill("veterans")
+    me.page.get_by_role("button", name="Preview the job").click()
+    players = "1 player" if len(names) == 1 else f"{len(names)} players"
+    me.page.get_by_role("button", name=f"{GIVE}: {players}").click()
+    me.sees(f"{len(names)} players: {len(names)} done, 0 refused, 0 left.")
+    assert sorted(me.page.locator("table tbody th a").all_inner_texts()) == sorted(names)
+
+
+def test_filter_is_used_with_keys_only_and_without_javascript(visit: Visit, sqlite_demo: DemoServer) -> None:
+    for script in (True, False):
+        me = visit(sqlite_demo, KEEPER, java_script_enabled=script)
+        me.go("/console/characters?pagesize=25")
+        me.page.get_by_text("More filters").focus()
+        me.page.keyboard.press("Enter")
+        for _ in range(4):
+            me.page.keyboard.press("Tab")
+        expect(me.page.get_by_label("Level to")).to_be_focused()
+        me.page.keyboard.type("20")
+        me.page.keyboard.press("Enter")
+        me.sees("Level 20 or lower")
+        link = me.page.get_by_role("link", name="Level 20 or lower")
+        link.focus()
+        me.page.keyboard.press("Enter")
+        expect(me.page.get_by_text("Level 20 or lower")).to_have_count(0)
+        me.page.get_by_label("Page", exact=True).focus()
+        me.page.keyboard.press("Control+A")
+        me.page.keyboard.type("2")
+        me.page.keyboard.press("Enter")
+        me.sees("26 to ")
+
+
+def test_filtered_list_is_accessible_on_every_screen(visit: Visit, sqlite_demo: DemoServer) -> None:
+    for dark in (False, True):
+        for width in (1440, NARROW[0]):
+            me = visit(sqlite_demo, KEEPER, dark=dark, width=width)
+            me.go("/console/characters?levelfrom=20&online=false&sortby=seen&col_level=1&col_seen=1")
+            me.page.get_by_text("Columns", exact=True).click()
+            check_page(me)
