@@ -96,3 +96,14 @@ def test_rename_and_progress_have_rules_of_their_own(
     strict = make_strict(make_world, approvals=rule)
     refused(strict.post(*held), 409, "approval_required")
     assert strict.post(*free).status == 200
+
+
+@pytest.mark.parametrize("path", [f"/api/v1/variables/global/{people.TAX.id}", f"/api/v1/variables/{people.TAX.id}"])
+def test_rule_of_the_world_holds_variables_of_the_server(make_world: Callable[..., World], path: str) -> None:
+    strict = make_strict(make_world, approvals="world.write")
+    before = strict.get(f"/api/v1/variables/global/{people.TAX.id}/value").json
+    held = strict.post(path, {"value": 7})
+    refused(held, 409, "approval_required")
+    assert strict.get(f"/api/v1/variables/global/{people.TAX.id}/value").json == before
+    assert decide(strict, held.json["ApprovalId"]).status == 200
+    assert strict.get(f"/api/v1/variables/global/{people.TAX.id}/value").json["value"] == 7

@@ -60,6 +60,7 @@ DIALOGS: Mapping[str, Dialog] = {
     "unban_player": _same(_("End the ban of the account of %(name)s")),
     "mute_player": Dialog(_("Mute the account of %(name)s"), _("Mute the account of %(name)s %(duration)s")),
     "unmute_player": _same(_("End the mute of the account of %(name)s")),
+    "send_direct_chat": _same(_("Send a message to %(name)s")),
     "kick_player": _same(_("Kick the account of %(name)s out of the game")),
     "ban_user": Dialog(_("Ban %(name)s"), _("Ban %(name)s %(duration)s")),
     "unban_user": _same(_("End the ban of %(name)s")),
@@ -169,7 +170,7 @@ async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> st
         return ""
     if route.path.startswith(KEYS):
         return (await api_keys.find(tx, params[0])).name
-    if route.path.startswith(("/api/v1/players/", "/api/keeper/v1/players/")):
+    if route.path.startswith(("/api/v1/players/", "/api/keeper/v1/players/", "/api/v1/chat/direct/")):
         player_id = await lookup.find_player_id(tx, params[0])
         return next((each.name for each in await players.read_summaries(tx, {player_id})), "")
     if route.name == "retry_mail":

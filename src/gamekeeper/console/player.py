@@ -155,6 +155,7 @@ async def show(request: Request) -> Response:
         recent=sight.recent,
         name_rank=name_rank,
         max_level=keeper.settings.max_level,
+        chat_characters=keeper.settings.chat_characters,
     )
 
 

@@ -37,6 +37,7 @@ from gamekeeper.game.effects import (
     UserUnmuted,
     VariablesSet,
 )
+from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.settings import BadSetting, variable
 from gamekeeper.store import approvals
 from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
@@ -62,6 +63,8 @@ PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that h
     UserSuspended: "staff.manage",
     UserResumed: "staff.manage",
     SecondFactorsReset: "staff.manage",
+    ServerVariablesSet: "world.write",
+    GuildVariablesSet: "world.write",
 }
 RENAME, PROGRESS = "players.rename", "players.progress"
 HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *PERMISSIONS.values()})
