@@ -190,6 +190,21 @@ def test_cancelled_job_changes_nobody_else(world: World) -> None:
     refused(act(world, job, "undo"), 409, "nothing_to_undo")
 
 
+def test_undo_of_a_job_equips_an_item_again(world: World) -> None:
+    def equipment() -> list[int]:
+        return world.get("/api/v1/players/Ann").json["Equipment"]
+
+    worn = equipment()
+    job = run(world, "Ann", "Bob", Act="take_item", ItemId=SWORD.id, Quantity=1)["Id"]
+    assert equipment() == [-1] * 5
+    undo = act(world, job, "undo").json
+    assert undo["Players"] == 1  # Bob has no sword
+    start(world, undo["Id"])
+    work(world)
+    assert list_results(world, undo["Id"]) == [("Ann", "done", None)]
+    assert equipment() == worn
+
+
 def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> None:
     job = run(world, "Ann", "Bob", "Zoe")["Id"]
     world.post(f"/api/v1/players/{BOB.id}/items/take", {"itemid": COIN.id, "quantity": 5})

@@ -11,6 +11,7 @@ import bulking
 import people
 from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game import retention
+from gamekeeper.game.approvals import parse_rules
 from gamekeeper.game.bulk_jobs import JobTaken
 from gamekeeper.game.changes import ApplyResult
 from gamekeeper.http.bulk_runner import BulkRunner
@@ -19,6 +20,7 @@ from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Writing
 from gamekeeper.store.statements import Statement
 from people import COIN
 from proof import refused
+from tidying import tidy
 from world import World
 
 REVOKE = Statement("revoke", {"": "DELETE FROM role_permissions WHERE role = $1 AND permission = $2"})
@@ -128,8 +130,42 @@ def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(mak
     assert list_results(world, job) == [("Ann", "done", None), ("Bob", "held", None)]
     found = get(world, job)
     assert (found["State"], found["Done"], found["Held"], count_coins(world, "Bob")) == ("finished", 1, 1, 0)
-    assert approving.decide(world, list_targets(world, job)[1]["ApprovalId"]).status == 200
+    approval = list_targets(world, job)[1]["ApprovalId"]
+    assert approving.decide(world, approval).status == 200
     assert count_coins(world, "Bob") == 5
+    target, found = list_targets(world, job)[1], get(world, job)
+    newest = max(each.seq for each in world.ledger() if each.kind == "items_given")
+    assert (target["State"], target["Seq"], target["ApprovalId"]) == ("done", newest, approval)
+    assert (found["Done"], found["Held"], found["Refused"]) == (2, 0, 0)
+    assert act(world, job, "undo", by="Shop").json["Players"] == 2
+
+
+@pytest.mark.parametrize(("end", "code"), [("deny", "approval_denied"), ("expire", "approval_expired")])
+@pytest.mark.parametrize("kind", ["give_item", "ban_player"])
+def test_held_change_that_is_not_approved_is_refused(
+    make_world: Callable[..., World], end: str, code: str, kind: str
+) -> None:
+    cases: dict[str, tuple[str, dict[str, Any]]] = {
+        "give_item": ("items.give>4", {"ItemId": COIN.id, "Quantity": 5}),
+        "ban_player": ("moderation.ban", {"Days": 3}),
+    }
+    rule, fields = cases[kind]
+    world = approving.make_strict(make_world, approvals="people.erase")
+    job = create(world, "Bob", Act=kind, **fields)["Id"]
+    start(world, job)
+    world.keeper.changes.rules = parse_rules(rule)
+    work(world)
+    [target] = list_targets(world, job)
+    assert (target["State"], get(world, job)["Held"]) == ("held", 1)
+    if end == "deny":
+        assert approving.decide(world, target["ApprovalId"], "deny").status == 200
+    else:
+        world.sql("UPDATE approvals SET expires_at = 1")
+        tidy(world)
+    [target] = list_targets(world, job)
+    assert (target["State"], target["Code"], target["Seq"]) == ("refused", code, None)
+    found = get(world, job)
+    assert (found["Done"], found["Held"], found["Refused"]) == (0, 0, 1)
 
 
 def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Callable[..., World]) -> None:

@@ -1,10 +1,12 @@
 """The denial of a held change. An approval runs the held request again, see http/approvals.py."""
 
-from gamekeeper.game import approvals
+from gamekeeper.game import approvals, bulk_jobs
+from gamekeeper.game.approval_refusals import ApprovalDenied
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.security import SecurityEvent
 from gamekeeper.store import approvals as rows
+from gamekeeper.store import bulk_jobs as bulk_rows
 from gamekeeper.store import clock
 from gamekeeper.store.approvals import DENIED, Approval
 from gamekeeper.store.engine import Reading, Writing
@@ -17,7 +19,10 @@ async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: st
     if account_id is not None:
         approvals.require_other(found, account_id)
 
+    held = await bulk_rows.find_held(tx, [approval_id])
+
     async def write(tx: Writing) -> None:
+        bulk_jobs.refuse_held(tx, held, ApprovalDenied())
         rows.decide(tx, approval_id, DENIED, account_id, reason)
 
     event = SecurityEvent("approval_denied", found.actor_id, details={"ApprovalId": approval_id})

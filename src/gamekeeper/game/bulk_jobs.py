@@ -4,7 +4,7 @@ The result of a player is stored in the transaction of its change, so that a cra
 of these transactions locks the job: of several instances, one at a time works on it.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from gamekeeper.game.bulk_refusals import (
 )
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.steps import Step
 from gamekeeper.store import bulk_jobs, clock
 from gamekeeper.store.bulk_jobs import (
@@ -40,6 +41,7 @@ from gamekeeper.store.bulk_jobs import (
     BulkJob,
     BulkTarget,
     GivenName,
+    HeldTarget,
     NewJob,
     NewTarget,
     TargetResult,
@@ -228,6 +230,24 @@ def record_result(tx: Writing, numbers: Sequence[int], approval_id: str | None, 
     """Store the result of a target: the numbers of its changes, or the approval for which they wait."""
     result = TargetResult(HELD if approval_id else DONE, numbers[0] if numbers else None, approval_id)
     bulk_jobs.set_target(tx, job_id, number, result)
+
+
+def make_approved_step(held: HeldTarget) -> Step:
+    """Make the part of an approved change's transaction that belongs to the job which asked for it."""
+
+    async def begin(_: Writing) -> None:
+        """Nothing to check: the job may have ended."""
+
+    def record(tx: Writing, numbers: Sequence[int], _: str | None) -> None:
+        bulk_jobs.settle(tx, held, TargetResult(DONE, numbers[0] if numbers else None))
+
+    return Step(begin, record, is_approved=True)
+
+
+def refuse_held(tx: Writing, held: Iterable[HeldTarget], refusal: Refusal) -> None:
+    """Store that the changes of some targets were not approved."""
+    for each in held:
+        bulk_jobs.settle(tx, each, TargetResult(REFUSED, code=refusal.code, problem=refusal.message))
 
 
 async def refuse_target(store: Store, job_id: str, number: int, code: str, problem: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from gamekeeper.game import activity, board_follower, guesses
+from gamekeeper.game.approval_refusals import ApprovalExpired
+from gamekeeper.game.bulk_jobs import refuse_held
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
@@ -78,7 +80,10 @@ async def _tidy_by_clock(tx: Writing) -> None:
     """
     guess_rows.delete_old(tx, guesses.WINDOW_MS, BATCH_ROWS)
     mails.retire(tx)
-    approvals.expire(tx)
+    expired = await approvals.read_expired(tx, BATCH_ROWS)
+    if expired:
+        refuse_held(tx, await bulk_jobs.find_held(tx, expired), ApprovalExpired())
+        approvals.expire(tx, expired)
 
 
 async def delete_old(keeper: Keeper, now_ms: int) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from gamekeeper.game import approval_decisions, approvals
+from gamekeeper.game import approval_decisions, approvals, bulk_jobs
 from gamekeeper.game.approval_refusals import (
     ApprovalDecided,
     ApprovalExpired,
@@ -18,6 +18,7 @@ from gamekeeper.game.approvals import ApproverKey, Consent
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.refusals import ChangedMeanwhile, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
+from gamekeeper.game.steps import Step
 from gamekeeper.http import dispatcher, dry_runs, samples, wire
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
@@ -25,6 +26,7 @@ from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.requesters import load_requester
 from gamekeeper.http.response import Response, make_change_response
+from gamekeeper.store import bulk_jobs as bulk_rows
 from gamekeeper.store.approvals import DONE, WAITING, Approval
 from gamekeeper.store.engine import Reading
 
@@ -151,7 +153,8 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
     check = partial(_check_requester, found=found, route=route)
     me = request.caller
     consent = Consent(found.id, found.scope_id, me.account_id, me.token_id, intent.reason, check, approver_key)
-    run = partial(_make_request, request, found, consent)
+    held = await bulk_rows.find_held(store, [found.id])
+    run = partial(_make_request, request, found, consent, bulk_jobs.make_approved_step(held[0]) if held else None)
     caller = await load_requester(store, found.actor_id, found.token_id)
     try:
         if request.dry_run:
@@ -171,8 +174,8 @@ def _encode_approved(answer: bytes, approval_id: str, state: str) -> bytes:
     return wire.encode(wire.approvals.Approved(approval_id, state, answer.decode()))
 
 
-def _make_request(request: Request, found: Approval, consent: Consent, *, dry_run: bool) -> Request:
-    """Make the held request again, with the consent of the approver."""
+def _make_request(request: Request, found: Approval, consent: Consent, step: Step | None, *, dry_run: bool) -> Request:
+    """Make the held request again, with the consent of the approver. `step`: of the bulk job that asked for it."""
     headers = {b"content-type": found.content_type.encode(), b"idempotency-key": (found.key or "").encode()}
     headers[b"x-reason"] = (found.reason or "").encode()
     headers[b"user-agent"] = request.headers.get(b"user-agent", b"")
@@ -189,6 +192,7 @@ def _make_request(request: Request, found: Approval, consent: Consent, *, dry_ru
         expected=None if dry_run else request.expected or found.state_fingerprint,
         raw_body=base64.b64decode(found.body),
         consent=None if dry_run else consent,
+        step=None if dry_run else step,
     )
 
 

@@ -105,8 +105,13 @@ def renew_preview(tx: Writing, approval_id: str, state_fingerprint: str, preview
     tx.defer(SQL.renew_preview, approval_id, state_fingerprint, preview)
 
 
-def expire(tx: Writing) -> None:
-    tx.defer(SQL.expire)
+async def read_expired(tx: Reading, limit: int) -> list[str]:
+    """Return the ids of approvals that still wait, although their time is over."""
+    return [row[0] for row in await tx.all(SQL.expired, limit)]
+
+
+def expire(tx: Writing, ids: Iterable[str]) -> None:
+    tx.defer(SQL.expire, as_table({"id": each} for each in ids))
 
 
 def erase(tx: Writing, player_ids: Iterable[str], user_id: str) -> None:

@@ -38,8 +38,17 @@ UPDATE approvals SET state = $2, decided_at = {now}, decided_by = $3, decision_r
 -- name: renew_preview
 UPDATE approvals SET state_fingerprint = $2, preview = CAST($3 AS {json}) WHERE id = $1 AND state = 'waiting';
 
+-- name: expired
+SELECT id FROM approvals WHERE state = 'waiting' AND expires_at <= {now} ORDER BY expires_at LIMIT $1;
+
 -- name: expire
-UPDATE approvals SET state = 'expired', query = '', body = '' WHERE state = 'waiting' AND expires_at <= {now};
+UPDATE approvals SET state = 'expired', query = '', body = ''
+WHERE state = 'waiting' AND expires_at <= {now} AND id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: expire (postgres)
+UPDATE approvals SET state = 'expired', query = '', body = ''
+WHERE state = 'waiting' AND expires_at <= {now}
+  AND id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
 
 -- name: erase
 UPDATE approvals SET path = '', query = '', body = '', reason = NULL, decision_reason = NULL, preview = CAST('[]' AS {json}),

@@ -87,6 +87,14 @@ class TargetResult(NamedTuple):
     problem: str | None = None
 
 
+class HeldTarget(NamedTuple):
+    """A target whose change waits for an approval of its own."""
+
+    job_id: str
+    number: int
+    approval_id: str
+
+
 class PersonJob(NamedTuple):
     id: str
     act: str
@@ -204,6 +212,18 @@ def set_target(tx: Writing, job_id: str, number: int, result: TargetResult) -> N
     """Store the result of a target, and count it."""
     tx.defer(SQL.set_target, job_id, number, *result)
     tx.defer(SQL.add_counts, job_id, *(int(result.state == each) for each in (DONE, REFUSED, HELD)))
+
+
+async def find_held(tx: Reading, approval_ids: Iterable[str]) -> list[HeldTarget]:
+    """Find the targets that wait for these approvals; most approvals do not belong to a job."""
+    rows = await tx.all(SQL.held, as_table({"id": each} for each in approval_ids))
+    return [HeldTarget(*row) for row in rows]
+
+
+def settle(tx: Writing, held: HeldTarget, result: TargetResult) -> None:
+    """Store the result of a target that waited for an approval, and count it."""
+    tx.defer(SQL.set_target, held.job_id, held.number, *result._replace(approval_id=held.approval_id))
+    tx.defer(SQL.add_settled, held.job_id, *(int(result.state == each) for each in (DONE, REFUSED)))
 
 
 def start(tx: Writing, job_id: str, started_at: int, *, approved: bool) -> None:

@@ -17,6 +17,20 @@ WHERE job_id = $2 AND state = 'done' AND seq IS NOT NULL;
 -- name: count_undos
 SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1 AND state = 'done' AND seq IS NOT NULL;
 
+-- Targets that wait for these approvals. An approval is about a player, or about the account of the target's player.
+-- name: held
+SELECT r.job_id, r.number, own.approval_id
+FROM (SELECT a.id AS approval_id, a.player_id AS id
+      FROM json_each($1) AS given JOIN approvals a ON a.id = CAST(given.value->>'id' AS {guid}) WHERE a.player_id IS NOT NULL
+      UNION
+      SELECT a.id, p.id
+      FROM json_each($1) AS given JOIN approvals a ON a.id = CAST(given.value->>'id' AS {guid})
+           JOIN players p ON p.user_id = a.user_id) AS own,
+     {each} bulk_targets r WHERE r.player_id = own.id AND r.approval_id = own.approval_id AND r.state = 'held' {end_each};
+
+-- name: add_settled
+UPDATE bulk_jobs SET done = done + $2, refused = refused + $3, held = held - 1 WHERE id = $1;
+
 -- Players by name, as in players.sql: the exact spelling, or the fold without a clash suffix.
 -- name: players_by_name
 SELECT CAST(given.value->>'at' AS {long}), r.id, r.fold, r.name = given.value->>'name'

@@ -13,6 +13,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import (
     api_keys,
     approvals,
+    bulk_jobs,
     erasures,
     finder,
     keys,
@@ -218,7 +219,9 @@ def test_approvals_are_found_counted_and_erased_without_scan(world: World, state
             (approvals.SQL.count_waiting, (100,)),
             (approvals.SQL.decide, (player, "denied", other, None)),
             (approvals.SQL.renew_preview, (player, "", "[]")),
-            (approvals.SQL.expire, ()),
+            (approvals.SQL.expired, (100,)),
+            (approvals.SQL.expire, (ids,)),
+            (bulk_jobs.SQL.held, (ids,)),
             (approvals.SQL.of_person, (other,)),
             (approvals.SQL.erase, (ids, other)),
             (approvals.SQL.delete_old, (100, 50)),
