@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 import pytest
 from keepers import Keeper
 from markup import Page
 
 import people
-from world import World
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import PAUSE_LISTS, RESUME_LISTS, PlayersLoaded, PlayerState
+from gamekeeper.game.players import Player
+from gamekeeper.store.engine import Reading
+from world import CLI, World
 
 JSON = {"accept": "application/json"}
 
@@ -122,3 +126,37 @@ def test_markup_is_shown_as_text(root: Keeper) -> None:
     page = Page(root.get("/console/search?q=<script>alert(1)</script>").raw.decode())
     assert "<script>alert(1)" in page.text
     assert "<script>alert" not in page.html
+
+
+def test_cyrillic_name_is_found_in_any_letter_case(world: World, root: Keeper) -> None:
+    """An imported name need not match the setting name_pattern."""
+    boris = Player(people.guid(0x7001), people.USER_IDS["Bob"], "Борис", level=3, exp=0)
+    gleb = Player(people.guid(0x7002), people.USER_IDS["Bob"], "Ёлкин Глеб", level=3, exp=0)
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision(
+            [PAUSE_LISTS, PlayersLoaded([(each, PlayerState()) for each in (boris, gleb)]), RESUME_LISTS], None
+        )
+
+    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+    for text, found in {
+        **dict.fromkeys(("Борис", "БОРИС", "борис", "Бор", "ОРИС"), boris),
+        **dict.fromkeys(("ёлкин", "ЁЛК", "глеб", "ГЛЕБ"), gleb),
+    }.items():
+        suggested = load_suggestions(root, text)["Players"]
+        assert [(each["name"], each["href"]) for each in suggested] == [(found.name, f"/console/players/{found.id}")]
+        listed = world.get(f"/api/v1/players?search={quote(text)}").json
+        assert [each["Name"] for each in listed["Values"]] == [found.name], text
+    assert world.get(f"/api/v1/players/{quote('борис')}").json["Name"] == "Борис"
+
+
+def test_refused_name_says_which_setting_decides(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    path = f"/api/v1/players/{people.BOB.id}/name"
+    refused = Page(root.preview("POST", path, {"name": "Борис"}).raw.decode()).text
+    assert "The field 'Name' must have 2 to 20 characters; letters from A to Z and digits are allowed." in refused
+    assert "The setting GAMEKEEPER_NAME_PATTERN of the server decides it." in refused
+    others = Page(keeper("Shop").preview("POST", path, {"name": "Борис"}).raw.decode()).text
+    assert "letters from A to Z" in others
+    assert "GAMEKEEPER_NAME_PATTERN" not in others
+    for page in (f"/console/players/{people.BOB.id}", f"/console/accounts/{people.USER_IDS['Bob']}", "/console/staff"):
+        assert "A name must have 2 to 20 characters" in root.page(page).text

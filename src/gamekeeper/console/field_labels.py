@@ -8,6 +8,9 @@ from gamekeeper.game.refusals import BadField, MissingField, Refusal
 
 FIELD = re.compile(r"(?<=')[A-Za-z]+(?=')", re.ASCII)  # the first quoted word of the messages below
 LABELS: Mapping[str, str] = {  # field of a body in lower case → its label
+    "name": gettext("Name"),
+    "username": gettext("Name"),
+    "email": gettext("Email"),
     "itemid": gettext("Item"),
     "spellid": gettext("Spell"),
     "classid": gettext("Class"),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from jinja2 import PackageLoader, StrictUndefined
@@ -13,8 +13,9 @@ from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.console.static_files import VersionedAddresses
 from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
-from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
-from gamekeeper.game.refusals import Refusal
+from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS, gettext
+from gamekeeper.game import names
+from gamekeeper.game.refusals import BadField, Refusal
 from gamekeeper.http import dispatcher, errors, wire
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.request import Request
@@ -114,17 +115,48 @@ def wants_json(request: Request) -> bool:
     return request.headers.get(b"accept", b"").startswith(JSON)
 
 
-def render_refusal(request: Request, refusal: Refusal, back: str = "") -> Response:
-    """Render a rejection as a page, or as JSON for scripts. `back`: target of the link back, if not the usual one."""
+def render_refusal(
+    request: Request, refusal: Refusal, back: str = "", online: Sequence[tuple[str, str]] = ()
+) -> Response:
+    """Render a rejection as a page, or as JSON for scripts.
+
+    `back`: target of the link back, if not the usual one. `online`: ids and names of players who must leave first.
+    """
     if wants_json(request):
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
-    unsure, back = isinstance(refusal, UNSURE), back or _choose_back_path(request, refusal)
     first = UNDO_FIRST.search(refusal.message)
     page = render(
-        request, "refused.html", refusal=refusal, unsure=unsure, back=back, undo_first=first[1] if first else ""
+        request,
+        "refused.html",
+        refusal=refusal,
+        unsure=isinstance(refusal, UNSURE),
+        back=back or _choose_back_path(request, refusal),
+        undo_first=first[1] if first else "",
+        online=online,
+        hint=_find_setting(request, refusal),
     )
     return with_refusal(page, refusal)
+
+
+def _describe_names(request: Request) -> str:
+    """Describe which names new and renamed players and accounts may have."""
+    pattern = request.services.keeper.settings.name_pattern
+    if (rule := names.explain(pattern)) == names.UNEXPLAINED:
+        return gettext("A name must match the pattern %(pattern)s.", pattern=pattern)
+    return gettext("A name %(rule)s.", rule=rule)
+
+
+def _find_setting(request: Request, refusal: Refusal) -> str:
+    """Tell people who manage staff which setting a refusal comes from; return an empty text to others."""
+    rule = names.explain(request.services.keeper.settings.name_pattern)
+    if not isinstance(refusal, BadField) or rule not in refusal.message or not request.caller.permissions >= menu.STAFF:
+        return ""
+    return gettext(
+        "The setting GAMEKEEPER_NAME_PATTERN of the server decides it. For example, %(pattern)s allows letters of "
+        "every alphabet.",
+        pattern=r"\w{2,20}",
+    )
 
 
 def _shared_context(request: Request) -> dict[str, object]:
@@ -139,6 +171,7 @@ def _shared_context(request: Request) -> dict[str, object]:
         "csrf": FormToken.of(request),
         "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
         "game": request.services.keeper.settings.game_name,
+        "name_rule": _describe_names(request),
         "path": request.route.path,
         "request_id": request.id,
         "place": current_path(request),

@@ -16,11 +16,15 @@ _WORDS = (  # parts of a regular expression's character class and their descript
     ("'", "apostrophes"),
     ("-", "hyphens"),
 )
+_ANY_LETTER = re.compile(r"\\w\{(\d+),(\d+)\}")  # letters of every alphabet
 UNEXPLAINED = "is not a name that this server allows"
 
 
 def explain(pattern: str) -> str:
     """Describe the names that a pattern allows. The pattern must be one set of characters with a length."""
+    if found := _ANY_LETTER.fullmatch(pattern):
+        allowed = "letters of every alphabet, digits and underscores"
+        return f"must have {found[1]} to {found[2]} characters; {allowed} are allowed"
     found = _SIMPLE.fullmatch(pattern)
     if found is None:
         return UNEXPLAINED
