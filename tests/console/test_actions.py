@@ -220,7 +220,6 @@ def test_done_page_finds_changes_over_the_game_link(world: World, root: Keeper) 
     ("method", "path", "body"),
     [
         ("PUT", "/api/link/v1/servers/east", {"Lease": 60}),
-        ("DELETE", "/api/oauth/token/Ann", None),
     ],
 )
 def test_done_page_says_when_nothing_is_recorded(
@@ -232,6 +231,26 @@ def test_done_page_says_when_nothing_is_recorded(
     page = root.page("/console/done/unwritten")
     assert "Done. This is not recorded in the audit log, so it cannot be undone." in page.text
     assert "Changes of this request" not in page.links
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "/api/oauth/token/Ann", None),
+        ("DELETE", "/api/keeper/v1/users/Shop/sessions", None),
+        ("POST", "/api/keeper/v1/keys", {"Name": "Website", "Role": "shop"}),
+    ],
+)
+def test_what_the_security_log_records_is_said_to_be_there(
+    world: World, root: Keeper, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    before, events = world.ledger(), world.sql("SELECT COUNT(*) FROM security_events")[0][0]
+    shown = root.preview(method, path, body)
+    assert "The security log records who did this and when." in read_text(shown)
+    root.confirm(shown, "")
+    assert world.ledger() == before
+    assert world.sql("SELECT COUNT(*) FROM security_events")[0][0] == events + 1
+    assert root.page("/console/done/security").links["Security log"] == "/console/security"
 
 
 def test_done_page_explains_hidden_account_changes(world: World) -> None:

@@ -229,7 +229,7 @@ def test_dialog_names_the_owner_of_a_token(root: Keeper) -> None:
     form = root.page("/console/tokens?account=Shop").form("/console/act", "Revoke")
     shown = root.post("/console/act", form.fields)
     assert (read_title(shown), read_button(shown)) == ("Revoke token of Shop", "Revoke token of Shop")
-    assert "This is not recorded in the audit log" in read_text(shown)
+    assert "The security log records who did this" in read_text(shown)
 
 
 def test_dialog_names_the_kicked_player(world: World, root: Keeper) -> None:

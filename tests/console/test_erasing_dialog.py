@@ -6,7 +6,7 @@ from markup import Page
 
 import people
 from expectations import everything
-from game_server import put_player, stack
+from game_server import heartbeat, join, put_player, stack
 from people import ANN, COIN
 from world import Answer, World
 
@@ -82,3 +82,18 @@ def test_stale_dialog_erases_nothing(world: World, root: Keeper, path: str, body
     assert stale.status == 409
     assert "The table shows what would change now." in Page(stale.raw.decode()).text
     assert confirm(root, stale, "Ann").status == 303
+
+
+def test_online_player_is_named_and_can_be_kicked(world: World, root: Keeper) -> None:
+    heartbeat(world)
+    assert join(world, ANN.id).status == 200
+    page = f"/console/accounts/{people.USER_IDS['Ann']}"
+    for path in (f"/api/v1/users/{people.USER_IDS['Ann']}", f"/api/v1/players/{people.ANN.id}"):
+        refused = root.preview("DELETE", path, back=page)
+        shown = Page(refused.raw.decode())
+        assert (refused.status, "Ann is online." in shown.text) == (409, True)
+        assert shown.links["Ann"] == f"/console/players/{people.ANN.id}"
+        kick = shown.form("/console/act", "Kick Ann from the game").fields
+        assert (kick["path"], kick["back"]) == (f"/api/v1/players/{people.ANN.id}/admin/kick", page)
+    dialog = Page(root.preview("POST", kick["path"], back=page).raw.decode())
+    assert "Reason shown to the player" in dialog.text

@@ -104,6 +104,15 @@ def test_action_leads_to_its_preview(world: World, root: Keeper) -> None:
     assert len(world.ledger()) == before + 1
 
 
+def test_sanction_asks_for_the_reason_that_the_player_is_shown(world: World, root: Keeper) -> None:
+    shown = root.post(ACT, suggest(root, "ban Bob 7d")["Actions"][0]["form"])
+    assert "Reason shown to the player" in Page(shown.raw.decode()).text
+    assert root.confirm(shown, "ticket 7", **{"body.reason": "Sold lanterns"}).status == 303
+    assert world.sql("SELECT reason FROM bans") == [("Sold lanterns",)]
+    other = root.preview("POST", f"/api/v1/players/{people.ANN.id}/admin/mute", {"duration": 3, "reason": "Spam"})
+    assert "Reason shown to the player" not in Page(other.raw.decode()).text  # the menu has asked already
+
+
 def test_search_page_has_the_action_as_a_form(root: Keeper) -> None:
     page = root.page("/console/search?q=ban+Bob+3d")
     assert "Ban Bob for 3 days" in page.text

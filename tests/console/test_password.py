@@ -67,7 +67,10 @@ def test_generated_password_is_set_when_its_box_is_ticked(world: World, root: Ke
     shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
     offered = read_generated(Page(shown.raw.decode()), "new")
     assert offered in read_text(shown)
-    assert root.confirm(shown, "forgot it", **{"generated.new": offered}).status == 303
+    done = root.confirm(shown, "forgot it", **{"generated.new": offered})
+    page = Page(done.raw.decode())
+    assert (done.status, f"{offered} I have noted the password" in page.text) == (200, True)
+    assert page.links["I have noted the password"] == f"/console?done={world.ledger()[-1].request_id}"
     assert is_password_valid(world, "Ann", offered)
 
 
@@ -82,7 +85,9 @@ def test_generated_password_stays_while_the_outcome_is_unknown(
         lost = root.confirm(shown, "forgot it", **{"generated.new": offered})
     assert read_generated(Page(lost.raw.decode()), "new") == offered
     again = root.confirm(lost, "forgot it", **{"generated.new": offered})
-    assert again.headers["location"] == "/console?done=already"
+    page = Page(again.raw.decode())
+    assert page.links["I have noted the password"] == "/console?done=already"
+    assert offered in page.text
     assert is_password_valid(world, "Ann", offered)
 
 
@@ -91,11 +96,15 @@ def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper
     typed = {"body.username": "Newbie", "body.email": "newbie@example.test"}
     shown = root.post(ACT, {**form.fields, **typed})
     assert "Newbie" in read_text(shown)
+    assert "Password \u2014 set" in read_text(shown)
+    assert "A name must have 2 to 20 characters" in root.page("/console/accounts").text
     weak = {"password.password": "newbie2026", "again.password": "newbie2026"}
     assert "easy to guess" in read_text(root.confirm(shown, "asked at the desk", **weak))
     chosen = {"password.password": NEW, "again.password": NEW}
     done = root.confirm(shown, "asked at the desk", **chosen)
-    assert (done.status, done.headers["location"][:23]) == (303, "/console/accounts?done=")
+    new = world.get("/api/v1/users/Newbie").json["Id"]
+    assert done.status == 303
+    assert done.headers["location"] == f"/console/accounts/{new}?done={world.ledger()[-1].request_id}"
     assert is_password_valid(world, "Newbie", NEW)
 
 

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from functools import partial
 
-from keepers import Keeper, open_session
+from keepers import ACT, Keeper, open_session
+from markup import Page
 
 import people
 import staff
 from gamekeeper.store import invitations
-from world import World
+from world import Answer, World
 
 SECRET = "ninety brown teapots"
+CHOSEN = {"password.password": SECRET, "again.password": SECRET}
 
 
 def test_pages_need_staff_manage(keeper: Callable[[str], Keeper]) -> None:
@@ -95,3 +97,48 @@ def test_page_says_which_setting_invitations_need(make_world: Callable[..., Worl
 def test_page_says_what_to_do_without_mail(make_world: Callable[..., World]) -> None:
     root = open_session(make_world(public_url="https://keeper.example"), "Root")
     assert "gamekeeper users add NAME --email ADDRESS --staff ROLE" in root.page("/console/staff").text
+
+
+# --- A new staff account ---------------------------------------------------------------------------------------------
+
+
+def add_staff(root: Keeper, role: str = "moderator") -> Answer:
+    form = root.page("/console/staff").form(ACT, "Add the account")
+    assert form.fields["then.role"] == ""  # no role is chosen at first
+    typed = {"body.username": "Hilde", "body.email": "hilde@example.test", "then.role": role}
+    shown = root.post(ACT, {**form.fields, **typed})
+    assert f"Role {role}" in Page(shown.raw.decode()).text
+    return shown
+
+
+def test_staff_account_is_added_with_its_role(world: World, root: Keeper) -> None:
+    done = root.confirm(add_staff(root), "joined the team", **CHOSEN)
+    new = world.get("/api/v1/users/Hilde").json["Id"]
+    assert (done.status, done.headers["location"].partition("?")[0]) == (303, f"/console/accounts/{new}")
+    made = world.ledger()[-2:]
+    assert [(each.kind, each.user_id) for each in made] == [("user_registered", new), ("roles_changed", new)]
+    assert {each.reason for each in made} == {"joined the team"}
+    notice = root.page(f"/console/done/{done.headers['location'].partition('=')[2]}").text
+    assert "Account registered" in notice
+    assert "moderator" in root.page(f"/console/accounts/{new}").text
+
+
+def test_repeated_form_adds_staff_account_once(world: World, root: Keeper) -> None:
+    shown = add_staff(root)
+    assert root.confirm(shown, "joined", **CHOSEN).status == 303
+    before = world.ledger()
+    again = root.confirm(shown, "joined", **CHOSEN)
+    assert again.headers["location"].endswith("?done=already")
+    assert world.ledger() == before
+
+
+def test_role_that_is_missing_by_now_is_said_after_registration(world: World, root: Keeper) -> None:
+    staff.save_role(world, "helper", ["players.read"])
+    shown = add_staff(root, "helper")
+    assert world.call("DELETE", "/api/keeper/v1/roles/helper").status == 200
+    refused = root.confirm(shown, "joined", **CHOSEN)
+    text = Page(refused.raw.decode()).text
+    assert refused.status == 409
+    assert "The account 'Hilde' is registered, but did not get the role 'helper'" in text
+    assert "Nothing was changed" not in text
+    assert world.get("/api/v1/users/Hilde").status == 200

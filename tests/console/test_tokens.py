@@ -110,7 +110,8 @@ def test_dialog_describes_the_token_and_asks_no_reason(
     form = root.page(path.replace("Shop", people.USER_IDS["Shop"])).form(ACT, "Revoke")
     preview = Page(root.post(ACT, form.fields).raw.decode())
     assert "<i>Shop: service, read-only, last used 2023-11-14 22:13:20 UTC." in preview.text
-    assert "This is not recorded in the audit log: it changes no game data. It cannot be undone" in preview.text
+    assert "The security log records who did this and when." in preview.text
+    assert "It cannot be undone" in preview.text
     sent = preview.confirmation().fields
     assert "reason" not in sent
     assert root.post(ACT, sent).status == 303

@@ -19,6 +19,7 @@ from gamekeeper.console import (
     field_labels,
     item_names,
     keys,
+    new_accounts,
     pages,
     password,
     sessions,
@@ -37,7 +38,7 @@ from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import find_undone
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, MissingField, Refusal
+from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, MissingField, PlayerOnline, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.instants import format_instant, parse_typed_time
 from gamekeeper.http.request import Request
@@ -59,6 +60,7 @@ REQUEST_ID = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # form of the request ids t
 UNDO = re.compile(r"/api/keeper/v1/changes/(\d+)/undo", re.ASCII)
 REPLAYED = "already"  # in place of the request id: the call was a repetition, so it changed nothing
 UNRECORDED = "unwritten"  # in place of the request id: the call succeeded without a change in the audit log
+IN_SECURITY_LOG = "security"  # in place of the request id: as before, but the security log has it
 FORCE = {"force": "true"}  # query of an undo that returns a player's item although another player may have it now
 # fingerprint of a dry run that changes nothing: no reason is required, as the audit log would not store it
 NO_CHANGES = fingerprint_state(())
@@ -85,11 +87,14 @@ async def act(request: Request, raw: bytes) -> Response:
 async def _act(request: Request, raw: bytes) -> Response:
     form = read_form(request, raw)
     form = form._replace(call=await item_names.replace_names(request, form.call))
-    if not form.confirmed:
-        return await _preview(request, form)
     try:
-        return await _confirm(request, form)
-    except Exception as error:  # noqa: BLE001 - the dialog shows every failure, and keeps its idempotency key
+        return await (_confirm(request, form) if form.confirmed else _preview(request, form))
+    except PlayerOnline as refusal:
+        return pages.render_refusal(request, refusal, form.back, await erasing.find_online(request, form.call))
+    except Exception as error:
+        if not form.confirmed:
+            raise
+        # the dialog shows every failure, and keeps its idempotency key
         return _refuse(request, form, errors.to_refusal(error, request.id))
 
 
@@ -101,12 +106,21 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
         return pages.with_refusal(await _preview(request, form, refusal), refusal)
     if answer.held is not None:
         raise ApprovalRequired(answer.held)
+    await new_accounts.give_role(request, form.call, form.fields)
     if pages.wants_json(request):
         return await _answer_outcome(request)
     if keys.is_issued_by(request, form.call):
         return keys.show_issued(request, answer, _find_return_path(form))
-    by = REPLAYED if answer.replayed else request.id if answer.entries else UNRECORDED
-    return pages.redirect(_add_query(_find_return_path(form), done=by))
+    by = REPLAYED if answer.replayed else request.id if answer.entries else _find_log(request, form.call)
+    back = _add_query(await new_accounts.find_page(request, form.call) or _find_return_path(form), done=by)
+    if form.asks and (generated := new_accounts.find_generated(form.fields)):
+        return new_accounts.show_password(request, form.fields.get("title", ""), generated, back)
+    return pages.redirect(back)
+
+
+def _find_log(request: Request, call: ApiCall) -> str:
+    """Return what stands in place of the request id, by where a call without changes is recorded."""
+    return IN_SECURITY_LOG if dialogs.is_in_security_log(request, call) else UNRECORDED
 
 
 async def show_done(request: Request) -> Response:
@@ -115,7 +129,15 @@ async def show_done(request: Request) -> Response:
     found = await _find_changes(request, request_id) if REQUEST_ID.fullmatch(request_id) else []
     undone = await find_undone(request.services.keeper.store, [each.seq for each in found])
     entries = await changes.load_entries(request, found, undone)
-    return pages.render(request, "done.html", entries=entries, by=request_id, replayed=REPLAYED, unrecorded=UNRECORDED)
+    return pages.render(
+        request,
+        "done.html",
+        entries=entries,
+        by=request_id,
+        replayed=REPLAYED,
+        unrecorded=UNRECORDED,
+        secured=IN_SECURITY_LOG,
+    )
 
 
 async def _find_changes(request: Request, request_id: str) -> list[HistoryChange]:
@@ -241,6 +263,7 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     if erasing.is_erasure(request, form.call):
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
     names, facts = await _find_names(request, tried.entries), await _list_facts(request, form.call, tried)
+    facts += new_accounts.list_facts(request, form.call, form.fields)
     return show(changes=list(zip(names, found, strict=True)), facts=facts, is_danger=deletes)
 
 
@@ -300,7 +323,9 @@ def _render(
         button=dialog.button,
         call=form.call,
         force=form.call.query == FORCE,
-        sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
+        sent={name: value for name, value in form.fields.items() if name.startswith((BODY, new_accounts.ROLE))},
+        asks_told=dialogs.asks_told(request, form.call) and REASON not in form.fields,
+        secured=dialogs.is_in_security_log(request, form.call),
         asks=form.asks,
         back=_find_return_path(form),
         # details that only the page with the form knows, such as the kind of a token to revoke

@@ -25,6 +25,11 @@ ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations",
 VARIABLES = "/api/v1/variables"
 NOTED = ("/api/keeper/v1/notes", "/api/keeper/v1/tags")
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
+TOLD = TIMED | {"kick_player", "kick_user"}  # operations with a reason that the player is shown
+# operations that are recorded in the security log and not in the audit log
+SECURED = frozenset(
+    {"revoke_token", "revoke_tokens", "end_sessions", "create_key", "rotate_key", "change_key", "revoke_key"}
+)
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
 
@@ -103,6 +108,15 @@ KEY_SUSPENSIONS: Mapping[object, Dialog] = {
     "true": _same(_("Suspend the API key %(name)s")),
     "false": _same(_("Let the API key %(name)s work again")),
 }
+
+
+def asks_told(request: Request, call: ApiCall) -> bool:
+    """Tell whether a call takes a reason that the player is shown."""
+    return api_calls.find_operation(request, call.method, call.path)[0].name in TOLD
+
+
+def is_in_security_log(request: Request, call: ApiCall) -> bool:
+    return api_calls.find_operation(request, call.method, call.path)[0].name in SECURED
 
 
 async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntry]) -> Dialog:

@@ -218,10 +218,8 @@ async def _read_sides(
         # reads one inventory at most: a dry run changes the equipment of one player
         if is_preview and changes_equipment:
             stored = await items.read_slots_of_place(keeper.store, key[1], INVENTORY)
-            inventories[key] = (
-                {each.slot: each.item_id for each in stored},
-                {each.slot: each.item_id for each in stored},
-            )
+            held: dict[int, str | None] = {each.slot: each.item_id for each in stored}
+            inventories[key] = (held, dict(held))
     for key, (before, after) in zip(keys, traces, strict=True):
         first, last = inventories.setdefault(key, ({}, {}))
         first.update({slot: item for slot, item in _list_inventory(before).items() if slot not in first})
@@ -274,6 +272,8 @@ def _list_keys(before: Mapping[K, object], after: Mapping[K, object]) -> Sequenc
 
 def _pair_fields(sides: _Sides, names: Names) -> Iterator[Difference]:
     before, after = ({**side.player, **side.user, **side.catalogue} for side in (sides.before, sides.after))
+    if "name" in after and "password" in after:  # a new account
+        after["password"] = gettext("set")
     for name in dict.fromkeys([*before, *after]):
         was, now = before.get(name), after.get(name)
         if name in PARTS:

@@ -78,6 +78,25 @@ async def find_name(request: Request, call: ApiCall) -> str:
     return (await lookup.find_user_record(request.services.keeper.store, _get_lookup_key(request, call))).name
 
 
+async def find_online(request: Request, call: ApiCall) -> list[tuple[str, str]]:
+    """Return ids and names of the players who are online, and so keep the account or the player from being deleted."""
+    route, params = api_calls.find_operation(request, call.method, call.path)
+
+    async def read(tx: Reading) -> list[tuple[str, str]]:
+        if route.handler is users.delete:
+            user = await lookup.find_user_record(tx, params[0])
+            records = await players.read_records_of_user(tx, user.id)
+        elif route.name == "delete_player":
+            records = [await lookup.find_player_record(tx, params[0])]
+        else:
+            records = []
+        online = [codec.decode_player(each.document, each.last_online) for each in records if each.online]
+        return [(each.id, each.name) for each in online]
+
+    codec = request.services.keeper.changes.codec
+    return await request.services.keeper.store.read(read)
+
+
 def _get_lookup_key(request: Request, call: ApiCall) -> str:
     return api_calls.find_operation(request, call.method, call.path)[1][0]
 

@@ -25,7 +25,8 @@ class PastedSecret(NamedTuple):
     name: str
     detail: str
     href: str = ""  # empty: there is nothing to open
-    revoked_by: str = ""  # path of the operation that revokes it; empty: there is nothing to revoke
+    token: str = ""  # ids of its account and of the token, to revoke it; empty: it is no token that works
+    key: str = ""  # id of the API key, to revoke it; empty: it is no key that works
 
 
 def is_secret(text: str) -> bool:
@@ -58,7 +59,7 @@ async def _find_key(request: Request, text: str) -> PastedSecret:
         gettext("API key %(name)s of %(owner)s", name=key.name, owner=key.user),
         gettext("works") if is_active else gettext("does not work any more"),
         f"/console/keys#key-{key.id}",
-        f"/api/keeper/v1/keys/{key.id}" if is_active else "",
+        key=key.id if is_active else "",
     )
 
 
@@ -75,7 +76,7 @@ async def _find_token(request: Request, text: str) -> PastedSecret | None:
         gettext("Token of %(owner)s", owner=token.user),
         await _describe_state(request, token),
         f"/console/tokens?token={token.id}",
-        f"/api/oauth/token/{token.user_id}/{token.id}" if token.live else "",
+        token=f"{token.user_id}/{token.id}" if token.live else "",
     )
 
 

@@ -53,6 +53,12 @@ class OwnPassword(Conflict):
     """This would set your own password without the current one. Use "Change my password" in the menu of your name."""
 
 
+class RoleNotGiven(Conflict):
+    """The account '{name}' is registered, but did not get the role '{role}': {problem}"""
+
+    is_partial = True  # something was changed nevertheless
+
+
 class FactorFirst(Forbidden):
     """Your role '{role}' requires a second factor. Set it up on the page "Second factor" first."""
 

@@ -67,11 +67,31 @@ function show(dialog, html) {
   // a secret that is shown once must not disappear by Escape
   dialog.oncancel = (event) => dialog.querySelector("[data-keep]") && event.preventDefault();
   dialog.setAttribute("aria-label", dialog.querySelector("h1")?.textContent ?? "");
+  attachCopyButtons(dialog);
   if (!dialog.open) dialog.showModal();
   const first = dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close], [data-keep] .button");
   first?.focus({ preventScroll: true });
   first?.select?.(); // typing replaces a reason that is filled in already
   dialog.scrollTop = 0;
+}
+
+// Put a button beside each secret that is shown once. Without a secure connection there is no clipboard: select the text.
+export function attachCopyButtons(within = document) {
+  for (const each of within.querySelectorAll("code[data-copy]:not([data-copied])")) {
+    each.dataset.copied = "";
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: gettext("Copy") });
+    button.addEventListener("click", async (event) => {
+      event.preventDefault(); // the secret may be in a label, whose box must not change
+      try {
+        await navigator.clipboard.writeText(each.textContent);
+        button.textContent = gettext("Copied");
+      } catch {
+        getSelection().selectAllChildren(each);
+        button.textContent = gettext("Press Ctrl C");
+      }
+    });
+    each.after(" ", button);
+  }
 }
 
 export function say(place, text) {

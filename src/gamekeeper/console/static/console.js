@@ -1,5 +1,5 @@
 // On every page: search shortcut, local times, light and dark theme, action dialogs, and the notice of a finished action.
-import { openAction, restoreScroll, say } from "./actions.js";
+import { attachCopyButtons, openAction, restoreScroll, say } from "./actions.js";
 import { attachSuggestions, divertSecret } from "./search.js";
 import { gettext } from "./texts.js";
 
@@ -75,5 +75,6 @@ document.addEventListener("submit", divertSecret, { capture: true });
 document.addEventListener("submit", openAction);
 if (document.getElementById("find")) attachSuggestions(document.getElementById("find"));
 showLocalTimes();
+attachCopyButtons();
 restoreScroll();
 showDone();

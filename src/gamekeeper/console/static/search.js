@@ -34,7 +34,11 @@ export function attachSuggestions(box) {
   let timer = 0;
   let request = null; // AbortController of the running request
   let chosen = -1;
+  let shownFor = ""; // the text that the suggestions are for
   const options = () => [...list.querySelectorAll("[role=option]")];
+
+  // Tell whether there is one single suggestion, and it belongs to the text in the box.
+  const isOnly = () => options().length === 1 && shownFor === box.value.trim();
 
   function close() {
     clearTimeout(timer);
@@ -87,6 +91,7 @@ export function attachSuggestions(box) {
       const answer = await fetch("/console/suggest", { method: "POST", body, headers: { Accept: "application/json" }, signal: request.signal });
       const told = await answer.json();
       if (document.activeElement !== box) return;
+      shownFor = text;
       if (answer.ok) show(told.groups);
       else showError(told.Message);
     } catch (failure) {
@@ -107,9 +112,9 @@ export function attachSuggestions(box) {
       if (list.hidden) loadSuggestions();
       else if (event.key === "ArrowDown") choose(chosen + 1);
       else choose(chosen < 0 ? -1 : chosen - 1);
-    } else if (event.key === "Enter" && chosen >= 0 && !list.hidden) {
+    } else if (event.key === "Enter" && !list.hidden && (chosen >= 0 || isOnly())) {
       event.preventDefault();
-      options()[chosen].click();
+      options()[Math.max(chosen, 0)].click();
     }
   });
   box.addEventListener("blur", (event) => {
