@@ -32,7 +32,7 @@ from gamekeeper.game import (
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.second_factors import read_policy
-from gamekeeper.http import bulk_runner, health, openapi, workers
+from gamekeeper.http import bulk_runner, health, openapi, public, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.bulk_runner import BulkRunner
@@ -44,6 +44,7 @@ from gamekeeper.http.gate import Gate
 from gamekeeper.http.health_listener import HealthListener
 from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.proxies import Proxies
+from gamekeeper.http.public_guard import PublicGuard
 from gamekeeper.http.request_rates import RequestRates
 from gamekeeper.http.router import Router
 from gamekeeper.http.routes import METRICS, REFUSED, ROUTES
@@ -92,7 +93,10 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
 
 
 def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None = None) -> Services:
-    more = (*REFUSED, *(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
+    if keeper.settings.public_boards:
+        public.parse_fields(keeper.settings)  # a wrong setting is reported at the start
+    shown = public.ROUTES if keeper.settings.public_boards else ()
+    more = (*shown, *REFUSED, *(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
     admission, readiness = Admission(keeper.settings.requests_in_flight), health.make_readiness_query(keeper)
     return Services(
         keeper=keeper,
@@ -105,6 +109,7 @@ def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None
         readiness=readiness,
         metrics=Metrics(keeper, callers, admission, readiness),
         chat_guard=ChatGuard(),
+        public_guard=PublicGuard(),
         live=pages.live if pages else None,
     )
 

@@ -122,6 +122,16 @@ class Settings:
         "Limits of the rules of signals, separated by commas, such as gain=50000 or silent=off. Empty: the defaults. "
         "See docs/signals.md.",
     )
+    public_boards: bool = setting(
+        False,
+        "Whether public boards and players can be read without a token, under /api/public/v1. See docs/boards.md.",
+    )
+    public_fields: str = setting(
+        "", "Fields of a player that are public besides name, level, class and rank, separated by commas."
+    )
+    public_per_minute: int = setting(
+        120, "Requests per minute and address to the public side; each process counts its own.", least=1
+    )
     trade_minutes: int = setting(
         10,
         "An undo of a game's change is refused if another player gained the item within this many minutes; 0: never.",

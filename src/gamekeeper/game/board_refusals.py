@@ -2,9 +2,10 @@
 
 NotFound    NoSuchBoard  NoSuchSeason  NotOnBoard
 Conflict    BoardExists  TooManyBoards  SeasonRunning  SeasonEnded  TooManyHidden
+TooManyRequests  TooManyPublicRequests
 """
 
-from gamekeeper.game.refusals import Conflict, NotFound
+from gamekeeper.game.refusals import Conflict, NotFound, TooManyRequests
 
 
 class NoSuchBoard(NotFound):
@@ -37,3 +38,7 @@ class SeasonEnded(Conflict):
 
 class TooManyHidden(Conflict):
     """There can be at most {most} hidden accounts. Boards can hide all staff."""
+
+
+class TooManyPublicRequests(TooManyRequests):
+    """Too many requests from this address; wait {seconds} seconds."""

@@ -7,6 +7,8 @@ from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings
 
 CLOSE = (b"connection", b"close")
+PUBLIC_ROOT = b"/api/public/"
+ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # of answers without a token, which any web page may read
 NO_BODY = {204, 304}  # HTTP statuses whose responses have no body, Content-Type or Content-Length
 SECURITY_HEADERS: Headers = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 HSTS_HEADERS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
@@ -38,7 +40,9 @@ class ResponseHeaders:
             found.append((b"content-type", answer.content_type))
             if answer.stream is None:
                 found.append((b"content-length", b"%d" % len(answer.content)))
-        if self._cors:
+        if request.raw_path.startswith(PUBLIC_ROOT):
+            found.append(ANY_ORIGIN)
+        elif self._cors:
             found += self._cors.make_headers(request)
         if b"connection" in request.headers:
             _add_close_header(request, found)

@@ -10,6 +10,7 @@ from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.proxies import Proxies
+from gamekeeper.http.public_guard import PublicGuard
 from gamekeeper.http.router import Router
 from gamekeeper.http.shared_query import SharedQuery
 
@@ -26,4 +27,5 @@ class Services:
     readiness: SharedQuery[None]
     metrics: Metrics
     chat_guard: ChatGuard
+    public_guard: PublicGuard
     live: object  # state that the console's pages share; its type is in `console/state.py`
