@@ -46,6 +46,7 @@ PAGES = [
     f"{player_page('Aldwyn')}?tab=notes",
     "/console/notes",
     "/console/characters?levelfrom=20&online=false&sortby=seen",
+    "/console/boards",
     f"{player_page('Aldwyn')}?at=60",
     f"{player_page('Aldwyn')}?at=60&against=now",
     account_page("Leopold"),

@@ -21,6 +21,7 @@ IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
 YEAR_DAYS = 365
 MOST_SHOWN = 60  # characters of a variable's value that a button shows
+BOARDS = "/api/keeper/v1/boards"
 ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
 VARIABLES = "/api/v1/variables"
 NOTED = ("/api/keeper/v1/notes", "/api/keeper/v1/tags")
@@ -100,6 +101,12 @@ DIALOGS: Mapping[str, Dialog] = {
     "add_note": _same(_("Add a note about %(name)s")),
     "delete_note": _same(_("Delete the note about %(name)s")),
     "set_tags": _same(_("Set the tags of %(name)s")),
+    "create_board": _same(_("Create the board %(new_name)s")),
+    "save_board": _same(_("Save the board %(board)s")),
+    "delete_board": _same(_("Delete the board %(board)s with all its seasons")),
+    "start_season": _same(_("Start a season of the board %(board)s")),
+    "save_season": _same(_("Change the season of the board %(board)s")),
+    "hide_user": _same(_("Hide %(name)s from all boards")),
     "retry_mail": _same(_("Send the mail to %(name)s again")),
 }
 
@@ -127,6 +134,8 @@ async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntr
     texts = DIALOGS.get(route.name)
     if route.name == "change_key":
         texts = KEY_SUSPENSIONS.get((call.body or {}).get("suspended"), texts)
+    if route.name == "hide_user" and (call.body or {}).get("Hidden") is False:
+        texts = _same(_("Show %(name)s on boards again"))
     if texts is None:  # an operation that no form of the console sends
         return _same(gettext("Run %(method)s %(path)s", method=call.method, path=call.path))
     facts = await request.services.keeper.store.read(lambda tx: load_facts(tx, route, params, call.body or {}))
@@ -142,6 +151,7 @@ async def load_facts(
         "name": await _find_noted(tx, params, sent)
         if route.path.startswith(NOTED)
         else await _find_name(tx, route, params),
+        "board": params[0] if route.path.startswith(BOARDS) and params else "",
         "role": params[0] if route.path.startswith(ROLES) and params else "",
         "new_name": sent.get("name", ""),
         "username": sent.get("username", ""),
@@ -180,7 +190,7 @@ async def _find_noted(tx: Reading, params: Sequence[str], sent: Mapping[str, str
 
 
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
-    if not params or route.path.startswith((ROLES, INVITATIONS, VARIABLES)):
+    if not params or route.path.startswith((ROLES, INVITATIONS, VARIABLES, BOARDS)):
         return ""
     if route.path.startswith(KEYS):
         return (await api_keys.find(tx, params[0])).name

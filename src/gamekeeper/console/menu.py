@@ -41,6 +41,7 @@ MENU = (
     MenuEntry("/console/bulk", gettext("Bulk jobs"), BULK, GAME, "bulk"),
     MenuEntry("/console/online", gettext("Online"), PLAYERS, GAME, "online"),
     MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
+    MenuEntry("/console/boards", gettext("Boards"), PLAYERS, GAME, "boards"),
     MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),
     MenuEntry("/console/economy", gettext("Economy"), PLAYERS, GAME, "economy", ("/console/items/",)),
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),

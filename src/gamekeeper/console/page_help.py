@@ -48,6 +48,17 @@ HELP = {
         "link",
     ),
     "/ranking": PageHelp(gettext("Players by level and experience, from any rank.")),
+    "/boards": PageHelp(
+        gettext(
+            "Rankings of players in seasons, for leaderboards. Final standings stay as they are. Staff, banned and "
+            "hidden accounts are left out."
+        ),
+        "boards",
+    ),
+    "/boards/[board]": PageHelp(
+        gettext("The standings of a season, highest first. A new season ends the one that is open."),
+        "boards",
+    ),
     "/guilds": PageHelp(gettext("The guilds of the game. They are changed in the game, not here."), "link"),
     "/guilds/[guild]": PageHelp(
         gettext("A guild with its members and ranks. It is changed in the game, not here."),
