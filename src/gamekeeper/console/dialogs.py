@@ -134,7 +134,7 @@ async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntr
     texts = DIALOGS.get(route.name)
     if route.name == "change_key":
         texts = KEY_SUSPENSIONS.get((call.body or {}).get("suspended"), texts)
-    if route.name == "hide_user" and (call.body or {}).get("Hidden") is False:
+    if route.name == "hide_user" and False in (call.body or {}).values():
         texts = _same(_("Show %(name)s on boards again"))
     if texts is None:  # an operation that no form of the console sends
         return _same(gettext("Run %(method)s %(path)s", method=call.method, path=call.path))
