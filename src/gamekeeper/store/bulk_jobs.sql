@@ -19,14 +19,13 @@ SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1 AND state = 'done' AND seq I
 
 -- Targets that wait for these approvals. An approval is about a player, or about the account of the target's player.
 -- name: held
+WITH given AS (SELECT r.id AS approval_id, r.player_id, r.user_id
+               FROM json_each($1) AS wanted, {each} approvals r WHERE r.id = CAST(wanted.value->>'id' AS {guid}) {end_each})
 SELECT r.job_id, r.number, own.approval_id
-FROM (SELECT a.id AS approval_id, a.player_id AS id
-      FROM json_each($1) AS given JOIN approvals a ON a.id = CAST(given.value->>'id' AS {guid}) WHERE a.player_id IS NOT NULL
+FROM (SELECT approval_id, player_id FROM given WHERE player_id IS NOT NULL
       UNION
-      SELECT a.id, p.id
-      FROM json_each($1) AS given JOIN approvals a ON a.id = CAST(given.value->>'id' AS {guid})
-           JOIN players p ON p.user_id = a.user_id) AS own,
-     {each} bulk_targets r WHERE r.player_id = own.id AND r.approval_id = own.approval_id AND r.state = 'held' {end_each};
+      SELECT given.approval_id, r.id FROM given, {each} players r WHERE r.user_id = given.user_id {end_each}) AS own,
+     {each} bulk_targets r WHERE r.player_id = own.player_id AND r.approval_id = own.approval_id AND r.state = 'held' {end_each};
 
 -- name: add_settled
 UPDATE bulk_jobs SET done = done + $2, refused = refused + $3, held = held - 1 WHERE id = $1;
