@@ -226,3 +226,28 @@ def test_drained_buckets_are_merged(make_world: MakeWorld, monkeypatch: pytest.M
     assert [each["Quantity"] for each in found["Values"]] == [1250, *range(57, 0, -8)]
     assert found["Total"] == 9
     assert errors(world) == []
+
+
+def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 2)
+    monkeypatch.setattr(holdings, "DELETED_BUCKETS", 3)
+    deleted: list[int] = []
+    delete_some = rows.delete_some_buckets
+
+    async def delete(tx: Writing, kind: str, thing_id: str, limit: int) -> int:
+        deleted.append(await delete_some(tx, kind, thing_id, limit))
+        return deleted[-1]
+
+    monkeypatch.setattr(rows, "delete_some_buckets", delete)
+    world = make_world(ranked="item:Gold Coin")
+    load_players(world, 19)
+    catch_up(world)
+    [(count,)] = world.sql("SELECT COUNT(*) FROM ranked_buckets")
+    world.sql("UPDATE ranked_buckets SET entries = entries + 1")
+    world.run(world.keeper.economy.recount())
+    assert world.sql("SELECT COUNT(*) FROM ranked_buckets") == [(count,)]
+    deleted.clear()
+    catch_up(world)
+    assert count > 6
+    assert (max(deleted), sum(deleted), deleted[-1]) == (3, count, 0)
+    assert errors(world) == []

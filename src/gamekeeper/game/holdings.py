@@ -20,6 +20,7 @@ from gamekeeper.store.ranked_buckets import Bucket, BucketStep, BucketTable, Hol
 BUCKET_ROWS = (
     2048  # rows in a new bucket: about as many as a list of 5 million has buckets, so that neither costs much more
 )
+DELETED_BUCKETS = 500  # buckets of an earlier count that one transaction deletes
 BUILT_BUCKETS = 8  # buckets that one transaction counts of a new list
 LOWEST = (-(2**63), ZERO_GUID)  # a key before every key
 HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
@@ -67,6 +68,9 @@ async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
     waiting = next((each for each in lists if not each.built), None)
     if waiting is None:
         return False
+    is_new = (waiting.quantity, waiting.player_id) == LOWEST
+    if is_new and await holdings.delete_some_buckets(tx, waiting.kind, waiting.thing_id, DELETED_BUCKETS):
+        return True  # buckets of an earlier count; the next step goes on
     for _ in range(BUILT_BUCKETS):
         following = await BUCKETS.find_key(tx, waiting, BUCKET_ROWS)
         entries = BUCKET_ROWS if following else await holdings.count_from(tx, waiting, BUCKET_ROWS)

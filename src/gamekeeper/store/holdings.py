@@ -105,9 +105,13 @@ async def move_list(tx: Writing, counted: RankedList) -> None:
 
 
 async def reset_lists(tx: Writing, quantity: int, player_id: str) -> None:
-    """Start to count all lists again, from their lowest key on."""
+    """Start to count all lists again, from their lowest key on. Their old buckets are deleted when they are counted."""
     await tx.returning(SQL.reset_lists, quantity, player_id)
-    await tx.returning(SQL.clear_buckets)
+
+
+async def delete_some_buckets(tx: Writing, kind: str, thing_id: str, limit: int) -> int:
+    """Delete buckets of a list; return how many."""
+    return len(await tx.returning(SQL.delete_some_buckets, kind, thing_id, limit))
 
 
 async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:

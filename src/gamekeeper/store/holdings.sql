@@ -61,8 +61,11 @@ UPDATE ranked_lists SET quantity = $3, player_id = $4, built = $5 WHERE kind = $
 -- name: reset_lists
 UPDATE ranked_lists SET quantity = $1, player_id = $2, built = {false};
 
--- name: clear_buckets
-DELETE FROM ranked_buckets;
+-- Buckets of a list that is to be counted again, a bounded number of them.
+-- name: delete_some_buckets
+DELETE FROM ranked_buckets WHERE (kind, thing_id, quantity, player_id) IN (
+    SELECT kind, thing_id, quantity, player_id FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
+    ORDER BY quantity, player_id LIMIT $3) RETURNING 1;
 
 -- name: delete_list
 DELETE FROM ranked_lists WHERE kind = $1 AND thing_id = $2;

@@ -8,6 +8,7 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("mails")
 LIST_LIMIT = 1000
 RESET = "password_reset"  # kind of a leased mail
+NEWEST_MAILS = 5000  # mails that `count_open` looks at for failed ones: a few milliseconds
 COUNT_LIMIT = 1000  # limit up to which `count_open` counts mails
 
 
@@ -159,9 +160,9 @@ async def count_failed(tx: Reading, since_ms: int) -> int:
 
 
 async def count_open(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
-    """Count waiting mails and permanently failed ones queued within `failed_within_ms`, each up to COUNT_LIMIT."""
-    waiting, failed = await tx.one(SQL.counts, failed_within_ms) or (0, 0)
-    return waiting, failed
+    """Count waiting mails, and failed ones among the newest NEWEST_MAILS of `failed_within_ms`; up to COUNT_LIMIT."""
+    waiting, failed = await tx.one(SQL.counts, failed_within_ms, NEWEST_MAILS) or (0, 0)
+    return waiting, min(failed, COUNT_LIMIT)
 
 
 def retire(tx: Writing) -> None:

@@ -99,10 +99,11 @@ SELECT COUNT(*) FROM mails WHERE failed_at > {now} - $1;
 SELECT COUNT(*) FROM (SELECT failed_at FROM mails WHERE queued_at > {now} - $1 ORDER BY queued_at DESC LIMIT $2) AS newest
 WHERE failed_at IS NOT NULL;
 
--- Counts at most 1000 of each.
+-- Counts at most 1000 waiting mails, and those that failed among the newest $2 of a time.
 -- name: counts
 SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE next_try_at IS NOT NULL LIMIT 1000) AS w),
-       (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE queued_at > {now} - $1 AND failed_at IS NOT NULL LIMIT 1000) AS f);
+       (SELECT COUNT(*) FROM (SELECT failed_at FROM mails WHERE queued_at > {now} - $1 ORDER BY queued_at DESC LIMIT $2) AS f
+        WHERE failed_at IS NOT NULL);
 
 -- name: retire
 UPDATE mails SET next_try_at = NULL

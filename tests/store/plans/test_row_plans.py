@@ -123,6 +123,7 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         (mails.SQL.newest_of_user, (PLAYERS, ZERO_GUID, 50, shop)),
         (mails.SQL.outgoing, (numbered_id("player", 7),)),
         (mails.SQL.count_recent_failures, (NEVER, 50)),
+        (mails.SQL.counts, (NEVER, 50)),
         (tokens.SQL.found, (None, numbered_id("player", 7))),
         (tokens.SQL.found, (numbered_id("player", 7), None)),
         (finder.SQL.by_id_range, (numbered_id("player", 7), numbered_id("player", 8), 3)),
