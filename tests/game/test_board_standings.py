@@ -6,6 +6,7 @@ import pytest
 
 from boarding import catch_up, create, read, standings
 from economics import give, load_players
+from findings import errors
 from gamekeeper import crash
 from gamekeeper.game import board_follower, holdings
 from people import BOB, COIN
@@ -56,6 +57,7 @@ def test_killed_follower_gives_the_same_standings_when_repeated(
     passes["left"] = 1000
     catch_up(world)
     assert standings(world, "coins") == count_raw(world)
+    assert errors(world) == []
     gains = [(f"Loaded{0x5000 + number}", number) for number in range(1, 12)]
     assert sorted(standings(world, "gains")) == sorted(gains)
 
@@ -97,3 +99,25 @@ def test_page_after_the_last_is_empty_and_has_the_total(world: World) -> None:
     catch_up(world)
     page = read(world, query="?page=9&pageSize=2")
     assert (page["Total"], page["Values"]) == (3, [])
+
+
+def test_doctor_finds_wrong_standings(world: World) -> None:
+    create(world)
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    create(world, "coins", "item", Thing="Gold Coin")
+    give(world, "Bob", 5)
+    catch_up(world)
+    give(world, "Zoe", 5)  # not counted yet
+    assert errors(world) == []
+    catch_up(world)
+    assert errors(world) == []
+    for statement, back, word in (
+        ("UPDATE standings SET value = value + 1", "UPDATE standings SET value = value - 1", "the standings of season"),
+        ("UPDATE standing_buckets SET entries = entries + 1", "UPDATE standing_buckets SET entries = entries - 1",
+         "its buckets count"),
+        ("UPDATE standings SET listed = NOT listed", "UPDATE standings SET listed = NOT listed", "wrongly"),
+    ):  # fmt: skip
+        world.sql(statement)
+        assert any(word in each for each in errors(world)), statement
+        world.sql(back)
+    assert errors(world) == []

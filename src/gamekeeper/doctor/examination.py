@@ -1,6 +1,18 @@
 """Run all checks of the doctor, in order."""
 
-from gamekeeper.doctor import accounts, activity, bags, economy, guilds, imports, ledger, lists, players, settings
+from gamekeeper.doctor import (
+    accounts,
+    activity,
+    bags,
+    boards,
+    economy,
+    guilds,
+    imports,
+    ledger,
+    lists,
+    players,
+    settings,
+)
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
@@ -74,6 +86,7 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
     if await lists.check_indexes(tx, found, keeper.store.engine):
         await lists.check(tx, found, progress)
     await economy.check(tx, found, keeper.changes.codec, progress)
+    await boards.check(tx, found, keeper.changes.codec, progress)
     await bags.check(tx, found)
     await guilds.check(tx, found)
     await activity.check(tx, found, progress)

@@ -125,7 +125,7 @@ class BoardFollower:
         last = changes[-1].seq if len(changes) == BATCH_CHANGES else end
         for each in group:
             season = each.season._replace(seq=last)
-            if season.id in contradicted or (loaded and _is_swept_kind(each)):
+            if season.id in contradicted or (loaded and is_swept_kind(each)):
                 season = season._replace(swept=ZERO_GUID)
             await boards.move_season(tx, season)
         crash.crash_at("boards_state")
@@ -141,7 +141,7 @@ class BoardFollower:
             for change, players in zip(changes, reached, strict=True)
             for player_id in players
             for each in group
-            if _counts(each, change, player_id)
+            if counts_in(each, change, player_id)
         }
         held = await rows.read_held(tx, keys) if keys else {}
         values: dict[StandingKey, int | None] = {key: held[key].value if key in held else None for key in keys}
@@ -152,7 +152,7 @@ class BoardFollower:
             read = ReadChange(change, self._codec)
             for each in group:
                 key = StandingKey(change.player_id, each.season.id)
-                if _counts(each, change, change.player_id):
+                if counts_in(each, change, change.player_id):
                     values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
         for player_id in await _find_erased(tx, changes):
             values |= {key: None for key in values if key.player_id == player_id}
@@ -183,16 +183,14 @@ class BoardFollower:
 
     async def _read_next_players(self, tx: Reading) -> tuple[OpenSeason, str, dict[str, int]] | None:
         """Read what the next players of a season had as of its last change: what they have, without later changes."""
-        waiting = [
-            each for each in await boards.read_open(tx) if each.season.swept is not None and _is_swept_kind(each)
-        ]
+        waiting = [each for each in await boards.read_open(tx) if each.season.swept is not None and is_swept_kind(each)]
         for season in waiting:
             later = await boards.read_changes(tx, season.season.seq, FOREVER, MOST_AHEAD)
             if len(later) == MOST_AHEAD:
                 continue
             after = season.season.swept or ZERO_GUID
             last = await _find_last_player(tx, season, after)
-            found: dict[str, int | None] = dict(await _read_values(tx, season, after, last))
+            found: dict[str, int | None] = dict(await read_values(tx, season, after, last))
             for change in reversed(later):
                 if change.player_id and after < change.player_id <= last:
                     read = ReadChange(change, self._codec, backwards=True)
@@ -234,7 +232,7 @@ async def _start(tx: Writing, upto: int) -> bool:
         if season.seq != NOT_STARTED or season.starts_at > now:
             continue
         seq = await _find_number_before(tx, season.starts_at - SETTLE_MS, upto) if each.gain else upto
-        swept = ZERO_GUID if _is_swept_kind(each) else season.swept
+        swept = ZERO_GUID if is_swept_kind(each) else season.swept
         await boards.move_season(tx, season._replace(seq=seq, swept=swept))
         return True
     return False
@@ -318,7 +316,7 @@ async def _find_erased(tx: Reading, changes: Sequence[BoardChange]) -> list[str]
     return [player_id for user_id in erased for player_id in await ledger.find_deleted_of_user(tx, user_id)]
 
 
-def _counts(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
+def counts_in(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
     """Tell whether a change counts in a season: by its time, and if the player is swept already."""
     season: Season = each.season
     if season.ends_at is not None and change.at >= season.ends_at:
@@ -336,7 +334,7 @@ def _keep_possible(each: OpenSeason, value: int | None, wrong: set[str]) -> int 
     return value
 
 
-def _is_swept_kind(each: OpenSeason) -> bool:
+def is_swept_kind(each: OpenSeason) -> bool:
     """Tell whether a season needs what players have: gains and play time need not."""
     return not each.gain and each.ranks != PLAY_TIME
 
@@ -348,7 +346,7 @@ async def _find_last_player(tx: Reading, season: OpenSeason, after: str) -> str:
     return min([last, *await holdings.find_players_of_row(tx, after, BATCH_ROWS)]) if season.ranks == ITEM else last
 
 
-async def _read_values(tx: Reading, season: OpenSeason, after: str, last: str) -> dict[str, int]:
+async def read_values(tx: Reading, season: OpenSeason, after: str, last: str) -> dict[str, int]:
     thing = season.thing_id or ""
     if season.ranks == LEVEL:
         return {each[0]: make_level(each[1], each[2]) for each in await rows.read_levels_between(tx, after, last)}

@@ -1,0 +1,122 @@
+"""The doctor's check of boards: compares standings with what players have, and with the audit log."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
+from gamekeeper.game.board_follower import FOREVER, LAST_GUID, counts_in, is_swept_kind, read_values
+from gamekeeper.game.board_values import ReadChange, advance
+from gamekeeper.game.codec import Codec
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.standings import is_listed
+from gamekeeper.store import boards, clock, holdings, ledger, standings
+from gamekeeper.store.boards import NOT_STARTED, BoardChange, OpenSeason
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.standings import Standing, StandingKey, Visibility
+
+BOARDS = "boards"
+ADVICE = "Delete the board and create it again, or restore a backup."
+
+
+async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) -> None:
+    await _check_buckets(tx, found)
+    now = await clock.now(tx)
+    counted = [
+        each for each in await boards.read_open(tx) if each.season.seq != NOT_STARTED and each.season.swept is None
+    ]
+    try:
+        for each in counted:
+            if is_swept_kind(each) and (each.season.ends_at is None or each.season.ends_at > now):
+                await _check_values(tx, found, codec, each)
+        if not await ledger.read_trimmed_number(tx):
+            for each in counted:
+                if each.gain:
+                    await _check_gains(tx, found, codec, each, progress)
+    except (msgspec.DecodeError, ValueError):
+        return  # a change that cannot be read: the check of item totals reports it
+
+
+async def _check_buckets(tx: Reading, found: Findings) -> None:
+    """Compare the numbers of listed players with those of the buckets, in final seasons too."""
+    listed, buckets = await standings.count_listed(tx), await standings.sum_buckets(tx)
+    for season_id in sorted(listed.keys() | buckets.keys()):
+        there, said = listed.get(season_id, 0), buckets.get(season_id, 0)
+        if there != said:
+            found.add(ERROR, BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}. {ADVICE}")
+
+
+async def _check_values(tx: Reading, found: Findings, codec: Codec, each: OpenSeason) -> None:
+    """Compare the standings of a season with what players have, without the changes that are not counted yet."""
+    later = await _read_later(tx, each.season.seq)
+    if any(change.kind == "players_loaded" for change in later):
+        return
+    first = ZERO_GUID
+    while first != LAST_GUID:
+        players = await holdings.read_players_after(tx, first, PAGE_ROWS)
+        last = players[-1] if len(players) == PAGE_ROWS else LAST_GUID
+        actual: dict[str, int | None] = dict(await read_values(tx, each, first, last))
+        for change in reversed(later):
+            if change.player_id and first < change.player_id <= last:
+                read = ReadChange(change, codec, backwards=True)
+                actual[change.player_id] = advance(each, actual.get(change.player_id), read)
+        held = await standings.read_held_between(tx, first, last, each.season.id)
+        _compare(found, each, actual, held)
+        await _check_listed(tx, found, each, held, is_current=not later)
+        first = last
+
+
+async def _check_gains(tx: Reading, found: Findings, codec: Codec, each: OpenSeason, progress: Progress) -> None:
+    """Count the gains of a season again from the audit log, and compare them."""
+    gains: dict[str, int | None] = {}
+    seq, end = 0, each.season.seq
+    while page := await boards.read_changes(tx, seq, end, PAGE_ROWS):
+        for change in page:
+            if change.player_id and counts_in(each, change, change.player_id):
+                gains[change.player_id] = advance(each, gains.get(change.player_id), ReadChange(change, codec))
+        seq = page[-1].seq
+        progress(BOARDS, seq, end)
+    keys = [StandingKey(player_id, each.season.id) for player_id in gains]
+    held = await standings.read_held(tx, keys)
+    known = {player_id: gain for player_id, gain in gains.items() if StandingKey(player_id, each.season.id) in held}
+    exist = await standings.read_visibility(tx, gains)  # erased players have left the standings
+    known |= {player_id: gain for player_id, gain in gains.items() if player_id in exist}
+    _compare(found, each, known, held)
+
+
+async def _check_listed(
+    tx: Reading, found: Findings, each: OpenSeason, held: Mapping[StandingKey, Standing], *, is_current: bool
+) -> None:
+    """Check who is listed, unless changes wait. A ban may have ended since: that is no change."""
+    if not is_current or await boards.find_hidden_waiting(tx, 1):
+        return
+    visible = await standings.read_visibility(tx, {key.player_id for key in held})
+    for key, standing in held.items():
+        seen = visible.get(key.player_id)
+        right = {is_listed(each, shown, standing.value) for shown in _list_bans(seen)}
+        if standing.listed not in right:
+            state = "is listed" if standing.listed else "is not listed"
+            found.add(ERROR, BOARDS, f"Player {key.player_id} {state} in season {key.season_id}, wrongly. {ADVICE}")
+
+
+def _list_bans(seen: Visibility | None) -> list[Visibility | None]:
+    return [seen] if seen is None else [seen._replace(banned=False), seen]
+
+
+def _compare(
+    found: Findings, each: OpenSeason, actual: Mapping[str, int | None], held: Mapping[StandingKey, Standing]
+) -> None:
+    said = {key.player_id: standing.value for key, standing in held.items()}
+    for player_id in sorted(actual.keys() | said.keys()):
+        if actual.get(player_id) != said.get(player_id):
+            message = f"Player {player_id} has {actual.get(player_id)} by the game's data"
+            where = f"the standings of season {each.season.id} say {said.get(player_id)}"
+            found.add(ERROR, BOARDS, f"{message}; {where}. {ADVICE}")
+
+
+async def _read_later(tx: Reading, seq: int) -> Sequence[BoardChange]:
+    found: list[BoardChange] = []
+    while page := await boards.read_changes(tx, seq, FOREVER, PAGE_ROWS):
+        found += page
+        seq = page[-1].seq
+    return found
