@@ -47,6 +47,8 @@ PAGES = [
     "/console/notes",
     "/console/characters?levelfrom=20&online=false&sortby=seen",
     "/console/boards",
+    "/console/signals",
+    "/console/signals?state=all",
     f"{player_page('Aldwyn')}?at=60",
     f"{player_page('Aldwyn')}?at=60&against=now",
     account_page("Leopold"),
@@ -59,6 +61,7 @@ ELSEWHERE = {
     "/console/invitation",
     "/console/me/sign-ins",
     "/console/bulk/[job]",
+    "/console/signals/[signal]",
 }  # pages that are not in PAGES, because a separate test checks them
 NO_PAGES = {
     "events",

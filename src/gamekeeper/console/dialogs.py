@@ -23,7 +23,7 @@ YEAR_DAYS = 365
 MOST_SHOWN = 60  # characters of a variable's value that a button shows
 BOARDS = "/api/keeper/v1/boards"
 ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
-VARIABLES = "/api/v1/variables"
+VARIABLES, SIGNALS = "/api/v1/variables", "/api/keeper/v1/signals"
 NOTED = ("/api/keeper/v1/notes", "/api/keeper/v1/tags")
 TIMED = frozenset({"ban_player", "mute_player", "ban_user", "mute_user"})  # operations with a duration in days
 TOLD = TIMED | {"kick_player", "kick_user"}  # operations with a reason that the player is shown
@@ -107,6 +107,7 @@ DIALOGS: Mapping[str, Dialog] = {
     "start_season": _same(_("Start a season of the board %(board)s")),
     "save_season": _same(_("Change the season of the board %(board)s")),
     "hide_user": _same(_("Hide %(name)s from all boards")),
+    "acknowledge_signal": _same(_("Acknowledge the signal")),
     "retry_mail": _same(_("Send the mail to %(name)s again")),
 }
 
@@ -190,7 +191,7 @@ async def _find_noted(tx: Reading, params: Sequence[str], sent: Mapping[str, str
 
 
 async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
-    if not params or route.path.startswith((ROLES, INVITATIONS, VARIABLES, BOARDS)):
+    if not params or route.path.startswith((ROLES, INVITATIONS, VARIABLES, BOARDS, SIGNALS)):
         return ""
     if route.path.startswith(KEYS):
         return (await api_keys.find(tx, params[0])).name

@@ -69,6 +69,7 @@ LABELS = {
     "foundingdate": gettext("Founded"),
     "bankslotscount": gettext("Bank slots"),
     "members": gettext("Changed members"),
+    "rule": gettext("Rule"),
     "upto": gettext("Deleted up to change"),
     "rows": gettext("Number of deleted changes"),
 }
@@ -101,7 +102,7 @@ NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariable
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at", "foundingdate"})
 HIDDEN = frozenset(
-    {"id", "mail_id", "invitation_id", "guildid", "instanceid"}
+    {"id", "mail_id", "invitation_id", "signalid", "guildid", "instanceid"}
 )  # fields that are not shown: their ids say nothing to people
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it

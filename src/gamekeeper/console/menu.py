@@ -48,6 +48,7 @@ MENU = (
     MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),
     MenuEntry("/console/accounts", gettext("Accounts"), QUERY, SUPPORT, "account"),
     MenuEntry("/console/changes", gettext("Changes"), CHANGES, SUPPORT, "changes", ("/console/done/",)),
+    MenuEntry("/console/signals", gettext("Signals"), CHANGES, SUPPORT, "signal"),
     MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS, SUPPORT, "approvals"),
     MenuEntry("/console/mail", gettext("Mail"), MANAGE, SUPPORT, "mail"),
     MenuEntry("/console/staff", gettext("Staff"), STAFF, ADMINISTRATION, "staff"),

@@ -6,11 +6,12 @@ from gamekeeper.console import chart, monitor, pages, state, time_range
 from gamekeeper.console.activity import DayNumbers
 from gamekeeper.console.chart import Chart
 from gamekeeper.console.deliveries import MOST_OVERDUE
-from gamekeeper.console.menu import APPROVALS, MANAGE, PLAYERS, SECURITY
+from gamekeeper.console.menu import APPROVALS, CHANGES, MANAGE, PLAYERS, SECURITY
 from gamekeeper.console.monitor import SAMPLE_SECONDS, HealthCheck, OverviewSnapshot
 from gamekeeper.console.sparklines import Sparkline, make_sparkline
 from gamekeeper.console.ticks import MINUTE_MS
 from gamekeeper.console.time_range import TimeRange
+from gamekeeper.game import signals
 from gamekeeper.game.session_counts import ABSENCE_DAYS
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -32,6 +33,7 @@ class OverviewData(NamedTuple):
     overdue: int | None = None  # commands that no game server has acknowledged in time; None: not shown
     waiting: int | None = None  # changes that wait for approval, at most MOST_WAITING; None: not shown
     failed_mails: int | None = None  # None: not shown
+    signals: int | None = None  # open signals; None: not shown
 
     @property
     def health(self) -> str:
@@ -52,6 +54,8 @@ class OverviewData(NamedTuple):
             found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
         if self.overdue is not None:
             found["overdue"] = f"{self.overdue}" if self.overdue < MOST_OVERDUE else f"{MOST_OVERDUE - 1}+"
+        if self.signals is not None:
+            found["signals"] = f"{self.signals:,}"
         if self.failed_mails is not None:
             found["failed-mails"] = f"{self.failed_mails}"
         return found | {f"{name}-most": f"{each.maximum:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
@@ -92,10 +96,12 @@ async def _load_activity(request: Request) -> ActivityData:
 
 async def load_data(request: Request) -> OverviewData:
     heart, pace = state.get_state(request).monitor, request.services.metrics.request_rates
-    checks, waiting, overdue, failed = await heart.read_checks(), None, None, None
+    checks, waiting, overdue, failed, opened = await heart.read_checks(), None, None, None, None
     try:
         if request.caller.permissions >= APPROVALS:
             waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
+        if request.caller.permissions >= CHANGES:
+            opened = await signals.count_open(request.services.keeper.store)
         if request.caller.permissions >= SECURITY:
             overdue = await heart.count_overdue()
         if request.caller.permissions >= MANAGE:
@@ -109,5 +115,13 @@ async def load_data(request: Request) -> OverviewData:
     # the number that the page shows may be newer than the last sample
     charts = {"online": line._replace(maximum=max(line.maximum, seen.online)) if seen else line}
     return OverviewData(
-        seen, checks, now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS, charts, overdue, waiting, failed
+        seen,
+        checks,
+        now.requests / BUCKET_SECONDS,
+        now.faults / BUCKET_SECONDS,
+        charts,
+        overdue,
+        waiting,
+        failed,
+        opened,
     )

@@ -106,6 +106,13 @@ HELP = {
         "history",
     ),
     "/changes/[seq]": PageHelp(gettext("One entry of the audit log with everything that it changed."), "history"),
+    "/signals": PageHelp(
+        gettext("What the rules have found: duplicated items, large gifts, silent game servers and more."), "signals"
+    ),
+    "/signals/[signal]": PageHelp(
+        gettext("One signal with its evidence. Look into it, then acknowledge it with a note for your colleagues."),
+        "signals",
+    ),
     "/approvals": PageHelp(gettext("Changes that wait for a second person. You cannot approve your own."), "approvals"),
     "/deliveries": PageHelp(
         gettext(

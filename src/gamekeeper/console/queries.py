@@ -1,6 +1,6 @@
 """Query parameters of the console's pages, decoded like those of the API."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -12,6 +12,7 @@ from gamekeeper.http.wire.lists import Direction, PageQuery, PageSize, Search
 from gamekeeper.http.wire.mails import MailsBefore
 from gamekeeper.http.wire.players import Order
 from gamekeeper.http.wire.scalars import Guid, Positive
+from gamekeeper.http.wire.signals import SignalRule
 
 PAGE_SIZE = 50  # records per page of a list
 HOLDERS_SIZE = 20  # holders of an item per page
@@ -61,6 +62,12 @@ class RosterQuery(ListQuery, frozen=True):
 class RankingQuery(Struct, frozen=True):
     rank: Rank | UnsetType = UNSET
     sortDirection: Order = "Descending"  # noqa: N815 - name of the API's query parameter
+
+
+class SignalsPageQuery(Struct, frozen=True):
+    state: Literal["open", "acknowledged", "all"] = "open"
+    rule: Annotated[SignalRule, Meta(extra={"blank": True})] | UnsetType = UNSET
+    before: MailsBefore = mail_cursor.START
 
 
 class BeforeChange(Struct, frozen=True):

@@ -1,0 +1,156 @@
+"""The pages of signals: the list with filters, and one signal with its evidence and what to do next."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gamekeeper.console import lists, pages
+from gamekeeper.console.queries import SignalsPageQuery
+from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.console.texts import CATALOGUE, gettext
+from gamekeeper.game import lookup, signals
+from gamekeeper.game.economy_reports import is_command_line
+from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
+from gamekeeper.game.signals import BEYOND, EvidenceChange, SignalDetails
+from gamekeeper.http import queries
+from gamekeeper.http.mail_cursor import MailCursor
+from gamekeeper.http.request import Request
+from gamekeeper.http.response import Response
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.signals import ACKNOWLEDGED, OPEN, ChangeOfPlayer
+
+SIGNALS_PER_PAGE = 30
+_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
+STATES: Mapping[str, str] = {OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged")}
+TITLES: Mapping[str, str] = {
+    SUPPLY: gettext("Supply of an item has grown fast"),
+    GAIN: gettext("One player got very much"),
+    GIFT: gettext("Large gift"),
+    BAG: gettext("One bag in two places"),
+    CONSERVATION: gettext("Quantities do not add up"),
+    REFUSALS: gettext("More refused requests than usual"),
+    SILENT: gettext("Game server is silent"),
+}
+ADVICE: Mapping[str, str] = {
+    SUPPLY: gettext(
+        "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, take it "
+        "away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the signal."
+    ),
+    GAIN: gettext(
+        "Look at the changes and the history of the player. A trade has a player who lost as much at the same time. If "
+        "the items were duplicated, undo the changes, and tell the developers of the game."
+    ),
+    GIFT: gettext(
+        "Ask who gave it. If it was a mistake, undo the change or the bulk job. If such gifts are usual, raise the "
+        "limit gift in GAMEKEEPER_SIGNALS, or hold them for approval with GAMEKEEPER_APPROVALS."
+    ),
+    BAG: gettext(
+        "Compare the bag in the inventories of both players with the game. If the game has it twice, it was "
+        "duplicated: remove one in the game."
+    ),
+    CONSERVATION: gettext(
+        "Run the doctor on the page Health: it names the players and slots that differ from the audit log. Then count "
+        "again with: gamekeeper economy --recount"
+    ),
+    REFUSALS: gettext(
+        "Look at the security log and the access log: somebody may guess passwords, or a program may have a wrong key."
+    ),
+    SILENT: gettext(
+        "Check that the game server runs and reaches Gamekeeper. Its players are offline here until it reports again."
+    ),
+}
+SENTENCES: Mapping[str, str] = {
+    SUPPLY: _("There were %(before)s of %(item)s, and an hour later %(after)s: more than %(limit)s times as many."),
+    GAIN: _("%(player)s got %(quantity)s of %(item)s within an hour. The limit is %(limit)s."),
+    GIFT: _("%(giver)s gave %(quantity)s of %(item)s. The limit is %(limit)s."),
+    BAG: _("A game server reports a bag for %(player)s that another player has."),
+    CONSERVATION: _("The totals of two days differ by %(quantity)s of %(item)s that no change created or took."),
+    REFUSALS: _("%(quantity)s requests were refused in ten minutes. Usual are %(usual)s."),
+    SILENT: _("The game server %(server)s has sent nothing since its lease ended."),
+}
+TAKEN_TOO_MUCH = _("A change took more of %(item)s from %(player)s than it had.")
+BEYOND_TEXT = gettext("This rule found more than is listed one by one.")
+
+
+class SignalLine(NamedTuple):
+    details: SignalDetails
+    title: str
+    state: str
+    text: str
+
+
+async def show(request: Request) -> Response:
+    """List signals, the open ones by default."""
+    query = queries.decode(SignalsPageQuery, request.query)
+    state = None if query.state == "all" else query.state
+    page = await request.services.keeper.store.read(
+        lambda tx: signals.load_page(tx, query.before, SIGNALS_PER_PAGE, query.rule or None, state)
+    )
+    return pages.render(
+        request,
+        "signals.html",
+        lines=[make_line(each) for each in page.signals],
+        rules=TITLES,
+        rule=query.rule or "",
+        shown=query.state,
+        states={OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged"), "all": gettext("All")},
+        newest=lists.build_url(request, before="") if "before" in request.query else "",
+        older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+    )
+
+
+async def show_signal(request: Request) -> Response:
+    signal_id = lookup.parse_guid(request.params[0])
+    if signal_id is None:
+        raise NoSuchPage
+
+    async def read(tx: Reading) -> tuple[SignalDetails, list[tuple[EvidenceChange, ChangeOfPlayer | None]]]:
+        found = await signals.find(tx, signal_id)
+        return found, await signals.read_changes(tx, found.evidence)
+
+    found, changes = await request.services.keeper.store.read(read)
+    line = make_line(found)
+    return pages.render(
+        request,
+        "signal.html",
+        line=line,
+        signal=found.signal,
+        evidence=found.evidence,
+        facts=_list_facts(found),
+        advice=ADVICE.get(found.signal.rule, ""),
+        changes=changes,
+        giver=found.giver if found.giver and not is_command_line(found.giver) else None,
+    )
+
+
+def make_line(found: SignalDetails) -> SignalLine:
+    signal = found.signal
+    text = BEYOND_TEXT if signal.subject == BEYOND else _describe(found)
+    return SignalLine(found, TITLES.get(signal.rule, signal.rule), STATES.get(signal.state, signal.state), text)
+
+
+def _describe(found: SignalDetails) -> str:
+    """Say in one sentence what a rule has found."""
+    signal, evidence = found.signal, found.evidence
+    text = TAKEN_TOO_MUCH if signal.rule == CONSERVATION and signal.player_id else SENTENCES.get(signal.rule, "")
+    giver = found.giver.name if found.giver and not is_command_line(found.giver) else None
+    facts = {
+        "item": found.item or gettext("an item that is not in the catalogue"),
+        "player": found.player or gettext("a deleted player"),
+        "giver": giver or gettext("The command line or a deleted account"),
+        "server": signal.subject,
+        **{name: f"{getattr(evidence, name) or 0:,}" for name in ("quantity", "limit", "before", "after", "usual")},
+    }
+    return text % facts
+
+
+def _list_facts(found: SignalDetails) -> list[tuple[str, int]]:
+    """List the numbers of the evidence with their labels."""
+    evidence, is_refusals = found.evidence, found.signal.rule == REFUSALS
+    every = (
+        (gettext("Requests refused") if is_refusals else gettext("Quantity"), evidence.quantity),
+        (gettext("Limit"), evidence.limit),
+        (gettext("Usual"), evidence.usual),
+        (gettext("In circulation before"), evidence.before),
+        (gettext("In circulation after"), evidence.after),
+    )
+    return [(label, number) for label, number in every if number is not None]

@@ -1,0 +1,86 @@
+"""The console's pages of signals: list, evidence, links, acknowledging, and the number on the home page."""
+
+import pytest
+from keepers import Keeper
+
+import game_server
+from economics import catch_up, give
+from gamekeeper.console import signals as page_texts
+from gamekeeper.game.signal_rules import RULES
+from listings import MakeWorld
+from people import BOB, COIN, NOBODY_ID, USER_IDS
+from signalling import list_signals, report
+from world import World
+
+PAGE = "/console/signals"
+
+
+def sign_in(world: World, name: str = "Root") -> Keeper:
+    found = Keeper(world)
+    assert found.sign_in(name).status == 303
+    return found
+
+
+def test_signal_is_listed_shown_with_its_evidence_and_acknowledged(make_world: MakeWorld) -> None:
+    world = make_world(signals="gain=1000,supply=off")
+    root = sign_in(world)
+    assert "Nothing unusual." in root.page(PAGE).text
+    catch_up(world)
+    report(world, 5_000)
+    catch_up(world)
+    signal = list_signals(world)[0]["Id"]
+    listed = root.page(PAGE)
+    assert "Bob got 5,000 of Gold Coin within an hour. The limit is 1,000." in listed.text
+    assert listed.links["One player got very much"] == f"{PAGE}/{signal}"
+    shown = root.page(f"{PAGE}/{signal}")
+    seq = next(each.seq for each in reversed(world.ledger()) if each.over_link)
+    assert shown.links["Bob"] == f"/console/players/{BOB.id}"
+    assert shown.links["Gold Coin"] == f"/console/items/{COIN.id}"
+    assert shown.links[str(seq)] == f"/console/changes/{seq}"
+    assert "In circulation after 6,250" in shown.text
+    done = root.act(
+        "POST", f"/api/keeper/v1/signals/{signal}/acknowledge", {"Note": "An event."}, reason="looked at it"
+    )
+    assert done.status == 303, done.raw
+    assert "Nothing unusual." in root.page(PAGE).text
+    assert "Bob got 5,000" in root.page(f"{PAGE}?state=acknowledged&rule=gain").text
+    assert "No signals of this state and rule." in root.page(f"{PAGE}?state=all&rule=supply").text
+    shown = root.page(f"{PAGE}/{signal}")
+    assert "Acknowledged by Root" in shown.text
+    assert ": An event." in shown.text
+    assert "Signal acknowledged" in root.page("/console/changes").text
+
+
+def test_gift_links_to_its_giver_and_silent_server_is_named(make_world: MakeWorld) -> None:
+    world = make_world(signals="gift=1000,supply=off")
+    root = sign_in(world)
+    give(world, "Bob", 2_000)
+    catch_up(world)
+    game_server.heartbeat(world, "realm")
+    game_server.lapse(world, "realm")
+    world.sql("UPDATE signal_checks SET at = at - 600000")
+    world.run(world.keeper.signal_checks.run())
+    text = root.page(PAGE).text
+    assert "Shop gave 2,000 of Gold Coin. The limit is 1,000." in text
+    assert "The game server realm has sent nothing since its lease ended." in text
+    gift = next(each["Id"] for each in list_signals(world) if each["Rule"] == "gift")
+    assert root.page(f"{PAGE}/{gift}").links["Shop"] == f"/console/accounts/{USER_IDS['Shop']}"
+
+
+def test_home_page_counts_open_signals(make_world: MakeWorld) -> None:
+    world = make_world(signals="gift=1000,supply=off")
+    root = sign_in(world)
+    assert "Open signals 0" in root.page("/console").text
+    give(world, "Bob", 2_000)
+    catch_up(world)
+    assert "Open signals 1" in root.page("/console").text
+
+
+def test_every_rule_has_its_texts() -> None:
+    assert page_texts.TITLES.keys() == page_texts.ADVICE.keys() == page_texts.SENTENCES.keys() == RULES.keys()
+
+
+@pytest.mark.parametrize("path", [NOBODY_ID, "nothing"])
+def test_unknown_signal_has_no_page(world: World, root: Keeper, path: str) -> None:
+    assert root.get(f"{PAGE}/{path}").status == 404
+    assert world.ledger()
