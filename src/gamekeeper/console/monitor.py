@@ -26,6 +26,7 @@ SAMPLES = 60  # samples kept for the chart of online players: five minutes
 FAILED_MAIL_MS = 7 * 24 * 3600 * 1000  # failed mails of this time are counted
 MOST_MAILS = 500  # newest mails among which failed ones are counted, which bounds the read
 MAX_SERVERS = 200  # game servers shown on the page Online
+HOME_SERVERS = 5  # game servers shown on the home page
 MAX_SCANNED = 2_000  # players of one game server that a page counts or searches, to limit the query time
 STUCK_MAIL_MS = 10 * 60 * 1000  # the health check reports a mail that has been due for longer
 LAPSED_LEASE_MS = 10 * 1000  # the health check reports a lease that ended longer ago and is not removed yet
@@ -57,6 +58,9 @@ class Monitor:
         self._servers = SharedQuery(
             lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
         )
+        self._first_servers = SharedQuery(
+            lambda: presence.read_servers(keeper.store, MAX_SCANNED, HOME_SERVERS + 1), CHECKS_SECONDS
+        )
         self._overdue = SharedQuery(self._count_overdue, SNAPSHOT_SECONDS)
         self._failed_mails = SharedQuery(
             lambda: mails.count_recent_failures(keeper.store, FAILED_MAIL_MS, MOST_MAILS), CHECKS_SECONDS
@@ -75,6 +79,10 @@ class Monitor:
     async def read_servers(self) -> list[GameServerRow]:
         """Return the game servers with their player counts. The data is at most one second old."""
         return await self._servers.get()
+
+    async def read_first_servers(self) -> list[GameServerRow]:
+        """Return the first game servers by name, one more than the home page shows. At most a few seconds old."""
+        return await self._first_servers.get()
 
     async def count_overdue(self) -> int:
         """Count the overdue commands, up to MOST_OVERDUE. The number is at most one second old."""

@@ -1,5 +1,6 @@
 """The home page: players online, charts, what waits for somebody, and the latest changes, with live updates."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.console import chart, monitor, pages, state, time_range
@@ -7,7 +8,7 @@ from gamekeeper.console.activity import DayNumbers
 from gamekeeper.console.chart import Chart
 from gamekeeper.console.deliveries import MOST_OVERDUE
 from gamekeeper.console.menu import APPROVALS, CHANGES, MANAGE, PLAYERS, SECURITY
-from gamekeeper.console.monitor import SAMPLE_SECONDS, HealthCheck, OverviewSnapshot
+from gamekeeper.console.monitor import HOME_SERVERS, MAX_SCANNED, SAMPLE_SECONDS, HealthCheck, OverviewSnapshot
 from gamekeeper.console.sparklines import Sparkline, make_sparkline
 from gamekeeper.console.ticks import MINUTE_MS
 from gamekeeper.console.time_range import TimeRange
@@ -17,7 +18,9 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import approvals, clock
 from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store.presence import GameServerRow
 
+SERVER = "server "  # start of the names of texts of game servers
 MOST_WAITING = 100  # waiting changes that are counted; one more than are shown, which bounds the read
 BUCKET_SECONDS = int(SAMPLE_SECONDS)  # requests and errors are averages over this time
 
@@ -34,6 +37,7 @@ class OverviewData(NamedTuple):
     waiting: int | None = None  # changes that wait for approval, at most MOST_WAITING; None: not shown
     failed_mails: int | None = None  # None: not shown
     signals: int | None = None  # open signals; None: not shown
+    servers: Sequence[GameServerRow] = ()  # the first game servers; one more than are shown if there are more
 
     @property
     def health(self) -> str:
@@ -50,6 +54,9 @@ class OverviewData(NamedTuple):
                 "accounts": self.snapshot.accounts,
             }
             found |= {name: f"{number:,}" for name, number in numbers.items() if number is not None}
+        for each in self.servers:
+            is_cut = each.players >= MAX_SCANNED
+            found[f"{SERVER}{each.name}"] = f"{each.players:,}+" if is_cut else f"{each.players:,}"
         if self.waiting is not None:
             found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
         if self.overdue is not None:
@@ -79,6 +86,7 @@ async def show(request: Request) -> Response:
         presets=time_range.PRESETS,
         height=chart.HEIGHT,
         absence_days=ABSENCE_DAYS,
+        most_servers=HOME_SERVERS,
         **activity._asdict(),
     )
 
@@ -97,7 +105,10 @@ async def _load_activity(request: Request) -> ActivityData:
 async def load_data(request: Request) -> OverviewData:
     heart, pace = state.get_state(request).monitor, request.services.metrics.request_rates
     checks, waiting, overdue, failed, opened = await heart.read_checks(), None, None, None, None
+    servers: Sequence[GameServerRow] = ()
     try:
+        if request.caller.permissions >= PLAYERS:
+            servers = await heart.read_first_servers()
         if request.caller.permissions >= APPROVALS:
             waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
         if request.caller.permissions >= CHANGES:
@@ -124,4 +135,5 @@ async def load_data(request: Request) -> OverviewData:
         waiting,
         failed,
         opened,
+        servers,
     )
