@@ -14,6 +14,7 @@ COMMANDS = LazyCommands(
         "tokens": "tokens:tokens",
         "keys": "keys:keys",
         "approvals": "approvals:approvals",
+        "bulk": "bulk:bulk",
         "economy": "economy:economy_",
         "mail": "mail:mail",
         "migrate": "database:migrate",

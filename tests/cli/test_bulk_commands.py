@@ -1,0 +1,93 @@
+"""The command `bulk`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import approving
+from bulking import count_coins, create, get, list_results, run, start, work
+from command_line import CommandLine
+from people import COIN, NOBODY_ID
+from world import World
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Path:
+    file = tmp_path / "names.txt"
+    file.write_text("Ann\n\nBob\nNobody\nann\n")
+    return file
+
+
+GIVE = ("--item", "Gold Coin", "--quantity", "5", "--reason", "prize")
+
+
+def test_job_from_a_file_is_previewed_and_started_with_yes(command: CommandLine, world: World, names: Path) -> None:
+    said = command.says("bulk", "start", "give_item", str(names), "--as", "Root", *GIVE)
+    assert "Bob: would be changed\n" in said
+    assert "2 players, 1 not found, 1 repeated. State: previewed." in said
+    assert "Nothing is changed yet." in said
+    work(world)
+    assert count_coins(world, "Bob") == 0
+    job = command.json("bulk", "start", "give_item", str(names), "--as", "Root", *GIVE, "--yes")
+    assert (job["State"], job["Creator"], job["Reason"], len(job["Preview"])) == ("running", "Root", "prize", 2)
+    work(world)
+    assert count_coins(world, "Bob") == 5
+    assert next((each["Id"], each["State"]) for each in command.json("bulk", "list")) == (job["Id"], "finished")
+    assert command.says("bulk", "list").split()[:3] == ["ID", "STATE", "ACT"]
+    assert world.ledger()[-1].reason == "prize"
+
+
+def test_job_is_paused_resumed_and_undone(command: CommandLine, world: World) -> None:
+    job = create(world, "Ann", "Bob")["Id"]
+    start(world, job)
+    assert command.json("bulk", "pause", job, "--as", "Root")["State"] == "paused"
+    work(world)
+    assert count_coins(world, "Bob") == 0
+    assert f"Job {job}: running, 0 of 2 players done." in command.says("bulk", "resume", job, "--as", "Root")
+    work(world)
+    undone = command.json("bulk", "undo", job, "--as", "Root", "--reason", "wrong", "--yes")
+    assert (undone["State"], undone["UndoOf"], undone["Reason"]) == ("running", job, "wrong")
+    work(world)
+    assert [state for _, state, _ in list_results(world, undone["Id"])] == ["done", "done"]
+    assert count_coins(world, "Bob") == 0
+    other = create(world, "Ann")["Id"]
+    assert command.json("bulk", "cancel", other, "--as", "Root")["State"] == "cancelled"
+
+
+def test_refused_players_are_shown(command: CommandLine, world: World) -> None:
+    job = run(world, "Ann", "Bob", Act="take_item", ItemId=COIN.id, Quantity=9)["Id"]
+    found = command.json("bulk", "show", job)
+    assert (found["Done"], [each["Player"] for each in found["RefusedPlayers"]]) == (1, ["Bob"])
+    assert "refused: Bob: The player has only 0 of this item" in command.says("bulk", "show", job)
+
+
+def test_account_needs_the_permissions_of_the_operations(command: CommandLine, world: World, names: Path) -> None:
+    job = create(world, "Ann")["Id"]
+    world.sql("DELETE FROM role_permissions WHERE permission = 'bulk.run'")
+    assert "bulk.run" in command.refuses("bulk", "resume", job, "--as", "Clerk")
+    assert get(world, job)["State"] == "previewed"
+    assert "bulk.run" in command.refuses("bulk", "start", "give_item", str(names), "--as", "Clerk", *GIVE, "--yes")
+    assert len(command.json("bulk", "list")) == 1
+
+
+def test_rule_for_approvals_counts_on_the_command_line_too(
+    command: CommandLine, make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = approving.make_strict(make_world, approvals="bulk.run>1")
+    monkeypatch.setenv("GAMEKEEPER_APPROVALS", "bulk.run>1")
+    job = create(world, "Ann", "Bob")["Id"]
+    assert "approv" in command.refuses("bulk", "resume", job, "--as", "Root")
+    assert get(world, job)["State"] == "previewed"
+
+
+def test_unknown_jobs_names_and_values_are_refused(command: CommandLine, world: World, names: Path) -> None:
+    assert count_coins(world, "Bob") == 0
+    assert "is not the id of a job" in command.refuses("bulk", "show", "job", code=2)
+    assert "There is no bulk job" in command.refuses("bulk", "show", NOBODY_ID)
+    wrong = ("bulk", "start", "give_item", str(names), "--as", "Root", "--item", "Pebble", "--quantity", "1")
+    assert "has no entry 'Pebble'" in command.refuses(*wrong, code=2)
+    setting = ("bulk", "start", "set_variable", str(names), "--as", "Root", "--variable", "Kills", "--value", "x")
+    assert "is not a number, true or false" in command.refuses(*setting, code=2)
+    nobody = ("bulk", "start", "give_item", str(names), "--as", "Nobody", *GIVE)
+    assert "Nobody" in command.refuses(*nobody)
