@@ -55,11 +55,11 @@ def test_failed_requests_count_as_requests_and_failures(clock: Clock) -> None:
     measured = RequestRates()
     for fault in (False, True, False):
         measured.count(fault=fault)
-    assert measured.sum_last(5) == (0, 0)  # the current second is not counted, because it is incomplete
+    assert measured.sum_last(5) == (0, 0, 0)  # the current second is not counted, because it is incomplete
     clock.now += SECOND
-    assert measured.sum_last(5) == (3, 1)
+    assert measured.sum_last(5) == (3, 1, 0)
     clock.now += 5 * SECOND
-    assert measured.sum_last(5) == (0, 0)
+    assert measured.sum_last(5) == (0, 0, 0)
 
 
 def test_second_stays_in_its_bucket(clock: Clock) -> None:
@@ -84,15 +84,15 @@ def test_five_minutes_are_kept(clock: Clock) -> None:
 
 def test_counts_for_the_database_are_taken_once_and_can_be_put_back(clock: Clock) -> None:
     rates = RequestRates()
-    rates.count()
+    rates.count(refused=True)
     rates.count(fault=True)
-    assert rates.take_unsaved() == (0, 0)  # the second is not over
+    assert rates.take_unsaved() == (0, 0, 0)  # the second is not over
     clock.now += SECOND
     rates.count()
-    assert rates.take_unsaved() == (2, 1)
-    assert rates.take_unsaved() == (0, 0)
+    assert rates.take_unsaved() == (2, 1, 1)
+    assert rates.take_unsaved() == (0, 0, 0)
     clock.now += 1000 * SECOND
     taken = rates.take_unsaved()
-    assert taken == (1, 0)
+    assert taken == (1, 0, 0)
     rates.put_back(taken)
-    assert rates.take_unsaved() == (1, 0)
+    assert rates.take_unsaved() == (1, 0, 0)
