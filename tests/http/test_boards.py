@@ -8,7 +8,7 @@ import staff
 from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, standings
 from economics import give, load_players
 from expectations import everything, refused
-from game_server import heartbeat, join
+from game_server import heartbeat, join, put_player
 from gamekeeper.game import board_follower, boards, erasure_jobs, holdings
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
@@ -53,6 +53,9 @@ def test_level_board_ranks_by_level_then_experience_and_follows_changes(world: W
     set_level(world, "Bob", 13)
     assert standings(world) == [("Bob", 13), ("Zoe", 12), ("Ann", 12)]
     assert [each["Rank"] for each in read(world)["Values"]] == [1, 2, 3]
+    report = {"Name": "Ann", "UserId": USER_IDS["Ann"], "Level": 12, "Exp": 346}
+    assert put_player(world, ANN.id, report).status == 200
+    assert standings(world) == [("Bob", 13), ("Ann", 12), ("Zoe", 12)]
 
 
 def test_item_board_follows_gifts_and_lists_only_holders(world: World) -> None:

@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from gamekeeper.demo import sample_guilds, sample_logs, sample_past, sample_players, sample_sessions, world
+from gamekeeper.demo import (
+    sample_boards,
+    sample_guilds,
+    sample_logs,
+    sample_past,
+    sample_players,
+    sample_sessions,
+    world,
+)
 from gamekeeper.demo.names import numbered_id, stable_id
 from gamekeeper.demo.past import SHOP_KEY, Past
 from gamekeeper.game import accounts, activity, catalogue, logs, passwords, past_loads, rollups, tokens
@@ -179,6 +187,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
             Unlogged(record),
             past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
             past_loads.load_key(key),
+            past_loads.load_boards(sample_boards.build_boards(start)),
             past_loads.backdate_accounts(created),
             past_loads.backdate_mutes([stable_id("user", name) for name in world.MUTED], start),
             past_loads.backdate_bans([stable_id("user", name) for name in world.BANNED], start),

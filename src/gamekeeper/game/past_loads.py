@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.holdings import LOWEST
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.steps import Step
-from gamekeeper.store import activity, api_keys, bulk_jobs, ledger, moderation, security, users
+from gamekeeper.store import activity, api_keys, boards, bulk_jobs, ledger, moderation, security, standings, users
 from gamekeeper.store.activity import Minute
 from gamekeeper.store.api_keys import ApiKey
+from gamekeeper.store.boards import Board, Season
 from gamekeeper.store.bulk_jobs import FINISHED, REFUSED, NewJob, NewTarget, TargetResult
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.security import PastSignIn
@@ -38,6 +40,19 @@ def load_numbers(requests: Sequence[Minute], sign_ins: Sequence[PastSignIn]) -> 
     async def effect(tx: Writing) -> None:
         activity.load_requests(tx, requests)
         security.load_sign_ins(tx, sign_ins)
+
+    return Unlogged(effect)
+
+
+def load_boards(loaded: Iterable[tuple[Board, Sequence[Season]]]) -> Unlogged:
+    """Return the effect that stores boards with their seasons. The follower counts them."""
+
+    async def effect(tx: Writing) -> None:
+        for board, seasons in loaded:
+            boards.insert(tx, board)
+            for season in seasons:
+                boards.insert_season(tx, season)
+                standings.begin(tx, season.id, *LOWEST)
 
     return Unlogged(effect)
 

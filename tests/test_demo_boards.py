@@ -1,0 +1,30 @@
+"""Boards of the demo: a finished and a running season, levels and play time."""
+
+import asyncio
+
+import world as worlds
+from gamekeeper.demo import loader
+from gamekeeper.game import board_reports, boards
+from gamekeeper.game.keeper import Keeper
+
+
+def test_demo_has_boards_with_standings(empty_database: str) -> None:
+    async def count(keeper: Keeper) -> dict[tuple[str, int], tuple[str, int]]:
+        await loader.fill(keeper, "moss and lanterns")
+        await keeper.boards.catch_up()
+        found: dict[tuple[str, int], tuple[str, int]] = {}
+        for record in (await boards.read_all(keeper.store)).boards:
+            for season in record.seasons:
+                page = await board_reports.report_standings(keeper.store, record.board, season.number, 0, 10)
+                state = boards.find_state(page.season, page.now)
+                found[record.board.name, season.number] = state, len(page.places)
+        return found
+
+    found = asyncio.run(worlds.at_work(empty_database, count))
+    assert {key: state for key, (state, _) in found.items()} == {
+        ("most-silver", 1): "final",
+        ("most-silver", 2): "running",
+        ("highest-level", 1): "running",
+        ("most-played", 1): "running",
+    }
+    assert all(places >= 5 for _, places in found.values()), found
