@@ -42,6 +42,16 @@ def test_typed_action_leads_to_its_preview(visit: Visit, demo: DemoServer) -> No
     assert me.page.url.partition("?")[0].endswith(player_page("Wynstan"))
 
 
+def test_enter_opens_the_preview_of_a_single_suggestion(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console")
+    me.page.locator("#find").fill("kick Wynstan")
+    me.page.get_by_role("option").wait_for()
+    me.page.locator("#find").press("Enter")
+    expect(me.dialog.get_by_label("Reason shown to the player")).to_be_visible()
+    assert me.page.url.endswith("/console")
+
+
 def test_action_works_without_scripts(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER, java_script_enabled=False)
     me.go("/console")

@@ -1,4 +1,4 @@
-"""Invitation of staff in the browser: the form, the mail through a real SMTP server, and the page behind its link."""
+"""Staff in the browser: invitations by mail through a real SMTP server, and a new account with a generated password."""
 
 import asyncio
 import re
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from demo_server import KEEPER, DemoServer, fill
+from playwright.sync_api import expect
 from test_looks import check_page
 from tour import confirm
 from visitor import Visitor
@@ -44,7 +45,8 @@ def test_invited_person_joins_by_the_link_of_the_mail(
 ) -> None:
     me = visit(server, KEEPER)
     me.go("/console/staff")
-    me.page.get_by_role("textbox", name="Email", exact=True).fill("torhild@example.test")
+    invitations = me.page.get_by_role("region", name="Invitations").first
+    invitations.get_by_role("textbox", name="Email", exact=True).fill("torhild@example.test")
     me.page.get_by_label("viewer", exact=True).check()
     me.page.get_by_role("button", name="Send the invitation").click()
     confirm(me, "helps at night")
@@ -64,6 +66,30 @@ def test_invited_person_joins_by_the_link_of_the_mail(
     me.go("/console/staff")
     me.sees("torhild@example.test")
     check_page(me)
+
+
+def test_staff_account_is_added_with_a_generated_password(visit: Visit, server: DemoServer) -> None:
+    me = visit(server, KEEPER, permissions=["clipboard-read", "clipboard-write"])
+    me.go("/console/staff")
+    form = me.page.get_by_role("region", name="Add a staff account")
+    form.get_by_label("Name").fill("Hilde")
+    form.get_by_label("Email").fill("hilde@example.test")
+    form.get_by_label("Role").select_option("moderator")
+    form.get_by_role("button", name="Add the account").click()
+    me.dialog.get_by_role("checkbox").check()
+    password = me.dialog.locator("code[data-copy]").inner_text()
+    me.dialog.get_by_role("button", name="Copy").click()
+    expect(me.dialog.get_by_role("button", name="Copied")).to_be_visible()
+    assert me.page.evaluate("navigator.clipboard.readText()") == password
+    expect(me.dialog.get_by_role("checkbox")).to_be_checked()
+    me.dialog.get_by_label("Reason").fill("joined the team")
+    me.confirm_button.click()
+    me.sees("It will not be shown again.")
+    assert me.dialog.locator("code[data-copy]").inner_text() == password
+    me.page.get_by_role("link", name="I have noted the password").click()
+    me.sees_done()
+    expect(me.page.get_by_role("heading", name="Hilde", level=1)).to_be_visible()
+    expect(me.page.get_by_role("region", name="Permissions and roles")).to_contain_text("Role moderator")
 
 
 def find_link(sink: Sink) -> str:
