@@ -17,7 +17,7 @@ NAMED = {"container": "inventory", "slot": "7", "held": "0", "ItemId": "gold coi
     ("path", "body", "said"),
     [
         (GIVE, {"itemid": " gold COIN ", "quantity": 5}, "Give 5 × Gold Coin to Ann"),  # noqa: RUF001 - the text of the page
-        (SET_SLOT, NAMED, "Set Inventory, slot 7 of Ann to 3 × Gold Coin"),  # noqa: RUF001
+        (SET_SLOT, NAMED, "Set Inventory, slot 7 of Ann to 3 × Gold Coin"),  # noqa: RUF001 - the text of the page
         (TEACH, {"spellid": "heal"}, "Teach Heal to Bob"),
     ],
 )

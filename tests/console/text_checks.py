@@ -28,6 +28,7 @@ ALLOWED = {
     "Descending",  # value of a query parameter of the API
     'attachment; filename="changes.',  # HTTP header
     "; HttpOnly; SameSite=Lax",  # attributes of a cookie
+    r"undo change (\d+) first",  # pattern of a part of a refusal's message
 }
 
 
