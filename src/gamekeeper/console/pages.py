@@ -29,7 +29,7 @@ SEE_OTHER, NO_CONTENT = 303, 204
 # Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
 CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
-UNDO_FIRST = re.compile(r"undo change (\d+) first", re.ASCII)  # in the message of a refused undo
+UNDO_FIRST = re.compile(r"undo\schange\s(\d+)\sfirst", re.ASCII)  # in the message of a refused undo
 # request header of a page that updates itself: like an event stream, it is no use of the session
 UPDATE = b"x-update"
 FRAGMENT = b"x-fragment"  # request header of the console's scripts: return the page's content without the layout

@@ -85,7 +85,7 @@ async def find_undoable(
 def _follows_items(change: DecodedChange, changes: Sequence[HistoryChange], undone: Mapping[int, int]) -> bool:
     """Tell whether a change only unequipped what its request took: the undo of the take equips it again."""
     told = change.told
-    if told.kind != PlayerChanged.kind or change.before.player.keys() != {item_undo.EQUIPMENT}:
+    if told.kind != PlayerChanged.kind or set(change.before.player) != {item_undo.EQUIPMENT}:
         return False
     return any(
         each.kind in item_undo.ITEM_KINDS
