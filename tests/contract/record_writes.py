@@ -100,6 +100,16 @@ WRITES = [
         {"Container": "inventory", "Slot": 0, "ItemId": people.COIN.id, "ToContainer": "inventory", "ToSlot": 9},
     ),
     Write(
+        "POST /api/keeper/v1/players/[lookupKey]/items/slots/equip",
+        "/api/keeper/v1/players/Ann/items/slots/equip",
+        {"Slot": 1, "ItemId": people.ARROW.id, "Place": "shield"},
+    ),
+    Write(
+        "POST /api/keeper/v1/players/[lookupKey]/items/slots/unequip",
+        "/api/keeper/v1/players/Ann/items/slots/unequip",
+        {"Slot": 2, "ItemId": people.SWORD.id},
+    ),
+    Write(
         "POST /api/v1/players/[lookupKey]/spells/teach", "/api/v1/players/Bob/spells/teach", {"spellid": people.HEAL.id}
     ),
     Write(

@@ -85,6 +85,8 @@ WRITES = [
         "items.take_from_slot",
         "items.set_slot",
         "items.move_slot",
+        "items.equip_slot",
+        "items.unequip_slot",
         "notes.set_tags",
         "boards.save_board",
         "boards.save_season",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gamekeeper.console import differences
 from gamekeeper.console.differences import PLACES, Names
 from gamekeeper.console.texts import gettext
+from gamekeeper.game import equipment as equipment_places
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.http import wire
@@ -15,7 +16,6 @@ from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import CatalogueItem
 
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
-EQUIPMENT_SLOTS = ("helmet", "armor", "weapon", "shield", "boots")
 COLOUR_COUNT = 12  # number of background colours of item tiles, defined in player.css
 SLOTS_SHOWN = 35  # empty slots at the end of a grid are hidden after this many slots: a bank may have hundreds
 DIGITS = 9  # of a slot's number in an address: more than any setting allows
@@ -71,7 +71,7 @@ def find_slot(grids: Iterable[SlotGrid], address: str) -> ChosenSlot | None:
 
 def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterable[int]) -> list[SlotGrid]:
     slots: dict[SlotAddress, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
-    worn = {slot: what for slot, what in zip(equipment, EQUIPMENT_SLOTS, strict=False) if slot >= 0}
+    worn = {slot: what for slot, what in zip(equipment, equipment_places.PLACES, strict=False) if slot >= 0}
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
     names = names._replace(bags={bag: names.of("items", stack.item_id) for bag, (_, stack) in bags.items()})
     found = [

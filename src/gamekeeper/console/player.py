@@ -17,6 +17,7 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
+from gamekeeper.game.equipment import PLACES, find_place
 from gamekeeper.game.history import PointInTime
 from gamekeeper.game.lists import Ranking
 from gamekeeper.game.logs import LogFilter
@@ -115,6 +116,8 @@ async def show(request: Request) -> Response:
     here = {name: request.query.get(name, "") for name in ("tab", "at", "against")}
     here["tab"] = "" if tab == INVENTORY_TAB else tab
     found = grids.make_grids(sight.holdings, sight.names, keeper.settings, equipment)
+    slot = grids.find_slot(found, request.query.get("slot", ""))
+    held = slot.cell.stack if slot else None
     return pages.render(
         request,
         "player.html",
@@ -139,7 +142,9 @@ async def show(request: Request) -> Response:
         standing=standing,
         neighbours=_list_neighbours(standing, keeper.changes.codec) if standing and tab == ACCOUNT_TAB else [],
         grids=found,
-        slot=grids.find_slot(found, request.query.get("slot", "")),
+        slot=slot,
+        equipment_places=PLACES,
+        slot_place=await find_place(keeper.store, held.item_id) if held else None,
         stats=list(zip(grids.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),

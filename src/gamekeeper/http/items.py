@@ -3,11 +3,11 @@ from functools import partial
 
 from msgspec import UNSET
 
-from gamekeeper.game import inventory, items, lookup, slots
+from gamekeeper.game import equipment, inventory, items, lookup, slots
 from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.game.slot_refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
-from gamekeeper.http import codec, samples, wire
+from gamekeeper.http import codec, player_records, samples, wire
 from gamekeeper.http.operation import GIFT_REFUSALS, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -226,6 +226,53 @@ async def move_slot(request: Request, body: wire.items.MoveSlot) -> Response:
         codec=request.services.keeper.changes.codec,
     )
     return await request.change(decide, codec.encode_changed_slots)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/players/[lookupKey]/items/slots/equip",
+    name="equip_slot",
+    permissions=needs("players.progress"),
+    access=WRITE,
+    body=wire.items.EquipSlot,
+    answer=wire.players.PlayerRecord,
+    refusals=(SlotChanged,),
+    example_body=wire.items.EquipSlot(5, samples.COIN, "weapon"),
+    example_answer=samples.RECORD,
+)
+async def equip_slot(request: Request, body: wire.items.EquipSlot) -> Response:
+    """Equip the item of an inventory slot, instead of what is equipped there."""
+    decide = partial(
+        equipment.equip,
+        key=request.params[0],
+        slot=body.Slot,
+        item_id=body.ItemId,
+        place=None if body.Place is UNSET else body.Place,
+        codec=request.services.keeper.changes.codec,
+    )
+    return await request.change(decide, player_records.encode_record)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/players/[lookupKey]/items/slots/unequip",
+    name="unequip_slot",
+    permissions=needs("players.progress"),
+    access=WRITE,
+    body=wire.items.UnequipSlot,
+    answer=wire.players.PlayerRecord,
+    refusals=(SlotChanged,),
+    example_body=wire.items.UnequipSlot(5, samples.COIN),
+    example_answer=samples.RECORD,
+)
+async def unequip_slot(request: Request, body: wire.items.UnequipSlot) -> Response:
+    """Unequip the item of an inventory slot. It stays in the slot."""
+    decide = partial(
+        equipment.unequip,
+        key=request.params[0],
+        slot=body.Slot,
+        item_id=body.ItemId,
+        codec=request.services.keeper.changes.codec,
+    )
+    return await request.change(decide, player_records.encode_record)
 
 
 async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:

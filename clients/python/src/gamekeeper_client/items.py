@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
+from gamekeeper_client.players import Player
 
 ZERO = "00000000-0000-0000-0000-000000000000"  # item id of an empty slot
 
@@ -209,3 +210,29 @@ class ItemOperations:
         body = {"Container": container, "Slot": slot, "ItemId": item_id}
         target = {"ToContainer": to_container, "ToSlot": to_slot}
         return Payload(ChangedSlots, body={**body, **target, **({} if quantity is None else {"Quantity": quantity})})
+
+    @operation("POST", "/api/keeper/v1/players/{player}/items/slots/equip")
+    def equip_slot(
+        self, player: str, slot: int, item_id: str, place: str | None = None, **options: Unpack[WriteOptions]
+    ) -> Payload[Player]:
+        """Equip the item of an inventory slot, instead of what is equipped there.
+
+        slot: number of the slot of the inventory, counted from 0.
+        item_id: id of the item that the slot holds; SlotChanged is raised if it holds another.
+        place: "helmet", "armor", "weapon", "shield" or "boots"; default the item's place in the catalogue.
+        Returns the player's record after the change.
+        Raises NoSuchPlayer, SlotChanged, BadField, PermissionMissing.
+        """
+        body = {"Slot": slot, "ItemId": item_id}
+        return Payload(Player, body=body if place is None else {**body, "Place": place})
+
+    @operation("POST", "/api/keeper/v1/players/{player}/items/slots/unequip")
+    def unequip_slot(self, player: str, slot: int, item_id: str, **options: Unpack[WriteOptions]) -> Payload[Player]:
+        """Unequip the item of an inventory slot. It stays in the slot.
+
+        slot: number of the slot of the inventory, counted from 0.
+        item_id: id of the item that the slot holds; SlotChanged is raised if it holds another.
+        Returns the player's record after the change.
+        Raises NoSuchPlayer, SlotChanged, BadField, PermissionMissing.
+        """
+        return Payload(Player, body={"Slot": slot, "ItemId": item_id})

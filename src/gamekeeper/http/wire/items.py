@@ -1,6 +1,6 @@
 """JSON shapes of items, slots and bags."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -45,6 +45,23 @@ class MoveSlot(Struct):
     ToContainer: ContainerName
     ToSlot: Natural
     Quantity: Positive | UnsetType = UNSET
+
+
+EquipmentPlace = Annotated[
+    Literal["helmet", "armor", "weapon", "shield", "boots"],
+    Meta(description="Default: the further field `EquipmentSlot` of the item in the catalogue, 0 to 4 in this order."),
+]
+
+
+class EquipSlot(Struct):
+    Slot: Natural  # slot of the inventory
+    ItemId: Guid  # the item that the slot is expected to hold
+    Place: EquipmentPlace | UnsetType = UNSET
+
+
+class UnequipSlot(Struct):
+    Slot: Natural  # slot of the inventory
+    ItemId: Guid  # the item that the slot is expected to hold
 
 
 class ItemSlot(Struct):
