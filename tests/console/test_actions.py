@@ -79,7 +79,7 @@ def test_done_page_shows_changes_and_undo(world: World, root: Keeper) -> None:
     where, _, request_id = done.headers["location"].partition("&done=")
     assert where == "/console/players/x?tab=2"
     page = root.page(f"/console/done/{request_id}")
-    assert f": Items given, Ann Field Before After Inventory, slot 0 250 {TIMES_SIGN} Gold Coin 255" in page.text
+    assert f": Items given, player Ann Field Before After Inventory, slot 0 250 {TIMES_SIGN} Gold Coin 255" in page.text
     undo = page.form(ACT, f"Undo change {list_numbers(world)[-1]}")
     assert undo.fields["path"] == f"/api/keeper/v1/changes/{list_numbers(world)[-1]}/undo"
     shown = root.post(ACT, undo.fields)

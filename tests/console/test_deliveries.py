@@ -2,6 +2,7 @@
 
 import pytest
 from keepers import Keeper
+from markup import Page
 
 import game_server
 import people
@@ -95,3 +96,24 @@ def test_overview_counts_the_overdue_commands(
     world.sql("UPDATE deliveries SET queued_at = queued_at - 31000")
     world.sql("UPDATE deliveries SET expires_at = 1 WHERE seq > $1", kick)
     assert "Overdue commands 1" in root.page("/console").text
+
+
+def test_ban_of_an_online_player_is_one_table_and_says_how_far_it_got(world: World, root: Keeper) -> None:
+    game_server.heartbeat(world)
+    game_server.join(world, people.ZOE.id)
+    shown = root.preview("POST", f"/api/v1/players/{people.ZOE.id}/admin/ban", {"duration": 7, "reason": "rude"})
+    table = Page(shown.raw.decode())
+    assert "These changes will be made: Account Ann, Player Zoe Field" in table.text
+    assert table.text.count("Ban reason") == 1
+    done = "/console/done/" + root.confirm(shown, "rude").headers["location"].rpartition("done=")[2]
+    page = root.page(done)
+    assert "account Ann" in page.text
+    assert "player Zoe" in page.text
+    assert page.text.count("Ban reason") == 1
+    assert "waiting for one" in page.text
+    assert "data-pending" in page.html
+    acknowledge(world, ack(read_last(world)))
+    world.sql("UPDATE deliveries SET queued_at = 1000, acked_at = 1300")
+    page = root.page(done)
+    assert "applied by one after 0.3 s" in page.text
+    assert "data-pending" not in page.html

@@ -50,3 +50,22 @@ def test_messages_name_fields_as_on_the_screen(root: Keeper) -> None:
     assert "The field 'Quantity' must be" in Page(wrong.raw.decode()).text
     missing = root.preview("POST", GIVE, {"quantity": "1"})
     assert "The field 'Item' is missing." in Page(missing.raw.decode()).text
+
+
+def test_equipped_item_has_its_name_in_the_preview_and_afterwards(root: Keeper) -> None:
+    path = f"/api/keeper/v1/players/{people.ANN.id}/items/slots"
+    shown = root.preview("POST", f"{path}/unequip", {"Slot": "2", "ItemId": people.SWORD.id})
+    assert "Weapon Sword —" in Page(shown.raw.decode()).text
+    done = root.confirm(shown, "to repair it").headers["location"].rpartition("done=")[2]
+    assert "Weapon Sword —" in root.page(f"/console/done/{done}").text
+    root.act("POST", f"{path}/equip", {"Slot": "2", "ItemId": people.SWORD.id, "Place": "weapon"})
+    # the stored inventory is that after a swap: the names before it come from the change
+    moved = {
+        "Container": "inventory",
+        "Slot": "2",
+        "ItemId": people.SWORD.id,
+        "ToContainer": "inventory",
+        "ToSlot": "1",
+    }
+    done = root.act("POST", f"{path}/move", moved).headers["location"].rpartition("done=")[2]
+    assert "Weapon Sword in slot 2 Sword in slot 1" in root.page(f"/console/done/{done}").text

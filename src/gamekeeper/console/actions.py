@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 from gamekeeper.console import (
     api_calls,
     changes,
+    deliveries,
     dialogs,
     differences,
     erasing,
@@ -32,6 +33,7 @@ from gamekeeper.console.erasing import Erasure
 from gamekeeper.console.keys import Fact
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.texts import gettext
+from gamekeeper.game import delivery_states
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.changes import fingerprint_state
 from gamekeeper.game.effects import PlayerDeleted
@@ -128,11 +130,14 @@ async def show_done(request: Request) -> Response:
     request_id = request.params[0]
     found = await _find_changes(request, request_id) if REQUEST_ID.fullmatch(request_id) else []
     undone = await find_undone(request.services.keeper.store, [each.seq for each in found])
-    entries = await changes.load_entries(request, found, undone)
+    keeper = request.services.keeper
+    states = await delivery_states.load_states(keeper.store, found, keeper.feed.cursors.find)
+    entries = await changes.load_entries(request, found, undone, states, is_done=True)
     return pages.render(
         request,
         "done.html",
         entries=entries,
+        pending=[seq for seq, each in states.items() if any(one.state in deliveries.PENDING for one in each)],
         by=request_id,
         replayed=REPLAYED,
         unrecorded=UNRECORDED,
@@ -264,7 +269,21 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
     names, facts = await _find_names(request, tried.entries), await _list_facts(request, form.call, tried)
     facts += new_accounts.list_facts(request, form.call, form.fields)
-    return show(changes=list(zip(names, found, strict=True)), facts=facts, is_danger=deletes)
+    return show(changes=_merge_tables(names, found), facts=facts, is_danger=deletes)
+
+
+def _merge_tables(
+    names: Sequence[str], found: Sequence[Sequence[Difference]]
+) -> list[tuple[str, Sequence[Difference]]]:
+    """Show differences once that follow each other and are the same, such as those of an account and its player."""
+    tables: list[tuple[str, Sequence[Difference]]] = []
+    for name, lines in zip(names, found, strict=True):
+        if tables and tables[-1][1] == lines:
+            heading = gettext("%(names)s, %(name)s", names=tables[-1][0], name=name)
+            tables[-1] = (heading if tables[-1][0] and name else tables[-1][0] or name, lines)
+        else:
+            tables.append((name, lines))
+    return tables
 
 
 async def _list_facts(request: Request, call: ApiCall, tried: Response) -> list[Fact]:
@@ -275,12 +294,21 @@ async def _list_facts(request: Request, call: ApiCall, tried: Response) -> list[
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:
-    """Find the name of each entry's player or account. Callers without users.query see no names of accounts."""
+    """Find the name of each entry's player or account, with "Player" or "Account" if there are both.
+
+    Callers without users.query see no names of accounts.
+    """
     store, sees_accounts = request.services.keeper.store, _sees_accounts(request)
     named_players = await players.read_summaries(store, {each.player_id for each in entries if each.player_id})
     accounts = await users.read_by_ids(store, {each.user_id for each in entries if each.user_id and sees_accounts})
     names = {each.id: each.name for each in (*named_players, *accounts)}
-    return [names.get(each.player_id or each.user_id or "", "") for each in entries]
+    found = [names.get(each.player_id or each.user_id or "", "") for each in entries]
+    if len({each.player_id is None for each in entries}) == 1:
+        return found
+    return [
+        name and (gettext("Player %(name)s", name=name) if each.player_id else gettext("Account %(name)s", name=name))
+        for name, each in zip(found, entries, strict=True)
+    ]
 
 
 def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:

@@ -191,12 +191,14 @@ async def load_entries(
     states: States = NO_STATES,
     *,
     is_short: bool = False,
+    is_done: bool = False,
 ) -> list[HistoryEntry]:
     """Load the differences of each change, and whether the caller can undo the change.
 
     `states`: how far game servers have got with the changes; described beside each of them.
 
     `is_short`: load only the first differences of each change, and a summary of a created or deleted player.
+    `is_done`: the changes were just made, so equipped items are named by the present inventory.
     """
     keeper, most = request.services.keeper, MOST_DIFFERENCES if is_short else None
     outlines = summaries.outline_players(changes) if is_short else {}
@@ -204,7 +206,12 @@ async def load_entries(
     compared = [told for told in changes if told.seq not in summed]
     decoded = [differences.decode_sides(keeper.changes.codec.decode_side, told) for told in compared]
     found = await differences.list_differences(
-        keeper, compared, most and most + 1, sees_accounts=_sees_accounts(request), decoded=decoded
+        keeper,
+        compared,
+        most and most + 1,
+        sees_accounts=_sees_accounts(request),
+        is_done=is_done,
+        decoded=decoded,
     )
     lines = {
         told.seq: note_lines.list_lines(told) if told.kind in history.NOTE_KINDS else each

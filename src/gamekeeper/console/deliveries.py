@@ -20,6 +20,7 @@ TEXTS: Mapping[str, str] = {
     EXPIRED: gettext("expired before %(server)s confirmed it", server=SERVER),
     NOT_NEEDED: gettext("not needed by %(server)s any more: the player has left it", server=SERVER),
 }
+PENDING = frozenset({WAITING, SENT})  # the game server may still confirm it
 MOST_OVERDUE = 100  # overdue commands that are counted and listed
 
 

@@ -163,16 +163,18 @@ async def list_differences(
     *,
     sees_accounts: bool,
     is_preview: bool = False,
+    is_done: bool = False,
     decoded: Sequence[DecodedSides] | None = None,
 ) -> list[list[Difference]]:
     """List the differences of each change, the first `most` of each.
 
     `sees_accounts`: show names of accounts. `is_preview`: the changes are a dry run, so the database still holds the
-    inventories that they start from. `decoded`: the decoded sides of each change, if the caller has them.
+    inventories that they start from. `is_done`: the changes were just made, so the database holds the inventories that
+    they led to. `decoded`: the decoded sides of each change, if the caller has them.
     """
     if decoded is None:
         decoded = [decode_sides(keeper.changes.codec.decode_side, each) for each in changes]
-    sides = await _read_sides(keeper, changes, decoded, is_preview=is_preview)
+    sides = await _read_sides(keeper, changes, decoded, is_preview=is_preview, is_done=is_done)
     traces = [trace for each in sides for trace in (each.before, each.after)]
     worn = {item for each in sides for side in (each.inventory_before, each.inventory_after) for item in side.values()}
     names = await load_names(keeper.store, traces, worn, sees_accounts=sees_accounts)
@@ -204,12 +206,9 @@ async def load_names(
 
 
 async def _read_sides(
-    keeper: Keeper, changes: Sequence[Recorded], traces: Sequence[DecodedSides], *, is_preview: bool
+    keeper: Keeper, changes: Sequence[Recorded], traces: Sequence[DecodedSides], *, is_preview: bool, is_done: bool
 ) -> list[_Sides]:
-    """Add to each change the inventory before and after its request, collected from all its changes of the player.
-
-    Only a change of the equipment needs the inventories: they have the names of the items that were equipped.
-    """
+    """Add the inventory before and after the request to each change of equipment: it has the names of the items."""
     if not any("equipment" in side.player for sides in traces for side in sides):
         return [_Sides(*sides, {}, {}) for sides in traces]
     keys = [(each.request_id, each.player_id or "") for each in changes]
@@ -217,14 +216,18 @@ async def _read_sides(
     for key, (before, after) in zip(keys, traces, strict=True):
         changes_equipment = "equipment" in before.player and "equipment" in after.player
         # reads one inventory at most: a dry run changes the equipment of one player
-        if is_preview and changes_equipment:
+        if (is_preview or is_done) and changes_equipment and key not in inventories:
             stored = await items.read_slots_of_place(keeper.store, key[1], INVENTORY)
             held: dict[int, str | None] = {each.slot: each.item_id for each in stored}
             inventories[key] = (held, dict(held))
     for key, (before, after) in zip(keys, traces, strict=True):
         first, last = inventories.setdefault(key, ({}, {}))
-        first.update({slot: item for slot, item in _list_inventory(before).items() if slot not in first})
+        if not is_done:
+            first.update({slot: item for slot, item in _list_inventory(before).items() if slot not in first})
         last.update(_list_inventory(after))
+    if is_done:  # the stored inventories are those after the request: the oldest change has what was before it
+        for key, (before, _) in zip(reversed(keys), reversed(traces), strict=True):
+            inventories[key][0].update(_list_inventory(before))
     return [_Sides(*sides, *inventories[key]) for key, sides in zip(keys, traces, strict=True)]
 
 

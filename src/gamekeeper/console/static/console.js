@@ -4,6 +4,8 @@ import { attachSuggestions, divertSecret } from "./search.js";
 import { gettext } from "./texts.js";
 
 const DATE_LENGTH = "2026-01-31 ".length; // the date in a UTC time; left out where the local date is the same
+const CHECK_MS = 1000; // pause between two questions whether a game server has confirmed a change
+const MOST_CHECKS = 30;
 const THEME_KEY = "gamekeeper-theme";
 const root = document.documentElement;
 
@@ -36,6 +38,25 @@ function makeSmall(text) {
 }
 
 // Show the notice of the action that led to this page. `?done=` in the address is its request id.
+async function loadDone(id, address) {
+  const answer = await fetch(`/console/done/${encodeURIComponent(id)}`, { headers: { "X-Fragment": "yes", "X-Place": address } });
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.text();
+}
+
+// Follow the deliveries of the notice until game servers have confirmed them. Only their texts change, so the focus stays.
+async function followDeliveries(place, id, address) {
+  for (let checks = 0; checks < MOST_CHECKS && place.querySelector("[data-pending]"); checks += 1) {
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+    const fresh = new DOMParser().parseFromString(await loadDone(id, address), "text/html");
+    for (const each of place.querySelectorAll("[data-delivery]")) {
+      const now = fresh.querySelector(`[data-delivery="${each.dataset.delivery}"]`);
+      if (now && now.textContent !== each.textContent) each.textContent = now.textContent;
+      if (!now?.hasAttribute("data-pending")) each.removeAttribute("data-pending");
+    }
+  }
+}
+
 async function showDone() {
   const id = new URLSearchParams(location.search).get("done");
   const place = document.getElementById("done");
@@ -43,9 +64,7 @@ async function showDone() {
   const clean = new URL(location.href);
   clean.searchParams.delete("done");
   try {
-    const answer = await fetch(`/console/done/${encodeURIComponent(id)}`, { headers: { "X-Fragment": "yes", "X-Place": clean.pathname + clean.search } });
-    if (!answer.ok) throw new Error(answer.statusText);
-    place.innerHTML = await answer.text(); // from our own template, which escapes all values
+    place.innerHTML = await loadDone(id, clean.pathname + clean.search); // from our own template, which escapes all values
   } catch {
     say(place, gettext("The connection was lost, so the changes that you made cannot be shown. Reload the page to see them."));
     return; // `?done=` stays in the address for the reload
@@ -53,6 +72,7 @@ async function showDone() {
   history.replaceState(null, "", clean);
   showLocalTimes(place);
   if (document.activeElement === document.body) place.querySelector("[tabindex]")?.focus({ preventScroll: true }); // do not take the focus from a field in use
+  followDeliveries(place, id, clean.pathname + clean.search).catch(() => {}); // the audit log has the state, too
 }
 
 applyTheme();
@@ -72,6 +92,12 @@ document.addEventListener("click", (event) => {
   for (const each of document.querySelectorAll(".drop[open]")) if (!each.contains(event.target)) each.open = false; // a menu closes at a click beside it
 });
 document.addEventListener("submit", divertSecret, { capture: true });
+document.addEventListener("keydown", (event) => {
+  const notice = document.querySelector("#done > .notice");
+  if (event.key !== "Escape" || event.defaultPrevented || !notice || document.querySelector("dialog[open]")) return;
+  // Escape closes what has the focus first: a menu, or the form of a slot
+  if (document.activeElement === document.body || notice.contains(document.activeElement)) notice.remove();
+});
 document.addEventListener("submit", openAction);
 if (document.getElementById("find")) attachSuggestions(document.getElementById("find"));
 showLocalTimes();
