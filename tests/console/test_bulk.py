@@ -147,3 +147,12 @@ def test_colleague_can_stop_but_not_start(world: World, root: Keeper) -> None:
     page = root.page(f"{PAGE}/{job}")
     assert "Only the account that created this job can start it." in page.text
     assert "Cancel the job" in page.text
+
+
+def test_preview_counts_the_players_that_would_be_refused(world: World, root: Keeper) -> None:
+    everything_full = world.post("/api/v1/players/Bob/items/give", {"itemid": people.SWORD.id, "quantity": 35})
+    assert everything_full.status == 200
+    page = root.page(create(root, "Ann\r\nBob"))
+    assert "Preview of the next players 1 of the 2 shown would be refused." in page.text
+    assert "there is room for 0 of 5" in page.text
+    assert "would be refused" not in root.page(create(root, "Ann")).text

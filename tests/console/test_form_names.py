@@ -69,3 +69,13 @@ def test_equipped_item_has_its_name_in_the_preview_and_afterwards(root: Keeper) 
     }
     done = root.act("POST", f"{path}/move", moved).headers["location"].rpartition("done=")[2]
     assert "Weapon Sword in slot 2 Sword in slot 1" in root.page(f"/console/done/{done}").text
+
+
+def test_full_inventory_points_to_the_bank(root: Keeper) -> None:
+    swords = {"itemid": "Sword", "quantity": 40}
+    refused = Page(root.preview("POST", GIVE, swords).raw.decode()).text
+    assert "there is room for 31 of 40" in refused
+    assert "Tick “Put overflow into the bank” in the form" in refused
+    assert root.preview("POST", GIVE, {**swords, "bankoverflow": "true"}).status == 200
+    both = root.preview("POST", GIVE, {"itemid": "Sword", "quantity": 400, "bankoverflow": "true"})
+    assert "Tick" not in Page(both.raw.decode()).text

@@ -291,7 +291,9 @@ def test_give_without_room_is_refused_and_changes_nothing(world: World, overflow
     give(world, BOB, SWORD.id, 30)
     before = everything(world)
     more = {} if overflow is None else {"bankoverflow": overflow}
-    refused(give(world, BOB, SWORD.id, 6, **more), 409, "inventory_full")
+    refused(
+        give(world, BOB, SWORD.id, 6, **more), 409, "inventory_full", "into the inventory: there is room for 5 of 6"
+    )
     refused(give(world, BOB, COIN.id, 5_000_001, **more), 409, "inventory_full")
     refused(give(world, BOB, COIN.id, 2_147_483_647, **more), 409, "inventory_full")
     assert everything(world) == before
@@ -314,7 +316,12 @@ def test_overflow_is_not_used_while_there_is_room(world: World) -> None:
 
 def test_full_inventory_and_bank_change_nothing(world: World) -> None:
     before = everything(world)
-    refused(give(world, BOB, SWORD.id, 136, bankoverflow=True), 409, "inventory_full")
+    refused(
+        give(world, BOB, SWORD.id, 136, bankoverflow=True),
+        409,
+        "inventory_full",
+        "and the bank: there is room for 135 of 136",
+    )
     refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
     assert everything(world) == before
     assert give(world, BOB, COIN.id, 135_000_000, bankoverflow=True).json == give_answer(

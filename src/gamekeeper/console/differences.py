@@ -220,14 +220,10 @@ async def _read_sides(
             stored = await items.read_slots_of_place(keeper.store, key[1], INVENTORY)
             held: dict[int, str | None] = {each.slot: each.item_id for each in stored}
             inventories[key] = (held, dict(held))
-    for key, (before, after) in zip(keys, traces, strict=True):
-        first, last = inventories.setdefault(key, ({}, {}))
-        if not is_done:
-            first.update({slot: item for slot, item in _list_inventory(before).items() if slot not in first})
-        last.update(_list_inventory(after))
-    if is_done:  # the stored inventories are those after the request: the oldest change has what was before it
-        for key, (before, _) in zip(reversed(keys), reversed(traces), strict=True):
-            inventories[key][0].update(_list_inventory(before))
+    for key, (_, after) in zip(keys, traces, strict=True):
+        inventories.setdefault(key, ({}, {}))[1].update(_list_inventory(after))
+    for key, (before, _) in zip(reversed(keys), reversed(traces), strict=True):  # the first change of a slot decides
+        inventories[key][0].update(_list_inventory(before))
     return [_Sides(*sides, *inventories[key]) for key, sides in zip(keys, traces, strict=True)]
 
 

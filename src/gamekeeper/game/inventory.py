@@ -64,7 +64,8 @@ def give(
         if left:
             left = _fill(touched, slots, item, left, place, room)
     if left:
-        raise InventoryFull
+        place = "the inventory and the bank" if overflow else "the inventory"
+        raise InventoryFull(place=place, room=quantity - left, wanted=quantity)
     if not item.bag_slots:
         return InventoryChange(touched)
     bags = {spot: new_id() for spot in touched}
