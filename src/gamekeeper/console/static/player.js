@@ -3,6 +3,7 @@ import { attachChooser } from "./chooser.js";
 import { follow } from "./live.js";
 
 const FORM_OF_SLOT = "slot"; // id of the element that has the form of the chosen slot
+const TAB_KEY = "gamekeeper-tab"; // in the session's storage: the page whose tab was changed
 const TAB_OF = { history: "history", variables: "variables", spells: "variables", standing: "account", facts: "account" };
 
 // Find the nearest tile in the next row below (direction 1) or above (direction -1).
@@ -100,8 +101,25 @@ function attachPart(part) {
   if (place && !place.hidden && place.dataset.opener) markSlot(place.dataset.opener);
 }
 
+// The page of a tab loads anew: put the focus on the tab again, so that the keyboard goes on from there.
+function keepFocusOnTab() {
+  document.querySelector(".tabs")?.addEventListener("click", (event) => {
+    if (event.target.closest("a")) sessionStorage.setItem(TAB_KEY, location.pathname);
+  });
+  const path = sessionStorage.getItem(TAB_KEY);
+  sessionStorage.removeItem(TAB_KEY);
+  if (path === location.pathname) document.querySelector(".tabs [aria-current]")?.focus({ preventScroll: true });
+}
+
+// A menu of acts opens with the focus in its first field.
+function focusFirstField({ target }) {
+  if (target.matches(".act[open]")) target.querySelector(".sheet :is(input:not([type=hidden]), select, button)")?.focus({ preventScroll: true });
+}
+
 openTabOfAnchor();
 follow(attachPart);
+keepFocusOnTab();
+document.addEventListener("toggle", focusFirstField, { capture: true }); // this event does not bubble
 document.querySelectorAll("[data-travel]").forEach(attachTravel);
 document.querySelectorAll("input[data-suggest]").forEach(attachChooser);
 document.querySelectorAll("[data-slots]").forEach(attachArrowKeys);
