@@ -70,7 +70,9 @@ def take_back(world: World, since: int) -> None:
     for each in sorted(changes, key=lambda each: each.kind):
         # Not sent by `undos.undone`, which checks the answer and rejects fields of a later version
         answer = world.post(f"{CHANGES}/{each.seq}/undo")
-        assert answer.status == 200, (each.kind, answer.raw)
+        # the undo of a take has equipped the item again, so the unequipping has nothing left to undo
+        is_done = each.kind == "player_changed" and b"its equipment was changed again" in answer.raw
+        assert answer.status == 200 or is_done, (each.kind, answer.raw)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

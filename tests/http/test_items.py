@@ -320,7 +320,7 @@ def test_full_inventory_and_bank_change_nothing(world: World) -> None:
         give(world, BOB, SWORD.id, 136, bankoverflow=True),
         409,
         "inventory_full",
-        "and the bank: there is room for 135 of 136",
+        "inventory and bank: there is room for 135 of 136",
     )
     refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
     assert everything(world) == before

@@ -12,6 +12,7 @@ from gamekeeper.game import bulk_jobs, items
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.bulk_jobs import UNDO, JobDetails, record_result
 from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.inventory import INVENTORY
 from gamekeeper.game.past_loads import finish_job, load_job, refuse_target
 from gamekeeper.game.refusals import InventoryFull
 from gamekeeper.game.steps import Step
@@ -42,6 +43,10 @@ class Gift(NamedTuple):
         return stable_id("bulk job", self.name)
 
 
+def _make_full(quantity: int) -> InventoryFull:
+    return InventoryFull(place=INVENTORY, room=0, wanted=quantity)
+
+
 def add_gift(past: Past, gift: Gift) -> None:
     details = JobDetails(item_id=gift.item.id, quantity=gift.quantity)
     new = NewJob(
@@ -55,7 +60,7 @@ def add_gift(past: Past, gift: Gift) -> None:
     for number, player in enumerate(gift.players, 1):
         at += EACH_MS
         if player in gift.full:
-            past.add(at, Intent("demo"), make_decide(refuse_target(gift.id, number, InventoryFull())))
+            past.add(at, Intent("demo"), make_decide(refuse_target(gift.id, number, _make_full(gift.quantity))))
             continue
         rule = partial(
             items.give,

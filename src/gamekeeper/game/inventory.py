@@ -64,7 +64,7 @@ def give(
         if left:
             left = _fill(touched, slots, item, left, place, room)
     if left:
-        place = "the inventory and the bank" if overflow else "the inventory"
+        place = "inventory and bank" if overflow else INVENTORY
         raise InventoryFull(place=place, room=quantity - left, wanted=quantity)
     if not item.bag_slots:
         return InventoryChange(touched)

@@ -216,7 +216,7 @@ class NameTaken(Conflict):
 
 
 class InventoryFull(Conflict):
-    """The items do not fit into {place}: there is room for {room} of {wanted}. Nothing was given."""
+    """The items do not fit into the {place}: there is room for {room} of {wanted}. Nothing was given."""
 
 
 class NotEnoughItems(Conflict):

@@ -40,6 +40,7 @@ EXAMPLE_VALUES = {
     "held": 3,
     "container": "pocket",
     "wanted": 10,
+    "room": 4,
     "slot": 99,
     "place": "inventory",
     "size": 35,
