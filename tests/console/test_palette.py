@@ -8,6 +8,7 @@ import pytest
 from keepers import ACT, Keeper
 from markup import Page
 
+import bulking
 import people
 from gamekeeper.console import palette
 from gamekeeper.console.differences import TIMES_SIGN
@@ -242,3 +243,31 @@ def test_other_text_gets_an_address(root: Keeper) -> None:
 def test_form_of_another_site_is_refused(root: Keeper) -> None:
     assert root.post("/console/search", {"q": "ann"}, csrf="forged").status == 403
     assert root.post("/console/suggest", {"q": "ann"}, csrf="forged").status == 403
+
+
+# --- Guilds, bulk jobs and notes ------------------------------------------------------------------------------------
+
+
+def test_guilds_bulk_jobs_and_notes_are_found_with_permission(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
+    guild = people.guid(0x7001)
+    world.sql(
+        "INSERT INTO guilds (id, name, fold, founded_at) VALUES ($1, 'Night Watch', $2, 1)",
+        guild,
+        lookup.fold("Night Watch"),
+    )
+    job = bulking.create(world, "Ann", reason="watchmaker prize")["Id"]
+    note = {"Player": "Ann", "Text": "Watch her trades."}
+    assert world.post("/api/keeper/v1/notes", note, by="Root").status == 200
+    found = {each["href"]: (each["name"], each["detail"]) for each in suggest(root, "watch")["Pages"]}
+    assert found == {
+        f"/console/guilds/{guild}": ("Night Watch", "Guild"),
+        f"/console/bulk/{job}": ("watchmaker prize", "Bulk job"),
+        "/console/notes?text=watch": ("Notes that contain “watch”", ""),
+    }
+    assert [each["href"] for each in suggest(root, job[:9])["Pages"]] == [f"/console/bulk/{job}"]
+    assert "Pages" not in suggest(root, "wa")
+    world.sql("DELETE FROM role_permissions WHERE permission = 'bulk.run'")
+    shop = {each["href"] for each in suggest(keeper("Shop"), "watch")["Pages"]}
+    assert shop == {f"/console/guilds/{guild}"}

@@ -13,12 +13,16 @@ from gamekeeper.console import menu
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.pages import FormToken
 from gamekeeper.console.texts import gettext, ngettext
-from gamekeeper.game import finder, lookup
+from gamekeeper.game import finder, lookup, notes
 from gamekeeper.game.finder import EXACT, ID, SearchHit, Sight
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.http import mail_cursor
+from gamekeeper.store import bulk_jobs, guilds
 from gamekeeper.store import finder as found_rows
 
 LEAST_PAGE_LETTERS = 2  # letters that a text needs to find pages
+LEAST_RECORD_LETTERS = 3  # letters that a text needs to find guilds, bulk jobs and notes
+MOST_SEARCHED = 500  # guilds, and newest bulk jobs, whose names and reasons are compared
 MOST_REASON_LETTERS = 100  # a longer text is no part of a reason
 MOST_FOUND = 20  # search hits among which the player, account or item of an action is looked for
 MOST_OBJECTS = 3  # players or accounts, and items, that are offered for one action
@@ -93,6 +97,28 @@ def list_searches(text: str, rights: frozenset[str]) -> list[PaletteLink]:
 
 def _build_changes_url(**sought: str) -> str:
     return f"/console/changes?{urlencode(sought)}"
+
+
+async def find_records(keeper: Keeper, text: str, rights: frozenset[str]) -> list[PaletteLink]:
+    """Find guilds by name, recent bulk jobs by their reason or id, and whether notes have the text."""
+    if not LEAST_RECORD_LETTERS <= len(text) <= MOST_REASON_LETTERS or not lookup.is_nameable(text):
+        return []
+    store, fold = keeper.store, lookup.fold(text)
+    found: list[PaletteLink] = []
+    if rights >= menu.PLAYERS:
+        matches = await guilds.search(store, fold, MOST_SEARCHED, MOST_OBJECTS)
+        found += [PaletteLink(each.name, gettext("Guild"), f"/console/guilds/{each.id}") for each, _ in matches]
+    if rights >= menu.BULK:
+        jobs = await bulk_jobs.read_page(store, mail_cursor.START, MOST_SEARCHED)
+        named = [each for each in jobs if fold in lookup.fold(each.reason or "") or each.id.startswith(text.lower())]
+        found += [
+            PaletteLink(each.reason or each.id, gettext("Bulk job"), f"/console/bulk/{each.id}")
+            for each in named[:MOST_OBJECTS]
+        ]
+    if rights >= menu.NOTES and (await notes.load_page(store, mail_cursor.START, 1, None, text)).notes:
+        label = gettext("Notes that contain “%(text)s”", text=text)
+        found.append(PaletteLink(label, "", f"/console/notes?{urlencode({'text': text})}"))
+    return found
 
 
 async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[SearchHit]:

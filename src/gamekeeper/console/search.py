@@ -124,15 +124,16 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     sight, csrf = finder.Sight.of(rights), FormToken.of(request)
     find = partial(finder.find, text=text, most=most, codec=keeper.changes.codec, sight=sight)
 
-    async def look() -> tuple[list[SearchHit], list[PaletteAction]]:
+    async def look() -> tuple[list[SearchHit], list[PaletteAction], list[PaletteLink]]:
         hits = await keeper.store.read(find)
         hits += await palette.find_short_ids(keeper, text, accounts=sight.accounts) if len(hits) < most else []
-        return hits, await palette.find_actions(keeper, text, sight, csrf)
+        records = await palette.find_records(keeper, text, rights)
+        return hits, await palette.find_actions(keeper, text, sight, csrf), records
 
-    hits, actions = await request.run_through_gate(look)
+    hits, actions, records = await request.run_through_gate(look)
     rows = [ResultRow(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)) for each in hits]
     pages_found, searches = palette.find_pages(text, rights), palette.list_searches(text, rights)
-    return FoundThings(list(dict.fromkeys(rows)), actions, pages_found, searches)
+    return FoundThings(list(dict.fromkeys(rows)), actions, [*pages_found, *records], searches)
 
 
 def _group_position(hits: list[ResultRow], kind: str) -> int:
