@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from demo_server import KEEPER, DemoServer
+from demo_server import HELPER, KEEPER, DemoServer
 from playwright.sync_api import expect
 from test_looks import check_page
 from visitor import NARROW, Visitor
@@ -65,3 +65,40 @@ def test_filtered_list_is_accessible_on_every_screen(visit: Visit, sqlite_demo: 
             me.go("/console/characters?levelfrom=20&online=false&sortby=seen&col_level=1&col_seen=1")
             me.page.get_by_text("Columns", exact=True).click()
             check_page(me)
+
+
+def test_saved_view_is_shared_with_a_colleague(visit: Visit, demo: DemoServer) -> None:
+    me, helper = visit(demo, KEEPER), visit(demo, HELPER)
+    me.go("/console/characters?levelfrom=50&sortby=level&col_level=1")
+    me.page.get_by_text("Save this view").click()
+    me.page.get_by_label("Name of the view").fill("Veterans")
+    me.page.get_by_label("Show it to all staff").check()
+    check_page(me)
+    me.page.get_by_role("button", name="Save the view").click()
+    expect(me.page.get_by_role("link", name="Veterans")).to_have_attribute("aria-current", "page")
+    helper.go("/console/characters")
+    helper.page.get_by_role("link", name="Veterans shared").click()
+    helper.sees("Level 50 or higher")
+    assert helper.page.locator("tbody th a").all_inner_texts() == me.page.locator("tbody th a").all_inner_texts()
+    me.page.get_by_text("Change the view Veterans").click()
+    check_page(me)
+    me.page.get_by_role("button", name="Delete the view Veterans").click()
+    expect(me.page.get_by_role("link", name="Veterans")).to_have_count(0)
+
+
+def test_open_list_follows_changes_without_moving(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go("/console/characters?levelfrom=2&levelto=47&sortby=level&sortdirection=descending")
+    first = me.page.locator("tbody tr").first
+    names = me.page.locator("tbody th a").all_inner_texts()
+    demo.do(f"players/{names[0]}/level", {"level": 2}, "followed")  # moves to the end of the list
+    expect(first.locator("td[data-changed]").first).to_have_text("2")
+    assert me.page.locator("tbody th a").all_inner_texts() == names
+    demo.do(f"players/{names[1]}/level", {"level": 1}, "followed")
+    me.sees("1 no longer in this list")
+    expect(me.page.locator("tr[data-gone]")).to_have_count(1)
+    check_page(me)
+    me.page.get_by_role("link", name="Show the list as it is now").click()
+    expect(me.page.locator("tbody th a").first).to_have_text(names[2])
+    demo.do(f"players/{names[1]}/level", {"level": 40}, "followed")
+    me.sees("1 new in this list")

@@ -70,6 +70,8 @@ NO_PAGES = {
     "changes/file",
     "accounts/[lookupKey]/file",
     "bulk/[job]/file",
+    "live/characters",
+    "live/accounts",
     "/",  # this address redirects to the console
     "static/[file]",
     "static/[version]/[file]",

@@ -192,6 +192,15 @@ def test_request_resets_the_idle_timeout(world: World, root: Keeper) -> None:
     assert root.get(SOMEBODY).status == 200
 
 
+def test_open_list_does_not_reset_the_idle_timeout(world: World, root: Keeper) -> None:
+    for path in ("/console/live/characters?search=ann", "/console/live/accounts"):
+        world.sql("UPDATE tokens SET issued_at = issued_at - $1, last_used = NULL WHERE idle_ms IS NOT NULL", 0)
+        drop_cached_tokens(world)
+        assert b"data-row" in root.get(path, headers={"x-fragment": "1"}).raw
+        world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
+        assert world.sql("SELECT COUNT(*) FROM tokens WHERE idle_ms IS NOT NULL AND last_used IS NOT NULL")[0][0] == 0
+
+
 def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> None:
     """Requests extend a session's idle timeout, but not its maximum age of 12 hours."""
     for hours, ended in ((11, False), (1, True)):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gamekeeper.console import lists, pages
+from gamekeeper.console import lists, pages, saved_views
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.search import ACCOUNTS, MOST_MATCHES, STATES
 from gamekeeper.http.request import Request
@@ -28,6 +28,7 @@ async def show(request: Request) -> Response:
         imposed=await _find_penalties(request, choice.chosen, users),
         newest=lists.build_url(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
         most=MOST_MATCHES,
+        views=await saved_views.load(request, "accounts"),
         **beside,
     )
 

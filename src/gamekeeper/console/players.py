@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
-from gamekeeper.console import lists, pages, player_filters
+from gamekeeper.console import lists, pages, player_filters, saved_views
 from gamekeeper.game import lookup
 from gamekeeper.game.players import Player
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
@@ -41,7 +41,8 @@ async def show(request: Request) -> Response:
     owners = await _find_owner_names(request, characters)
     shown = {"characters": characters, "owners": owners, "filters": form, "held": held, "sizes": player_filters.SIZES}
     short = 0 < len(lookup.fold(request.query.get("search", ""))) < PART_LETTERS
-    return pages.render(request, "players.html", **shown, **beside | {"short": short})
+    views = await saved_views.load(request, "players")
+    return pages.render(request, "players.html", views=views, **shown, **beside | {"short": short})
 
 
 async def _count_held(request: Request, records: Sequence[RecordRow]) -> dict[str, int]:

@@ -37,6 +37,7 @@ from gamekeeper.console import (
     players,
     ranking,
     roles,
+    saved_views,
     search,
     second_factor,
     second_step,
@@ -148,7 +149,7 @@ async def redirect_to_console(_: Request) -> Response:
     return pages.redirect(ROOT)
 
 
-# an open event stream does not count as use of the session: it does not delay the idle timeout
+# an open event stream does not count as use of the session: it does not delay the idle timeout; nor do open lists
 FOLLOW_EVENTS = _require_session(events.follow, NO_PERMISSIONS, used=False)
 
 # fmt: off - keep each route on one line
@@ -162,6 +163,8 @@ PAGES: tuple[Route, ...] = (
     _route("GET", f"{ROOT}/static/[file]", READ, static_files.serve, cache=REVALIDATED),
     _route("GET", f"{ROOT}/static/[version]/[file]", READ, static_files.serve_version, cache=REVALIDATED),
     _route("GET", f"{ROOT}/events", READ, FOLLOW_EVENTS),
+    _route("GET", f"{ROOT}/live/characters", READ, _require_session(players.show, PLAYERS, used=False)),
+    _route("GET", f"{ROOT}/live/accounts", READ, _require_session(accounts.show, QUERY, used=False)),
     page_route("", overview.show),
     page_route("/health", health.show),
     form_route("/health/examine", health.start_doctor, MANAGE),
@@ -196,6 +199,8 @@ PAGES: tuple[Route, ...] = (
     page_route("/economy/gifts", gifts.show, PLAYERS | {gifts.NEEDED}),
     page_route("/items/[itemId]", economy.show_item, PLAYERS),
     page_route("/variables", server_variables.show, PLAYERS),
+    form_route("/views", saved_views.save),
+    form_route("/views/[view]/[viewAct]", saved_views.change),
     page_route("/bulk", bulk.show, BULK),
     form_route("/bulk", bulk.create, BULK, body_limit=LARGE_BODY),
     page_route("/bulk/[job]", bulk.show_job, BULK),

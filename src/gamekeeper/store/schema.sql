@@ -1146,6 +1146,19 @@ CREATE TABLE tags (
 CREATE INDEX tags_by_tag ON tags (tag, user_id, player_id);
 CREATE INDEX tags_by_player ON tags (player_id);
 
+-- Views of the console's lists that staff saved under a name: the filter, order and columns, as a query.
+CREATE TABLE saved_views (
+    id          {guid} PRIMARY KEY,
+    user_id     {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    list        TEXT NOT NULL,                 -- players or accounts
+    name        TEXT NOT NULL,
+    query       TEXT NOT NULL,                 -- without the search, which may name a person
+    shared      {boolean} NOT NULL,            -- all staff see it
+    created_at  {long} NOT NULL,
+    UNIQUE (user_id, list, name)
+) {strict};
+CREATE INDEX saved_views_shared ON saved_views (list, name, id) WHERE shared;
+
 -- Checkpoint of the ordered lists: row counts of buckets of about 128 neighbouring keys, so that any page is found
 -- without counting rows. Every process keeps the counts in memory and updates them from list_changes.
 CREATE TABLE lists (

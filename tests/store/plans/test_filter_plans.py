@@ -11,6 +11,7 @@ from gamekeeper.game import player_filters
 from gamekeeper.game.player_filters import ORDERS, Cursor, PageWanted
 from gamekeeper.game.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
 from gamekeeper.store import player_filters as rows
+from gamekeeper.store import saved_views
 from people import COIN, WARRIOR
 from plans import WORDS, Asked, Watched, fill_lists, find_growing
 from world import World
@@ -52,6 +53,29 @@ FILTERS = (
     PlayerFilter(item_id=RARE),
     PlayerFilter(item_id=COIN.id, banned=False, level_from=3, online=True),
 )
+
+
+def test_saved_views_are_found_without_scan(world: World) -> None:
+    """Thousands of other views are shared."""
+    engine, sql, me = world.keeper.store.engine, saved_views.SQL, numbered_id("player", 3)
+    world.sql("INSERT INTO saved_views SELECT id, user_id, 'players', fold, '', 1 = 1, 1 FROM players")
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    owner = str(world.sql("SELECT user_id FROM players WHERE id = $1", me)[0][0])
+    asked = (
+        (sql.of_viewer, (owner, "players", 30)),
+        (sql.count, (owner,)),
+        (sql.same_name, (me, owner, "x")),
+        (sql.rename, (me, owner, "x")),
+        (sql.delete, (me, owner)),
+        (sql.of_person, (owner,)),
+    )
+    faults = {
+        each.name: found
+        for each, values in asked
+        if (found := find_growing(world, each.render(engine, WORDS[engine]), values))
+    }
+    assert faults == {}
 
 
 def test_no_filter_reads_more_rows_in_a_larger_game(crowded: World) -> None:

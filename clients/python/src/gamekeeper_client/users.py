@@ -90,6 +90,7 @@ class Person(Struct):
     bulk_targets: list[dict[str, Any]]
     notes: list[dict[str, Any]]
     tags: list[dict[str, Any]]
+    saved_views: list[dict[str, Any]]
     standings: list[dict[str, Any]]
     signals: list[dict[str, Any]]
     addresses: list[dict[str, Any]]

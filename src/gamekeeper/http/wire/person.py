@@ -27,6 +27,7 @@ class Person(Struct):
     bulk_targets: Rows = []
     notes: Rows = []
     tags: Rows = []
+    saved_views: Rows = []
     standings: Rows = []
     signals: Rows = []
     addresses: Rows = []

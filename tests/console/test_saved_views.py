@@ -1,0 +1,89 @@
+"""Saved views of the console's lists: who sees them, and how they are renamed, deleted and exported."""
+
+from collections.abc import Callable
+
+import pytest
+from keepers import Keeper
+
+import people
+from gamekeeper.game import saved_views
+from world import World
+
+PAGE, ACCOUNTS, VIEWS = "/console/characters", "/console/accounts", "/console/views"
+
+
+def save(
+    who: Keeper, name: str, query: str = "levelfrom=10&sortby=level", listed: str = "players", **more: str
+) -> None:
+    answer = who.post(VIEWS, {"name": name, "query": query, "list": listed} | more)
+    assert answer.status == 303, answer.raw
+
+
+def list_views(who: Keeper, page: str = PAGE) -> dict[str, str]:
+    links = who.page(page).links
+    return {name: url for name, url in links.items() if "sortby=" in url and ("view" in name or "shared" in name)}
+
+
+def test_view_is_saved_without_position_and_search(root: Keeper) -> None:
+    form = root.page(f"{PAGE}?search=ann&levelfrom=10&sortby=level&page=2").form(VIEWS, "Save the view")
+    assert form.fields["query"] == "levelfrom=10&sortby=level"
+    save(root, "my view", "search=ann&page=3&cursor=x&sortby=level&levelfrom=10&mapid=")
+    assert list_views(root) == {"my view": f"{PAGE}?levelfrom=10&sortby=level"}
+    assert "Level 10 or higher" in root.page(list_views(root)["my view"]).text
+    assert "Save this view" not in root.page(PAGE).text  # nothing to save
+
+
+def test_shared_view_is_seen_by_others_and_changed_by_its_owner_only(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
+    save(root, "my view")
+    save(root, "our view", shared="1")
+    clerk = keeper("Clerk")
+    assert list_views(clerk) == {"our view shared": f"{PAGE}?levelfrom=10&sortby=level"}
+    ids = {row[1]: str(row[0]) for row in world.sql("SELECT id, name FROM saved_views")}
+    for act, fields in (("rename", {"name": "stolen"}), ("delete", {})):
+        assert clerk.post(f"{VIEWS}/{ids['our view']}/{act}", fields).status == 303
+    assert sorted(list_views(root)) == ["my view", "our view"]
+    page = root.page(list_views(root)["my view"])
+    assert "Change the view my view" in page.text
+    assert root.post(f"{VIEWS}/{ids['my view']}/rename", {"name": "our view"}).status == 400
+    assert root.post(f"{VIEWS}/{ids['my view']}/rename", {"name": " old view ", "back": PAGE}).status == 303
+    assert sorted(list_views(root)) == ["old view", "our view"]
+    assert (
+        root.post(f"{VIEWS}/{ids['our view']}/delete", {"back": "https://evil.example"}).headers["location"]
+        == "/console"
+    )
+    assert list_views(clerk) == {}
+
+
+def test_same_name_is_replaced_and_lists_are_apart(root: Keeper) -> None:
+    save(root, "my view")
+    save(root, "my view", "levelfrom=20&sortby=level")
+    save(root, "banned view", "sortby=name&state=banned", "accounts")
+    assert list_views(root) == {"my view": f"{PAGE}?levelfrom=20&sortby=level"}
+    assert list_views(root, ACCOUNTS) == {"banned view": f"{ACCOUNTS}?sortby=name&state=banned"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"name": " "}, {"name": "a" * 61}, {"name": "a\x00"}, {"list": "guilds"}, {"query": "map=" + "a" * 2001}],
+)
+def test_wrong_view_is_rejected(world: World, root: Keeper, fields: dict[str, str]) -> None:
+    sent = {"name": "a view", "query": "levelfrom=1", "list": "players"} | fields
+    assert root.post(VIEWS, sent).status == 400
+    assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
+
+
+def test_views_are_limited(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_views, "MOST_VIEWS", 1)
+    save(root, "first view")
+    assert root.post(VIEWS, {"name": "second", "query": "levelfrom=1", "list": "players"}).status == 400
+
+
+def test_view_is_exported_and_erased_with_its_account(world: World, keeper: Callable[[str], Keeper]) -> None:
+    save(keeper("Clerk"), "clerk's view", shared="1")
+    person = world.get("/api/keeper/v1/users/Clerk/export").json
+    (view,) = person["saved_views"]
+    assert (view["list"], view["name"], view["query"]) == ("players", "clerk's view", "levelfrom=10&sortby=level")
+    world.sql("DELETE FROM users WHERE id = $1", people.USER_IDS["Clerk"])
+    assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
