@@ -47,6 +47,7 @@ PAGES = [
     "/console/notes",
     "/console/characters?levelfrom=20&online=false&sortby=seen",
     "/console/boards",
+    "/console/boards/most-silver",
     "/console/signals",
     "/console/signals?state=all",
     f"{player_page('Aldwyn')}?at=60",
