@@ -1,9 +1,10 @@
-"""Holders of a ranked item: compare the last page with the first in a big world, where every player has it."""
+"""Holders of an item and a board of it: compare the last page with the first, where every player has the item."""
 
 import asyncio
 from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -15,10 +16,19 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.worlds import ENGINES, BenchWorld
 from gamekeeper import opening, settings
+from gamekeeper.game import boards
+from gamekeeper.game.boards import BoardDraft, SeasonDraft
+from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import samples
+from gamekeeper.store import boards as board_rows
 
 PART = "T5-holders"
+BOARD = BoardDraft("bench", "Silver", "item", samples.COIN, gain=False, hide_staff=False, public=False)
+PATHS = {  # what is listed → path of its operation
+    "holders": f"/api/keeper/v1/economy/items/{samples.COIN}/holders",
+    "standings": f"/api/keeper/v1/boards/{BOARD.name}/standings",
+}
 RANKED = f"item:{samples.COIN}"  # an item that every player of the demo's loader has
 
 
@@ -32,35 +42,43 @@ def run(bench: Bench, _: Collection[str]) -> Results:
             program = replace(servers.gamekeeper(world), environment={"GAMEKEEPER_RANKED": RANKED})
             server = stack.enter_context(servers.running(program))
             asked = [
-                Candidate(_name(place, size, world), server, Load(_write_requests(world, place, size), world.tokens))
-                for size, place in product(LIMITS, (FIRST, LAST))
+                Candidate(
+                    _name(what, place, size, world),
+                    server,
+                    Load(_write_requests(what, place, size, world), world.tokens),
+                )
+                for what, place, size in product(PATHS, (FIRST, LAST), LIMITS)
             ]
             measured = rounds.measure_interleaved(bench, PART, bench.players, asked)
         found.samples += measured
-        found.verdicts += [_compare(measured, world, size) for size in LIMITS]
+        found.verdicts += [_compare(measured, what, world, size) for what, size in product(PATHS, LIMITS)]
     return found
 
 
 async def _count(world: BenchWorld) -> None:
-    """Count the economy of a world once; it is kept with the world."""
+    """Count the economy and a board of a world once; they are kept with the world."""
 
     async def catch_up(keeper: Keeper) -> None:
         await keeper.economy.catch_up()
+        if await board_rows.find(keeper.store, BOARD.name) is None:
+            decide = partial(boards.create, draft=BOARD, season=SeasonDraft())
+            await keeper.changes.apply(Intent(request_id="bench"), decide, lambda _: b"")
+        await keeper.boards.catch_up()
 
     await opening.run_with_keeper(settings.load({}, database=world.url, ranked=RANKED), catch_up)
 
 
-def _name(place: str, size: int, world: BenchWorld) -> str:
-    return name_of(f"holders, {place} page of {size}", world.engine, world.players)
+def _name(what: str, place: str, size: int, world: BenchWorld) -> str:
+    return name_of(f"{what}, {place} page of {size}", world.engine, world.players)
 
 
-def _write_requests(world: BenchWorld, place: str, size: int) -> Path:
+def _write_requests(what: str, place: str, size: int, world: BenchWorld) -> Path:
     number = 0 if place == FIRST else world.players // size - 1
-    line = f"GET /api/keeper/v1/economy/items/{samples.COIN}/holders?page={number}&pageSize={size}"
-    return world.requests(f"holders-{place}-{size}", lambda _: [line])
+    line = f"GET {PATHS[what]}?page={number}&pageSize={size}"
+    return world.requests(f"{what}-{place}-{size}", lambda _: [line])
 
 
-def _compare(measured: list[Sample], world: BenchWorld, size: int) -> Verdict:
-    last, first = (rounds.of(measured, _name(place, size, world), "cpu_us") for place in (LAST, FIRST))
-    what = f"holders, last page of {size} vs. first, {NAMES[world.engine]}, {world.players:,} players"
-    return Verdict(PART, what, ratio(last, first), *LIMITS[size], at_least=False)
+def _compare(measured: list[Sample], what: str, world: BenchWorld, size: int) -> Verdict:
+    last, first = (rounds.of(measured, _name(what, place, size, world), "cpu_us") for place in (LAST, FIRST))
+    about = f"{what}, last page of {size} vs. first, {NAMES[world.engine]}, {world.players:,} players"
+    return Verdict(PART, about, ratio(last, first), *LIMITS[size], at_least=False)
