@@ -112,7 +112,8 @@ def test_empty_array_is_accepted_as_an_empty_body(unchanged: World, content_type
         return {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type} if content_type else {}}
 
     unneeded = [each for each in EXAMPLES if each.route.body is None]
-    optional = [each for each in OF_CLIENTS if each.fields == {}]
+    # our own operations refuse unknown fields, and a form would have one
+    optional = [each for each in OF_CLIENTS if each.fields == {} and not each.route.is_own_api]
     assert len(optional) >= 4
     assert faults(unchanged, unneeded + optional, empty_array) == {}
 
