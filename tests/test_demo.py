@@ -25,7 +25,20 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.game.refusals import NoSuchServer
-from gamekeeper.store import activity, bulk_jobs, catalogue, clock, deliveries, economy, feed, ledger, players, users
+from gamekeeper.http import mail_cursor
+from gamekeeper.store import (
+    activity,
+    bulk_jobs,
+    catalogue,
+    clock,
+    deliveries,
+    economy,
+    feed,
+    ledger,
+    players,
+    signals,
+    users,
+)
 from gamekeeper.store import presence as presence_rows
 from gamekeeper.store.activity import Period
 
@@ -532,5 +545,17 @@ def test_every_day_of_the_past_has_requests_and_most_have_sign_ins(empty_databas
         assert all(each.requests > 1_000 for each in days[:-2])
         assert all(0 < each.errors < each.requests / 20 for each in days[:-2])
         assert sum(each.sign_ins > 0 for each in days) > DAYS / 2
+
+    at_work(empty_database, work)
+
+
+def test_signals_find_both_incidents(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        await keeper.economy.follow(0)
+        found = await signals.read_page(keeper.store, mail_cursor.START, 50, "gain", None)
+        gains = {each.player_id for each in found}
+        assert gains == {names.stable_id("player", name) for name in ("Balthus", "Peregrin")}
+        assert await faults(keeper) == []
 
     at_work(empty_database, work)

@@ -46,7 +46,7 @@ KINDNESSES = (
 FIRST_INCIDENT_DAY = DAYS - 9
 DUPLICATOR, PARTNER, SECOND_DUPLICATOR = "Balthus", "Yorick", "Peregrin"
 HOURS_SINCE_SECOND = 3
-DOUBLINGS = 10  # each report has twice as many as the one before
+DOUBLINGS = 11  # each report has twice as many as the one before
 EVERY_MINUTES = 3
 BROWSERS = {
     KEEPER.name: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -199,7 +199,7 @@ def _add_first_incident(past: Past, at: int) -> None:
     seen = at + 85 * MINUTE_MS
     account = "Dagobert"
     past.ban(seen, MODERATOR, account, world.PENALTIES[account], 7)
-    text = "More than 8,000 Comet Shards in half an hour: two windows in one trade."
+    text = "More than 16,000 Comet Shards in half an hour: two windows in one trade."
     past.note(seen + MINUTE_MS, MODERATOR, DUPLICATOR, text, warning=True)
     past.tag(seen + 2 * MINUTE_MS, MODERATOR, DUPLICATOR, "duplication")
     past.note(seen + 3 * MINUTE_MS, MODERATOR, PARTNER, "Bought 300 of the duplicated shards; did not know.")
