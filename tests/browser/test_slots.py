@@ -202,3 +202,20 @@ def test_two_moments_are_compared(visit: Visit, sqlite_demo: DemoServer, *, scri
     assert me.page.locator(".tile.came, .tile.went").count() > 0
     if scripts:
         check_page(me)
+
+
+def test_focus_follows_tabs_and_menus_and_escape_closes_the_result(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    me.page.locator('[data-tab="history"]').focus()
+    me.page.keyboard.press("Enter")
+    expect(me.page.locator('[data-tab="history"][aria-current]')).to_be_focused()
+    open_menu(me, "Give item")
+    expect(me.page.locator(".act[open]").get_by_label("Item", exact=True)).to_be_focused()
+    me.go(player_page(WHO))
+    tile(me, "inventory-0").click()
+    form(me).get_by_role("button", name="Unequip").or_(form(me).get_by_role("button", name="Equip")).click()
+    confirm(me, "to repair it")
+    expect(me.page.locator("#done > .notice")).to_be_focused()
+    me.page.keyboard.press("Escape")
+    expect(me.page.locator("#done > .notice")).to_have_count(0)
