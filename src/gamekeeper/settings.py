@@ -130,7 +130,9 @@ class Settings:
         "", "Fields of a player that are public besides name, level, class and rank, separated by commas."
     )
     public_per_minute: int = setting(
-        120, "Requests per minute and address to the public side; each process counts its own.", least=1
+        120,
+        "Requests per minute and address (IPv6: /64 network) to the public side; each process counts its own.",
+        least=1,
     )
     trade_minutes: int = setting(
         10,

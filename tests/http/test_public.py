@@ -8,7 +8,7 @@ import pytest
 from boarding import BOARDS, catch_up, create
 from expectations import refused
 from gamekeeper.game.board_refusals import TooManyPublicRequests
-from gamekeeper.http import public
+from gamekeeper.http import public, public_guard
 from gamekeeper.http.public_guard import PublicGuard
 from gamekeeper.settings import BadSetting, Settings
 from listings import MakeWorld
@@ -107,6 +107,37 @@ def test_limit_is_per_address_and_starts_anew_each_minute() -> None:
         guard.count("a", 1)
     now[0] = 61.0
     guard.count("a", 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "limited"),
+    [
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("192.0.2.1", "::ffff:192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+    ],
+)
+def test_addresses_of_one_ipv6_network_are_counted_together(first: str, second: str, limited: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    guard = PublicGuard(lambda: 0.0)
+    guard.count(first, 1)
+    if not limited:
+        guard.count(second, 1)
+        return
+    with pytest.raises(TooManyPublicRequests):
+        guard.count(second, 1)
+
+
+def test_network_that_asks_on_stays_counted_when_there_are_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_guard, "MOST_NETWORKS", 3)
+    guard = PublicGuard(lambda: 0.0)
+    for number in range(10):
+        guard.count("192.0.2.1", 10)
+        guard.count(f"198.51.100.{number}", 1)
+    for address, most in (("192.0.2.1", 10), ("198.51.100.9", 1)):  # the last of the others is counted too
+        with pytest.raises(TooManyPublicRequests):
+            guard.count(address, most)
+    assert len(vars(guard)["_counts"]) == 3
 
 
 def test_setting_names_only_fields_without_ids() -> None:
