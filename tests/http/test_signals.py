@@ -2,6 +2,7 @@
 
 import pytest
 
+import api_keys
 import bulking
 from economics import catch_up, give, load_players
 from expectations import refused
@@ -251,6 +252,20 @@ def test_player_who_was_erased_before_the_count_is_in_no_signal(make_world: Make
     assert list_rules(world) == ["gain"]
     assert BOB.id not in repr(world.sql("SELECT * FROM signals"))
     assert BOB.id not in repr([each.after for each in world.ledger() if each.kind == "signal_raised"])
+
+
+@pytest.mark.parametrize("is_key", [False, True])
+def test_giver_who_was_erased_before_the_count_is_in_no_signal(make_world: MakeWorld, is_key: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    world = make_world(signals="gift=1000,supply=off")
+    catch_up(world)
+    key = api_keys.create(world, Name="bot", Role="shop", Owner="Shop") if is_key else None
+    giver_id = key["Id"] if key else USER_IDS["Shop"]
+    give(world, "Bob", 2_000, **({"token": key["Key"]} if key else {}))
+    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
+    assert list_rules(world) == ["gift"]
+    assert giver_id not in repr(world.sql("SELECT * FROM signals"))
+    (raised,) = [each for each in world.ledger() if each.kind == "signal_raised"]
+    assert (raised.user_id, giver_id in repr(raised)) == (None, False)
 
 
 def test_rules_that_are_off_find_nothing(make_world: MakeWorld) -> None:

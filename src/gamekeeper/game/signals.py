@@ -169,16 +169,18 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
 
 
 async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
+    """Store a new signal. Ids of a player or giver that was erased before the rule found it must not come back."""
     owner = await rows.lock_owner(tx, found.player_id) if found.player_id else None
     signal_id = new_guid()
-    is_gone = found.player_id is not None and owner is None  # the player was deleted: its id must not come back
+    player_gone = found.player_id is not None and owner is None
+    giver_gone = found.giver_id is not None and await rows.lock_giver(tx, found.giver_id) is None
     signal = Signal(
         signal_id,
         found.rule,
-        signal_id if is_gone else found.subject,
+        signal_id if player_gone or giver_gone else found.subject,
         found.item_id,
-        None if is_gone else found.player_id,
-        found.giver_id,
+        None if player_gone else found.player_id,
+        None if giver_gone else found.giver_id,
         found.at,
         found.find_last(),
         found.times,
@@ -186,7 +188,8 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
     )
     await rows.insert(tx, signal)
     await rows.add_counts(tx, signal.rule, 1, 1)
-    await ledger.append_numbered(tx, [make_entry(codec, INTENT, SignalRaised(signal, found.user_id or owner))])
+    user_id = owner if giver_gone else found.user_id or owner
+    await ledger.append_numbered(tx, [make_entry(codec, INTENT, SignalRaised(signal, user_id))])
 
 
 async def _describe_one(tx: Reading, signal: Signal) -> SignalDetails:

@@ -85,6 +85,12 @@ async def lock_owner(tx: Reading, player_id: str) -> str | None:
     return row[0] if row else None
 
 
+async def lock_giver(tx: Reading, giver_id: str) -> str | None:
+    """Return the account of a giver, which is then not erased before the transaction ends. None: it is erased."""
+    row = await tx.one(SQL.giver_account, giver_id)
+    return row[0] if row else None
+
+
 async def find(tx: Reading, signal_id: str) -> Signal | None:
     row = await tx.one(SQL.find, signal_id)
     return Signal(*row) if row else None

@@ -27,6 +27,10 @@ SELECT rule, raised, opened FROM signal_counts ORDER BY rule;
 -- name: owner
 SELECT user_id FROM players WHERE id = $1 {keep_key};
 
+-- The account of a giver, which is an account or an API key; it is not erased before the transaction ends.
+-- name: giver_account
+SELECT u.id FROM users u WHERE u.id = COALESCE((SELECT k.user_id FROM api_keys k WHERE k.id = $1), $1) {keep_key};
+
 -- name: find
 SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
        s.acknowledged_at, s.acknowledged_by, s.note

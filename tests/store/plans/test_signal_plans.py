@@ -39,6 +39,7 @@ def test_statements_of_signals_use_an_index(world: World) -> None:
         (signals.SQL.repeat, (player, 1, 1, "{}")),
         (signals.SQL.acknowledge, (player, 1, user, None)),
         (signals.SQL.owner, (player,)),
+        (signals.SQL.giver_account, (user,)),
         (signals.SQL.find, (player,)),
         (signals.SQL.lock, (player,)),
         (signals.SQL.page, (*last, 20)),
