@@ -10,11 +10,10 @@ the past follows from there, and joins the others when it has caught up. No requ
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from gamekeeper import crash
+from gamekeeper import crash, log
 from gamekeeper.game import standings
 from gamekeeper.game.activity import SESSIONS, SETTLE_MS
 from gamekeeper.game.board_values import ReadChange, advance, make_level
@@ -58,9 +57,13 @@ class BoardFollower:
 
     async def refresh(self) -> None:
         """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
-        with contextlib.suppress(DatabaseUnavailable):
+        try:
             if await self._has_work():
                 await self._run(READ_STEPS, 0, self._follow_changes)
+        except DatabaseUnavailable:
+            pass
+        except Exception:  # noqa: BLE001 - one change that cannot be counted must not stop the reads of all boards
+            log.failure("boards")
 
     async def catch_up(self) -> None:
         """Count like the background job, without pauses."""

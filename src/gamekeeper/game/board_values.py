@@ -11,6 +11,7 @@ EXP_BITS = 40  # of the value of a level: players of the same level are ranked b
 MOST_EXP = 2**EXP_BITS - 1
 MOST_LEVEL = 2 ** (63 - EXP_BITS) - 1
 FIRST_LEVEL = 1  # of a player that does not exist yet
+LEAST, MOST = -(2**63), 2**63 - 1  # values that both databases can store; a variable can change by more than that
 
 
 class ReadChange:
@@ -56,13 +57,17 @@ def advance(season: OpenSeason, value: int | None, read: ReadChange) -> int | No
         return value
     if season.gain:
         gain = _measure_gain(season, read)
-        return value if gain is None else (value or 0) + gain
+        return value if gain is None else _clamp((value or 0) + gain)
     return None if read.ends_player else _advance_value(season, value, read)
+
+
+def _clamp(value: int) -> int:
+    return min(max(value, LEAST), MOST)
 
 
 def _advance_value(season: OpenSeason, value: int | None, read: ReadChange) -> int | None:
     if season.ranks == ITEM:
-        return (value or 0) + read.count_gain(season.thing_id or "") or None
+        return _clamp((value or 0) + read.count_gain(season.thing_id or "")) or None
     before, after = read.sides
     if season.ranks == LEVEL:
         return _advance_level(value, after)
