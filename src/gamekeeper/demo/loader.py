@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from msgspec.structs import replace
+
 from gamekeeper.demo import (
     sample_boards,
     sample_guilds,
@@ -169,8 +171,13 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
     guilds, members = sample_guilds.build_guilds()
     start, sessions = sample_sessions.find_start(now), sample_sessions.build_sessions(now)
 
+    seen = {each.player_id: each.ended_at for each in sessions}  # sessions are sorted by time
+    named = [
+        (replace(player, last_online=seen.get(player.id)), state) for player, state in sample_players.named_players()
+    ]
+
     created = {stable_id("user", world.API_ACCOUNT): sample_players.FIRST_DAY}
-    for player, _state in sample_players.named_players():  # an account is as old as its first player
+    for player, _state in named:  # an account is as old as its first player
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
@@ -179,7 +186,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
 
     return Decision(
         [
-            PlayersLoaded(sample_players.named_players()),
+            PlayersLoaded(named),
             load_guild_variables(world.GUILD_VARIABLES),
             load_guilds(guilds, ()),
             load_memberships(members, ()),
