@@ -11,6 +11,7 @@ from expectations import refused
 from game_server import put_player, stack
 from gamekeeper.game import activity, signal_checks
 from gamekeeper.game.signal_checks import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
+from gamekeeper.http.request_rates import RequestCounts, RequestRates
 from gamekeeper.store import clock
 from listings import MakeWorld
 from people import ANN, ANNS_POUCH, BOB, COIN, POUCH
@@ -85,15 +86,19 @@ def test_bag_that_was_traded_raises_nothing(world: World) -> None:
     assert check(world) == []
 
 
-def fill_refusals(world: World, usual: int, last: int) -> None:
-    """Store refused requests: so many in each ten minutes of a day, and in the last ten minutes that are over."""
+def fill_refusals(world: World, usual: int, last: int) -> int:
+    """Store refused requests: so many in each ten minutes of a day, and in the last ten minutes that are over.
+
+    Return the number of those last ten minutes.
+    """
     now = world.run(_read_now(world)) // MINUTE_MS
     slot = (now - 1) // SLOT_MINUTES - 1
     for number in range(DAY_SLOTS + 1):
         refused_now = last if number == 0 else usual
         minute = (slot - number) * SLOT_MINUTES + 3
         world.sql("INSERT INTO activity_minutes (minute, refused) VALUES ($1, $2)", minute, refused_now)
-    world.sql("UPDATE rollups SET position = $1 WHERE name = 'refusals'", slot)
+    world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot, slot - DAY_SLOTS)
+    return slot
 
 
 async def _read_now(world: World) -> int:
@@ -110,6 +115,46 @@ def test_more_refusals_than_usual_raise_a_signal(world: World, usual: int, last:
         [("refusals", last, usual)] if found else []
     )
     assert check(world) == signals
+
+
+@pytest.mark.parametrize(
+    ("position", "since", "found"),
+    [
+        (0, -DAY_SLOTS, True),
+        (0, -DAY_SLOTS + 1, False),  # less than a day is recorded
+        (-5, -DAY_SLOTS, True),  # a pause of an hour
+        (-6, -DAY_SLOTS, False),
+        (0, None, False),  # the first ten minutes after the upgrade
+    ],
+)
+def test_refusals_raise_nothing_until_a_day_is_recorded(
+    world: World,
+    position: int,
+    since: int | None,
+    found: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    slot = fill_refusals(world, 0, 1_000)
+    value = 0 if since is None else slot + since
+    world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot + position, value)
+    assert [each["Rule"] for each in check(world)] == (["refusals"] if found else [])
+    expected = slot + 1 if position == -6 else value or slot
+    assert world.sql("SELECT position, value FROM rollups WHERE name = 'refusals'") == [(slot + 1, expected)]
+
+
+def test_refusals_of_the_public_side_are_not_counted(make_world: MakeWorld) -> None:
+    world = make_world(public_boards=True)
+    rates = world.asgi.services.metrics.request_rates
+    world.run(_wait_for_counts(rates))
+    for path in ("/api/public/v1/boards/nothing", "/api/public/v1/nothing", "/api/v1/nothing"):
+        assert world.get(path, by=None).status in (401, 404)
+    counts = world.run(_wait_for_counts(rates))
+    assert (counts.requests, counts.refused) == (3, 1)
+
+
+async def _wait_for_counts(rates: RequestRates) -> RequestCounts:
+    """Wait until the present second is over, and take the counts."""
+    await asyncio.sleep(1.01)
+    return rates.take_unsaved()
 
 
 def test_refused_requests_are_counted_by_minute(world: World) -> None:

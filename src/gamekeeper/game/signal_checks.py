@@ -27,6 +27,8 @@ DAY_SLOTS = 24 * 60 // SLOT_MINUTES
 LEAST_REFUSED = 100
 # minutes after the end of ten minutes: processes save their numbers every ten seconds
 SETTLE_MINUTES = 1
+# tens of minutes without serving, after which the usual number is not known for a day. Shorter pauses hardly change it.
+MOST_PAUSE_SLOTS = 6
 MOST_UNBALANCED = 100  # items of one day
 
 
@@ -96,8 +98,9 @@ class SignalChecks:
             if locked is None or locked.position >= last:
                 return
             # after a pause of serving only the newest ten minutes are examined: before, nobody was refused
-            rollups.move(tx, REFUSALS, Checkpoint(last, 0))
-            if found := await self._judge_slot(tx, last - 1):
+            since = _find_recorded_since(locked, last)
+            rollups.move(tx, REFUSALS, Checkpoint(last, since))
+            if last - 1 - DAY_SLOTS >= since and (found := await self._judge_slot(tx, last - 1)):
                 await raise_findings(tx, self._codec, [found])
 
         await self._store.write(step)
@@ -133,6 +136,16 @@ class SignalChecks:
                 await raise_findings(tx, self._codec, [_make_unbalanced(each, day) for each in unbalanced])
 
         await self._store.write(step)
+
+
+def _find_recorded_since(checkpoint: Checkpoint, last: int) -> int:
+    """Return the first ten minutes since which refusals were recorded without a long pause.
+
+    It is the value of the checkpoint. 0: none is known, as after the upgrade that began to record them.
+    """
+    if last - checkpoint.position > MOST_PAUSE_SLOTS:
+        return last
+    return checkpoint.value or checkpoint.position
 
 
 def _make_unbalanced(found: signal_sums.Unbalanced, day: int) -> Finding:

@@ -19,6 +19,8 @@ from gamekeeper.store.engine import DatabaseUnavailable
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Hook = Callable[[], Awaitable[None]]
+# Below this path, unknown names and too many requests of web visitors are usual: they do not count as refused.
+PUBLIC = b"/api/public/"
 
 
 class Asgi:
@@ -56,7 +58,8 @@ class Asgi:
             await send({"type": "http.response.body", "body": answer.content})
         else:
             await _send_stream(request, answer.content, answer.stream, send)
-        self._request_rates.count(fault=status in errors.SERVER_ERRORS, refused=status in errors.REFUSED_STATUSES)
+        refused = status in errors.REFUSED_STATUSES and not request.raw_path.startswith(PUBLIC)
+        self._request_rates.count(fault=status in errors.SERVER_ERRORS, refused=refused)
         if self._count:
             self._count(request.method, route.path, status, started)
         if self._log:

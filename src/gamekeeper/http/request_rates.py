@@ -12,7 +12,7 @@ KEPT_SECONDS = 310  # seconds for which request counts are kept: five minutes, p
 class RequestCounts(NamedTuple):
     requests: int
     faults: int  # number of requests answered with a 5xx, except 501
-    refused: int = 0  # number of requests answered with a 4xx
+    refused: int = 0  # number of requests answered with a 4xx, except those to the public side
 
 
 NO_REQUESTS = RequestCounts(0, 0)
