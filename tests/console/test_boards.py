@@ -76,3 +76,15 @@ def test_reader_sees_boards_without_forms(world: World) -> None:
     for path in (LIST, LEVELS):
         forms = [each for each in reader.page(path).forms if each.fields.get("path", "").startswith(BOARDS)]
         assert forms == []
+
+
+def test_reader_without_accounts_sees_no_hidden_accounts(world: World, root: Keeper) -> None:
+    assert world.post("/api/keeper/v1/users/Ann/boards", {"Hidden": True}).status == 200
+    staff.save_role(world, "reader", ["players.read"])
+    staff.add_account(world, "Staff", "reader")
+    user = world.run(users.find_by_fold(world.keeper.store, "staff"))
+    assert user
+    page = open_session(world, user.name, user.id).page(LIST).text
+    assert "Boards" in page
+    assert "Ann" not in page
+    assert "Show Ann again" in root.page(LIST).html

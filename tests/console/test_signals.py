@@ -1,12 +1,14 @@
 """The console's pages of signals: list, evidence, links, acknowledging, and the number on the home page."""
 
 import pytest
-from keepers import Keeper
+from keepers import Keeper, open_session
 
 import game_server
+import staff
 from economics import catch_up, give
 from gamekeeper.console import signals as page_texts
 from gamekeeper.game.signal_rules import RULES
+from gamekeeper.store import users
 from listings import MakeWorld
 from people import BOB, COIN, NOBODY_ID, USER_IDS
 from signalling import list_signals, report
@@ -65,6 +67,24 @@ def test_gift_links_to_its_giver_and_silent_server_is_named(make_world: MakeWorl
     assert "The game server realm has sent nothing since its lease ended." in text
     gift = next(each["Id"] for each in list_signals(world) if each["Rule"] == "gift")
     assert root.page(f"{PAGE}/{gift}").links["Shop"] == f"/console/accounts/{USER_IDS['Shop']}"
+
+
+def test_auditor_without_accounts_sees_no_names_of_them(make_world: MakeWorld) -> None:
+    world = make_world(signals="gift=1000,supply=off")
+    give(world, "Bob", 2_000)
+    catch_up(world)
+    signal = list_signals(world)[0]["Id"]
+    assert world.post(f"/api/keeper/v1/signals/{signal}/acknowledge", {}).status == 200
+    staff.save_role(world, "auditor", ["audit.read"])
+    staff.add_account(world, "Staff", "auditor")
+    user = world.run(users.find_by_fold(world.keeper.store, "staff"))
+    assert user
+    auditor = open_session(world, user.name, user.id)
+    shown = auditor.page(f"{PAGE}/{signal}").text
+    assert "An account or API key gave 2,000 of Gold Coin." in shown
+    assert "Acknowledged by an account" in shown
+    for text in (shown, auditor.page(f"{PAGE}?state=all").text):
+        assert not {"Shop", "Root"} & set(text.replace(",", " ").split())
 
 
 def test_home_page_counts_open_signals(make_world: MakeWorld) -> None:

@@ -389,3 +389,11 @@ def test_board_of_another_permission_is_refused(world: World) -> None:
     token = staff.add_account(world, "Guard", "moderator")
     refused(world.post(BOARDS, {"Name": "b", "Title": "x", "Ranks": "level"}, token=token), 403, "permission_missing")
     assert world.get(BOARDS, token=token).status == 200
+
+
+def test_hidden_accounts_are_listed_only_with_their_permission(world: World) -> None:
+    assert world.post("/api/keeper/v1/users/Ann/boards", {"Hidden": True}).status == 200
+    staff.save_role(world, "reader", ["players.read"])
+    reader = staff.add_account(world, "Reader", "reader")
+    assert world.get(BOARDS, token=reader).json["Hidden"] == []
+    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]

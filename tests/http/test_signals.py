@@ -4,6 +4,7 @@ import pytest
 
 import api_keys
 import bulking
+import staff
 from economics import catch_up, give, load_players
 from expectations import refused
 from gamekeeper import settings
@@ -302,6 +303,24 @@ def test_wrong_setting_is_refused_with_the_reason(text: str, problem: str) -> No
 def test_setting_changes_only_the_rules_that_it_names() -> None:
     limits = parse_limits(" gain = 50000, bag=OFF ,")
     assert (limits.gain, limits.bag, limits.supply, limits.conservation) == (50_000, None, 3, 1)
+
+
+def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
+    world = make_world(signals="gift=1000,supply=off")
+    staff.save_role(world, "auditor", ["audit.read", "signals.write"])
+    auditor = staff.add_account(world, "Auditor", "auditor")
+    give(world, "Bob", 2_000)
+    give(world, "Bob", 2_000, ARROW.id, by=None, token=api_keys.create(world, Name="bot")["Key"])
+    catch_up(world)
+    paths = [f"{ROOT}/{each['Id']}" for each in list_signals(world)]
+    assert world.post(f"{paths[0]}/acknowledge", {}).json["AcknowledgedBy"] == "Root"
+    assert world.post(f"{paths[1]}/acknowledge", {}, token=auditor).json["Giver"] is None
+    listed = world.get(ROOT, token=auditor).json["Signals"]
+    for each in (*listed, *(world.get(path, token=auditor).json for path in paths)):
+        assert each["GiverId"]
+        assert (each["Giver"], each["AcknowledgedBy"] in (None, "Auditor")) == (None, True)
+    assert sorted(str(each["AcknowledgedBy"]) for each in listed) == ["Auditor", "None"]
+    assert {each["Giver"] for each in list_signals(world)} == {"Shop", "bot"}
 
 
 def test_signals_need_their_permissions(world: World) -> None:

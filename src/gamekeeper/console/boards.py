@@ -11,6 +11,7 @@ from gamekeeper.game import board_reports, boards
 from gamekeeper.game.board_reports import StandingsReport
 from gamekeeper.game.boards import ENDED, FINAL, PLANNED, RUNNING, BoardRecord, find_state
 from gamekeeper.http import paging, queries
+from gamekeeper.http.history import ACCOUNTS_ROLE
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.http.wire.boards import SeasonNumber
@@ -63,7 +64,7 @@ async def show(request: Request) -> Response:
         "boards.html",
         boards=[_make_line(each) for each in found.boards],
         ranks=RANKS,
-        hidden=found.hidden,
+        hidden=found.hidden if ACCOUNTS_ROLE in request.caller.permissions else None,
         is_public=request.services.keeper.settings.public_boards,
     )
 

@@ -9,12 +9,14 @@ from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.texts import CATALOGUE, gettext
 from gamekeeper.game import lookup, signals
 from gamekeeper.game.economy_reports import is_command_line
+from gamekeeper.game.history import HIDDEN_NAME
 from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
 from gamekeeper.game.signals import BEYOND, EvidenceChange, SignalDetails
 from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.http.signals import hide_accounts
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.signals import ACKNOWLEDGED, OPEN, ChangeOfPlayer
 
@@ -88,7 +90,7 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "signals.html",
-        lines=[make_line(each) for each in page.signals],
+        lines=[make_line(hide_accounts(each, request.caller)) for each in page.signals],
         rules=TITLES,
         rule=query.rule or "",
         shown=query.state,
@@ -104,7 +106,7 @@ async def show_signal(request: Request) -> Response:
         raise NoSuchPage
 
     async def read(tx: Reading) -> tuple[SignalDetails, list[tuple[EvidenceChange, ChangeOfPlayer | None]]]:
-        found = await signals.find(tx, signal_id)
+        found = hide_accounts(await signals.find(tx, signal_id), request.caller)
         return found, await signals.read_changes(tx, found.evidence)
 
     found, changes = await request.services.keeper.store.read(read)
@@ -133,6 +135,8 @@ def _describe(found: SignalDetails) -> str:
     signal, evidence = found.signal, found.evidence
     text = TAKEN_TOO_MUCH if signal.rule == CONSERVATION and signal.player_id else SENTENCES.get(signal.rule, "")
     giver = found.giver.name if found.giver and not is_command_line(found.giver) else None
+    if giver == HIDDEN_NAME:
+        giver = gettext("An account or API key")
     facts = {
         "item": found.item or gettext("an item that is not in the catalogue"),
         "player": found.player or gettext("a deleted player"),

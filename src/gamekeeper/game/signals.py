@@ -11,6 +11,7 @@ import msgspec
 
 from gamekeeper.game.changes import Decision, Intent, make_entry
 from gamekeeper.game.codec import Codec
+from gamekeeper.game.history import HIDDEN_NAME
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.signal_effects import SignalAcknowledged, SignalRaised
 from gamekeeper.game.signal_refusals import NoSuchSignal
@@ -73,6 +74,15 @@ class SignalDetails(NamedTuple):
     player: str | None  # None: of no player, or the player is deleted
     giver: Giver | None
     acknowledged_by: str | None  # name of the account; None: not acknowledged, or deleted
+
+    def hide_names(self, me: str) -> "SignalDetails":
+        """Hide the names of accounts and API keys, except the name of the account `me`."""
+        giver, by = self.giver, self.acknowledged_by
+        if giver and giver.name and giver.id != me:
+            giver = giver._replace(name=HIDDEN_NAME, owner=None)
+        if by and self.signal.acknowledged_by != me:
+            by = HIDDEN_NAME
+        return self._replace(giver=giver, acknowledged_by=by)
 
 
 class SignalPage(NamedTuple):

@@ -9,6 +9,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.board_reports import StandingsReport
 from gamekeeper.game.boards import BoardDraft, BoardEdit, BoardRecord, SeasonDraft, SeasonEdit, find_state
 from gamekeeper.http import paging, samples, wire
+from gamekeeper.http.history import ACCOUNTS_ROLE
 from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, WRITE, Group, needs
 from gamekeeper.http.paging import PageRange
@@ -37,7 +38,8 @@ LONGEST_NUMBER = 9  # digits of a season's number
 async def list_boards(request: Request) -> bytes:
     """List all boards with their newest seasons, and the accounts that are hidden from them."""
     found = await request.services.keeper.store.read(boards.read_all)
-    hidden = [wire.boards.HiddenAccount(*each) for each in found.hidden]
+    sees_accounts = ACCOUNTS_ROLE in request.caller.permissions
+    hidden = [wire.boards.HiddenAccount(*each) for each in found.hidden] if sees_accounts else []
     return wire.encode(wire.boards.BoardList([make_board(each) for each in found.boards], hidden))
 
 

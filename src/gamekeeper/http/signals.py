@@ -10,6 +10,8 @@ from gamekeeper.game.signal_refusals import NoSuchSignal
 from gamekeeper.game.signal_rules import BAG, SILENT
 from gamekeeper.game.signals import Evidence, EvidenceChange
 from gamekeeper.http import samples, wire
+from gamekeeper.http.caller import Caller
+from gamekeeper.http.history import ACCOUNTS_ROLE
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
@@ -40,7 +42,8 @@ async def list_signals(request: Request, query: wire.signals.SignalsQuery) -> by
     )
     page = await request.services.keeper.store.read(read)
     following = str(MailCursor(*page.next)) if page.next else None
-    return wire.encode(wire.signals.Signals([make_signal(each) for each in page.signals], following))
+    shown = [make_signal(hide_accounts(each, request.caller)) for each in page.signals]
+    return wire.encode(wire.signals.Signals(shown, following))
 
 
 @GROUP.operation(
@@ -59,7 +62,7 @@ async def get_signal(request: Request, signal_id: str) -> bytes:
     async def read(tx: Reading) -> wire.signals.SignalDetails:
         found = await signals.find(tx, signal_id)
         changes = await signals.read_changes(tx, found.evidence)
-        shown = msgspec.structs.asdict(make_signal(found))
+        shown = msgspec.structs.asdict(make_signal(hide_accounts(found, request.caller)))
         return wire.signals.SignalDetails(**shown, Changes=[_make_change(*each) for each in changes])
 
     return wire.encode(await request.services.keeper.store.read(read))
@@ -79,7 +82,12 @@ async def get_signal(request: Request, signal_id: str) -> bytes:
 async def acknowledge_signal(request: Request, body: wire.signals.AcknowledgeSignal, signal_id: str) -> Response:
     """Acknowledge a signal. One that is acknowledged already stays as it is."""
     decide = partial(signals.acknowledge, signal_id=signal_id, note=body.Note, account_id=request.caller.account_id)
-    return await request.change(decide, lambda found: wire.encode(make_signal(found)))
+    return await request.change(decide, lambda found: wire.encode(make_signal(hide_accounts(found, request.caller))))
+
+
+def hide_accounts(found: signals.SignalDetails, caller: Caller) -> signals.SignalDetails:
+    """Hide the names of accounts and API keys from callers that may not see accounts, as in the history."""
+    return found if ACCOUNTS_ROLE in caller.permissions else found.hide_names(caller.account_id)
 
 
 def make_signal(found: signals.SignalDetails) -> wire.signals.Signal:
@@ -96,13 +104,13 @@ def make_signal(found: signals.SignalDetails) -> wire.signals.Signal:
         PlayerId=signal.player_id,
         Player=found.player,
         GiverId=signal.giver_id,
-        Giver=found.giver.name if found.giver else None,
+        Giver=found.giver.name or None if found.giver else None,
         Server=signal.subject if signal.rule == SILENT and signal.subject != signals.BEYOND else None,
         BagId=parse_guid(signal.subject) if signal.rule == BAG and signal.player_id else None,
         Evidence=_make_evidence(found.evidence),
         AcknowledgedAt=format_instant(signal.acknowledged_at) if signal.acknowledged_at else None,
         AcknowledgedById=signal.acknowledged_by,
-        AcknowledgedBy=found.acknowledged_by,
+        AcknowledgedBy=found.acknowledged_by or None,
         Note=signal.note,
     )
 

@@ -95,7 +95,10 @@ class HiddenAccount(Struct):
 
 class BoardList(Struct):
     Boards: list[BoardRecord]
-    Hidden: Annotated[list[HiddenAccount], Meta(description="Accounts whose players are on no board.")]
+    Hidden: Annotated[
+        list[HiddenAccount],
+        Meta(description="Accounts whose players are on no board; empty without the permission users.query."),
+    ]
 
 
 class HiddenState(Struct):

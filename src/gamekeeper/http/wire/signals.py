@@ -70,13 +70,13 @@ class Signal(Struct):
     PlayerId: Guid | None
     Player: str | None  # null: of no player, or the player is deleted
     GiverId: Guid | None  # account or API key
-    Giver: str | None
+    Giver: str | None  # null without the permission users.query, except the caller's own name
     Server: str | None
     BagId: Guid | None
     Evidence: SignalEvidence
     AcknowledgedAt: Instant | None
     AcknowledgedById: Guid | None
-    AcknowledgedBy: str | None
+    AcknowledgedBy: str | None  # null without the permission users.query, except the caller's own name
     Note: str | None
 
 
