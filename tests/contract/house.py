@@ -194,6 +194,7 @@ MAY_WRITE = frozenset(
         "game/guild_effects.py",
         "game/note_effects.py",
         "game/board_effects.py",
+        "game/board_seasons.py",
         "game/board_follower.py",  # may write: standings follow the audit log
         "game/standings.py",
         "game/signal_effects.py",

@@ -1,11 +1,17 @@
 """Boards: what the follower counts when changes, sweeps and ends of seasons meet."""
 
+from typing import Any
+
 import pytest
 
-from boarding import catch_up, create, read, standings
-from economics import give
+from boarding import catch_up, create, end_now, now, pass_time, read, standings
+from economics import give, load_players
+from gamekeeper.game import board_follower, boards
 from gamekeeper.game.board_follower import BoardFollower
+from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
+from gamekeeper.store import clock
 from people import KILLS
+from tidying import trim_older
 from world import World
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -30,8 +36,132 @@ def test_read_answers_when_changes_cannot_be_counted(world: World, monkeypatch: 
     catch_up(world)
     give(world, "Bob", 1)
 
-    async def fail(*_: object) -> bool:
+    async def fail(*_: object, **__: object) -> bool:
         raise OverflowError
 
     monkeypatch.setattr(BoardFollower, "_count", fail)
     assert read(world)["Total"] == 3
+
+
+# --- ends of seasons ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_read_late", [False, True])
+def test_season_does_not_become_final_without_its_last_changes(world: World, *, is_read_late: bool) -> None:
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    catch_up(world)
+    upto, read_at = world.run(world.keeper.feed.find_watermark()), world.run(clock.now(world.keeper.store))
+    give(world, "Bob", 5)
+    end_now(world, "gains")
+    pass_time(world, HOUR)
+    if is_read_late:  # the time is new, the number is old
+        read_at = world.run(clock.now(world.keeper.store))
+    else:
+        upto = world.ledger()[-1].seq - 2
+        read_at -= HOUR
+    while world.run(world.keeper.boards.step(upto, read_at)):
+        pass
+    assert world.sql("SELECT count(*) FROM seasons WHERE final") == [(0,)]
+    catch_up(world)
+    assert standings(world, "gains") == [("Bob", 5)]
+    assert read(world, "gains")["Season"]["State"] == "final"
+
+
+def test_import_after_the_end_does_not_change_the_season(world: World) -> None:
+    create(world, "coins", "item", Thing="Gold Coin")
+    give(world, "Bob", 3)
+    catch_up(world)
+    end_now(world, "coins")
+    give(world, "Bob", 50)
+    load_players(world, 3)
+    for _ in range(2):
+        catch_up(world)
+        assert standings(world, "coins") == [("Ann", 1250), ("Bob", 3)]
+        pass_time(world, HOUR)
+    assert read(world, "coins")["Season"]["State"] == "final"
+
+
+@pytest.mark.parametrize("ahead", [1000, 2])
+def test_sweep_after_the_end_shows_what_players_had_at_the_end(
+    world: World, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 1)
+    create(world, "coins", "item", Thing="Gold Coin")
+    world.run(world.keeper.boards.refresh())
+    monkeypatch.setattr(board_follower, "MOST_AHEAD", ahead)
+    end_now(world, "coins")
+    for name in ("Zoe", "Bob", "Ann", "Bob"):
+        give(world, name, 7)
+    catch_up(world)
+    assert standings(world, "coins") == [("Ann", 1250)]
+    pass_time(world, HOUR)
+    catch_up(world)
+    assert standings(world, "coins") == [("Ann", 1250)]
+    assert read(world, "coins")["Season"]["State"] == "final"
+
+
+def test_import_before_the_end_is_counted_without_later_changes(world: World) -> None:
+    create(world, "coins", "item", Thing="Gold Coin")
+    catch_up(world)
+    load_players(world, 2)
+    end_now(world, "coins")
+    give(world, "Ann", 9)
+    catch_up(world)
+    assert [value for _, value in standings(world, "coins")] == [1250, 2, 1]
+
+
+def test_audit_log_is_not_trimmed_before_a_past_season_has_started(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        give(world, "Bob", 1)
+    world.sql("UPDATE ledger SET at = at - 1000000000 RETURNING seq")
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True, StartsAt=now(world, -1000100000))
+    monkeypatch.setattr(board_follower, "READ_STEPS", 0)  # the trim does not count first
+    world.run(trim_older(world.keeper, 1000))
+    monkeypatch.undo()
+    catch_up(world)
+    assert ("Bob", 5) in standings(world, "gains")
+
+
+# --- cost ---------------------------------------------------------------------------------------------------------
+
+
+def test_idle_read_and_pass_write_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(world)
+    create(world, "played", "play_time")
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    catch_up(world)
+    written: list[Any] = []
+    write = type(world.keeper.store).write
+
+    async def note(store: Any, *given: Any, **named: Any) -> Any:
+        written.append(given)
+        return await write(store, *given, **named)
+
+    monkeypatch.setattr(type(world.keeper.store), "write", note)
+    world.run(world.keeper.boards.refresh())
+    world.run(world.keeper.boards.follow())
+    assert written == []
+    monkeypatch.undo()
+    give(world, "Bob", 2)
+    assert standings(world, "gains") == [("Bob", 2)]
+
+
+def test_season_that_is_behind_does_not_hold_up_the_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    for _ in range(20):
+        give(world, "Bob", 1)
+    catch_up(world)
+    create(world, "older", "item", Thing="Gold Coin", Gain=True, StartsAt=now(world, -HOUR))
+    monkeypatch.setattr(board_follower, "BATCH_CHANGES", 2)
+    give(world, "Zoe", 3)
+    for _ in range(7):
+        assert world.run(world.keeper.boards.step(world.run(world.keeper.feed.find_final())))
+    monkeypatch.setattr(board_follower, "READ_STEPS", 0)
+    assert standings(world, "gains") == [("Bob", 20), ("Zoe", 3)]
+    assert ("Zoe", 3) not in standings(world, "older")
+    monkeypatch.setattr(boards, "NEWEST_CHANGES", 5)
+    assert [read(world, each)["Season"]["Complete"] for each in ("gains", "older")] == [True, False]
+    catch_up(world)
+    assert read(world, "older")["Season"]["Complete"] is True

@@ -16,7 +16,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.http.wire.boards import SeasonNumber
 from gamekeeper.http.wire.lists import PageQuery, PageSize
-from gamekeeper.store.boards import ITEM, LEVEL, NOT_STARTED, PLAY_TIME, VARIABLE, Board, Season
+from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, VARIABLE, Board, Season
 from gamekeeper.store.engine import Reading
 
 NEEDED = "boards.write"
@@ -93,7 +93,7 @@ async def show_board(request: Request) -> Response:
         places=found.places,
         season=season,
         seasons=[_make_season(each, found.now) for each in found.record.seasons],
-        complete=found.season.final or (found.season.seq != NOT_STARTED and found.season.swept is None),
+        complete=boards.is_complete(found.season, found.record.newest),
         player=player,
         part=lists.make_page(request, shown, found.total, len(found.places)),
         is_public=keeper.settings.public_boards,

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
-from gamekeeper.game.board_follower import FOREVER, LAST_GUID, counts_in, is_swept_kind, read_values
+from gamekeeper.game.board_follower import LAST_GUID, read_values
+from gamekeeper.game.board_seasons import FOREVER, counts_in, is_swept_kind
 from gamekeeper.game.board_values import ReadChange, advance
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.lookup import ZERO_GUID

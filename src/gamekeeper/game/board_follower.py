@@ -11,11 +11,13 @@ the past follows from there, and joins the others when it has caught up. No requ
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any
 
 from gamekeeper import crash, log
-from gamekeeper.game import standings
-from gamekeeper.game.activity import SESSIONS, SETTLE_MS
+from gamekeeper.game import board_seasons, standings
+from gamekeeper.game.activity import SESSIONS
+from gamekeeper.game.board_seasons import FOREVER, counts_in, is_before_end, is_swept_kind
 from gamekeeper.game.board_values import ReadChange, advance, make_level
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
@@ -39,7 +41,7 @@ MOST_STAFF = 10_000  # accounts with permissions that are reviewed when a board 
 MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
 READ_STEPS = 8  # steps that a read takes before it answers
 LAST_GUID = HIGHEST[1]
-FOREVER = 2**62
+Step = Callable[[], Awaitable[bool]]  # takes a step; False: it could not be taken
 # kinds of changes of accounts after which other players may be listed
 ACCOUNT_KINDS = frozenset({"user_banned", "user_unbanned", "powers_changed", "roles_changed"})
 
@@ -49,57 +51,85 @@ class BoardFollower:
         self._store = store
         self._codec = codec
         self._feed = changes
+        self._newest = False  # whose turn it was: the seasons that have counted most, or those furthest behind
 
     async def follow(self, rest_factor: float = REST_FACTOR) -> None:
         """Count all final changes and sweep players, as the background job of a serving process, with pauses."""
-        if await self._has_work():
-            await self._run(None, rest_factor)
+        if await self._has_boards():
+            await self.catch_up(rest_factor)
 
     async def refresh(self) -> None:
         """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
         try:
-            if await self._has_work():
-                await self._run(READ_STEPS, 0, self._follow_changes)
+            if await self._has_boards():
+                upto = await self._feed.find_final()
+                for _ in range(READ_STEPS):
+                    if not await self._take(lambda tx: self._find_counting(tx, upto, newest=True)):
+                        return
         except DatabaseUnavailable:
             pass
         except Exception:  # noqa: BLE001 - one change that cannot be counted must not stop the reads of all boards
             log.failure("boards")
 
-    async def catch_up(self) -> None:
-        """Count like the background job, without pauses."""
-        await self._run(None, 0)
-
-    async def step(self, upto: int) -> bool:
-        """Take one step in one transaction. False: nothing is left up to this change, or another instance does it."""
-        return (
-            await self._follow_changes(upto)
-            or await self._sweep()
-            or await self._sweep_play_time()
-            or await self._write(lambda tx: _finish(tx, upto))
-            or await self._write(_delete_rows)
-        )
-
-    async def _follow_changes(self, upto: int) -> bool:
-        return (
-            await self._write(lambda tx: _start(tx, upto))
-            or await self._write(_apply_hidden)
-            or await self._write(_apply_ended_bans)
-            or await self._write(lambda tx: self._count(tx, upto))
-        )
-
-    async def _run(
-        self, most: int | None, rest_factor: float, step: Callable[[int], Awaitable[bool]] | None = None
-    ) -> None:
-        upto, taken = await self._feed.find_final(), 0
-        await self._store.write(lambda tx: rollups.begin(tx, BOARDS))
-        while most is None or taken < most:
-            started = time.monotonic()
-            if not await (step or self.step)(upto):
+    async def catch_up(self, rest_factor: float = 0) -> None:
+        """Count and sweep until nothing is left; `rest_factor` is the pause per time of a step."""
+        while True:
+            started, read_at = time.monotonic(), await clock.now(self._store)
+            # read each time: a run can last long, and a season must not become final without its last changes
+            if not await self.step(await self._feed.find_final(), read_at):
                 return
-            taken += 1
             await asyncio.sleep(rest_factor * (time.monotonic() - started))
 
-    async def _has_work(self) -> bool:
+    async def step(self, upto: int, read_at: int = 0) -> bool:
+        """Take one step in one transaction. False: nothing is left up to this change, or another instance does it.
+
+        A season becomes final only if `upto` was read, at `read_at`, long enough after its end.
+        """
+        return await self._take(lambda tx: self._find_steps(tx, upto, read_at))
+
+    async def _take(self, find: Callable[[Reading], Coroutine[Any, Any, list[Step]]]) -> bool:
+        """Look what is due, without a transaction that writes, and take the first of these steps that can be taken."""
+        for each in await self._store.read(find):
+            if await each():
+                return True
+        return False
+
+    async def _find_counting(self, tx: Reading, upto: int, *, newest: bool) -> list[Step]:
+        """Return the steps that follow the audit log and are due."""
+        checkpoint, found = await rollups.find(tx, BOARDS), list[Step]()
+        if not checkpoint.position:
+            return [self._begin]
+        if await board_seasons.find_starting(tx):
+            found.append(lambda: self._write(lambda tx: board_seasons.start(tx, upto)))
+        if await boards.find_hidden_waiting(tx, 1):
+            found.append(lambda: self._write(_apply_hidden))
+        if await boards.find_ended_bans(tx, checkpoint.position, await clock.now(tx), 1):
+            found.append(lambda: self._write(_apply_ended_bans))
+        if await board_seasons.find_due(tx, upto, newest=newest):
+            found.append(lambda: self._write(lambda tx: self._count(tx, upto, newest=newest)))
+        return found
+
+    async def _find_steps(self, tx: Reading, upto: int, read_at: int) -> list[Step]:
+        """Return all steps that are due."""
+        # in turns: a season that starts in the past does not hold up the others
+        self._newest = not self._newest
+        found = await self._find_counting(tx, upto, newest=self._newest)
+        if await board_seasons.find_finished(tx, upto, read_at):
+            found.append(lambda: self._write(lambda tx: board_seasons.finish(tx, upto, read_at)))
+        waiting = [each for each in await boards.read_open(tx) if each.season.swept is not None]
+        if any(is_swept_kind(each) for each in waiting):
+            found.append(self._sweep)
+        if any(each.ranks == PLAY_TIME and each.season.seq != NOT_STARTED for each in waiting):
+            found.append(self._sweep_play_time)
+        if await boards.has_deleted(tx):
+            found.append(lambda: self._write(_delete_rows))
+        return found
+
+    async def _begin(self) -> bool:
+        await self._store.write(lambda tx: rollups.begin(tx, BOARDS))
+        return True
+
+    async def _has_boards(self) -> bool:
         """Tell whether there is something to follow; without boards that is a cheap read."""
         if await boards.has_open(self._store) or await boards.has_deleted(self._store):
             return True
@@ -111,25 +141,23 @@ class BoardFollower:
 
         return await self._store.write(locked)
 
-    async def _count(self, tx: Writing, upto: int) -> bool:
-        """Count the next changes for the seasons that are furthest behind."""
-        started = [each for each in await boards.read_open(tx) if each.season.seq != NOT_STARTED]
-        first = min((each.season.seq for each in started), default=upto)
-        if first >= upto:
+    async def _count(self, tx: Writing, upto: int, *, newest: bool) -> bool:
+        """Count the next changes for some seasons."""
+        due = await board_seasons.find_due(tx, upto, newest=newest)
+        if due is None:
             return False
-        group = [each for each in started if each.season.seq == first]
-        end = min((upto, *(each.season.seq for each in started if each.season.seq > first)))
-        changes = await boards.read_changes(tx, first, end, BATCH_CHANGES)
-        loaded = any(each.kind == "players_loaded" for each in changes)
-        contradicted = await self._apply_changes(tx, group, changes)
+        changes = await boards.read_changes(tx, due.first, due.end, BATCH_CHANGES)
+        contradicted = await self._apply_changes(tx, due.seasons, changes)
         if any(each.kind == "board_saved" for each in changes):  # it may hide staff now, or show them
             await standings.review(tx, await rows.find_staff(tx, MOST_STAFF))
         crash.crash_at("boards_standings")
-        last = changes[-1].seq if len(changes) == BATCH_CHANGES else end
-        for each in group:
+        last = changes[-1].seq if len(changes) == BATCH_CHANGES else due.end
+        for each in due.seasons:
             season = each.season._replace(seq=last)
-            if season.id in contradicted or (loaded and is_swept_kind(each)):
-                season = season._replace(swept=ZERO_GUID)
+            if season.id in contradicted or (is_swept_kind(each) and _has_load(season, changes)):
+                # the sweep takes off the changes after the end, so they must not be counted as passed
+                over = next((change.seq for change in changes if not is_before_end(season, change)), last + 1)
+                season = season._replace(swept=ZERO_GUID, seq=min(last, over - 1))
             await boards.move_season(tx, season)
         crash.crash_at("boards_state")
         return True
@@ -186,18 +214,19 @@ class BoardFollower:
 
     async def _read_next_players(self, tx: Reading) -> tuple[OpenSeason, str, dict[str, int]] | None:
         """Read what the next players of a season had as of its last change: what they have, without later changes."""
+        now = await clock.now(tx)
         waiting = [each for each in await boards.read_open(tx) if each.season.swept is not None and is_swept_kind(each)]
         for season in waiting:
-            later = await boards.read_changes(tx, season.season.seq, FOREVER, MOST_AHEAD)
-            if len(later) == MOST_AHEAD:
-                continue
             after = season.season.swept or ZERO_GUID
             last = await _find_last_player(tx, season, after)
+            later = await _read_later(tx, season.season, (after, last), now)
+            if later is None:
+                continue
             found: dict[str, int | None] = dict(await read_values(tx, season, after, last))
             for change in reversed(later):
-                if change.player_id and after < change.player_id <= last:
-                    read = ReadChange(change, self._codec, backwards=True)
-                    found[change.player_id] = advance(season, found.get(change.player_id), read)
+                player_id = change.player_id or ""
+                read = ReadChange(change, self._codec, backwards=True)
+                found[player_id] = advance(season, found.get(player_id), read)
             return season, last, {player_id: value for player_id, value in found.items() if value is not None}
         return None
 
@@ -221,39 +250,6 @@ class BoardFollower:
         return await self._store.write(sweep)
 
 
-async def find_counted(tx: Reading) -> int:
-    """Return the number up to which all open seasons have counted the changes: older changes can be deleted."""
-    started = [each.season.seq for each in await boards.read_open(tx) if each.season.seq != NOT_STARTED]
-    return min(started, default=FOREVER)
-
-
-async def _start(tx: Writing, upto: int) -> bool:
-    """Start a season whose time has come: find the change from which on it counts."""
-    now = await clock.now(tx)
-    for each in await boards.read_open(tx):
-        season = each.season
-        if season.seq != NOT_STARTED or season.starts_at > now:
-            continue
-        seq = await _find_number_before(tx, season.starts_at - SETTLE_MS, upto) if each.gain else upto
-        swept = ZERO_GUID if is_swept_kind(each) else season.swept
-        await boards.move_season(tx, season._replace(seq=seq, swept=swept))
-        return True
-    return False
-
-
-async def _find_number_before(tx: Reading, at: int, upto: int) -> int:
-    """Return a number before the first change from a time on, by bisection: times grow with the numbers."""
-    low, high = await boards.read_trimmed(tx), upto
-    while low < high:
-        middle = (low + high) // 2
-        found = await boards.find_change_from(tx, middle + 1)
-        if found is None or found[0] > high or found[1] >= at:
-            high = middle
-        else:
-            low = found[0]
-    return min(low, upto)
-
-
 async def _apply_hidden(tx: Writing) -> bool:
     """Apply that an account was hidden or is shown again, in final standings too."""
     waiting = await boards.find_hidden_waiting(tx, 1)
@@ -274,20 +270,6 @@ async def _apply_ended_bans(tx: Writing) -> bool:
     full = len(ended) == BATCH_ACCOUNTS and ended[-1][1] > ended[0][1]
     rollups.move(tx, BOARDS, Checkpoint(ended[-1][1] - 1 if full else ended[-1][1], 0))
     return True
-
-
-async def _finish(tx: Writing, upto: int) -> bool:
-    """Close a season that has ended, once no change or session of its time can be missing."""
-    now = await clock.now(tx)
-    for each in await boards.read_open(tx):
-        season = each.season
-        if season.ends_at is None or season.ends_at + SETTLE_MS > now or season.swept is not None:
-            continue
-        if season.seq < upto or (each.ranks == PLAY_TIME and await rows.has_uncounted_sessions(tx, season.ends_at)):
-            continue
-        await boards.move_season(tx, season._replace(final=True))
-        return True
-    return False
 
 
 async def _delete_rows(tx: Writing) -> bool:
@@ -319,16 +301,6 @@ async def _find_erased(tx: Reading, changes: Sequence[BoardChange]) -> list[str]
     return [player_id for user_id in erased for player_id in await ledger.find_deleted_of_user(tx, user_id)]
 
 
-def counts_in(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
-    """Tell whether a change counts in a season: by its time, and if the player is swept already."""
-    season: Season = each.season
-    if season.ends_at is not None and change.at >= season.ends_at:
-        return False
-    if each.gain and change.at < season.starts_at:
-        return False
-    return season.swept is None or player_id <= season.swept or each.ranks == PLAY_TIME
-
-
 def _keep_possible(each: OpenSeason, value: int | None, wrong: set[str]) -> int | None:
     """Return a value that a player can have. A player who would have less than nothing shows that a row is wrong."""
     if each.ranks == ITEM and not each.gain and value is not None and value < 0:
@@ -337,9 +309,22 @@ def _keep_possible(each: OpenSeason, value: int | None, wrong: set[str]) -> int 
     return value
 
 
-def is_swept_kind(each: OpenSeason) -> bool:
-    """Tell whether a season needs what players have: gains and play time need not."""
-    return not each.gain and each.ranks != PLAY_TIME
+def _has_load(season: Season, changes: Sequence[BoardChange]) -> bool:
+    """Tell whether players were imported, before the season's end."""
+    return any(each.kind == "players_loaded" and is_before_end(season, each) for each in changes)
+
+
+async def _read_later(tx: Reading, season: Season, players: tuple[str, str], now: int) -> list[BoardChange] | None:
+    """Read the changes of some players that a season has not counted. None: they are many, and it counts them soon."""
+    found: list[BoardChange] = []
+    seq, (after, last) = season.seq, players
+    has_ended = season.ends_at is not None and season.ends_at <= now  # it stays at its end until it is swept
+    while page := await boards.read_changes(tx, seq, FOREVER, MOST_AHEAD):
+        if len(page) == MOST_AHEAD and not has_ended:
+            return None
+        found += [each for each in page if each.player_id and after < each.player_id <= last]
+        seq = page[-1].seq
+    return found
 
 
 async def _find_last_player(tx: Reading, season: OpenSeason, after: str) -> str:

@@ -18,8 +18,8 @@ from gamekeeper.game.board_refusals import (
 )
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.refusals import BadField
-from gamekeeper.store import boards, catalogue, clock, rollups
-from gamekeeper.store.boards import ITEM, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
+from gamekeeper.store import boards, catalogue, clock, ledger, rollups
+from gamekeeper.store.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
 from gamekeeper.store.engine import Locking, Reading
 
 MOST_BOARDS = 50
@@ -28,6 +28,7 @@ MOST_HIDDEN = 500
 SHOWN_SEASONS = 20  # newest seasons of a board in its record
 SESSIONS = "activity"  # checkpoint of the play sessions: since when they are recorded, and which are deleted
 SOON_MS = 60_000  # play time of a season that starts earlier is counted from the sessions before it was created too
+NEWEST_CHANGES = 1_000  # changes that a complete season may not have counted yet: they come all the time
 CATALOGUE = {ITEM: "items", VARIABLE: "variables"}  # what a board ranks → kind of catalogue entries
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
 PLANNED, RUNNING, ENDED, FINAL = "planned", "running", "ended", "final"  # states of a season
@@ -39,6 +40,7 @@ class BoardRecord(NamedTuple):
     board: Board
     seasons: Sequence[Season]
     now: int
+    newest: int  # number of the newest change in the audit log
 
 
 class BoardList(NamedTuple):
@@ -86,7 +88,8 @@ async def read_all(tx: Reading) -> BoardList:
 
 
 async def read_record(tx: Reading, board: Board) -> BoardRecord:
-    return BoardRecord(board, await boards.read_seasons(tx, board.id, SHOWN_SEASONS), await clock.now(tx))
+    seasons = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
+    return BoardRecord(board, seasons, await clock.now(tx), await ledger.read_last(tx))
 
 
 async def require_board(tx: Reading, name: str) -> Board:
@@ -114,6 +117,13 @@ def find_state(season: Season, now: int) -> str:
     if season.starts_at > now:
         return PLANNED
     return RUNNING if season.ends_at is None or season.ends_at > now else ENDED
+
+
+def is_complete(season: Season, newest: int) -> bool:
+    """Tell whether a season has counted all players, and all changes but the newest ones."""
+    if season.final:
+        return True
+    return season.seq != NOT_STARTED and season.swept is None and season.seq >= newest - NEWEST_CHANGES
 
 
 async def create(tx: Locking, draft: BoardDraft, season: SeasonDraft) -> Decision[BoardRecord]:
@@ -145,7 +155,8 @@ async def create(tx: Locking, draft: BoardDraft, season: SeasonDraft) -> Decisio
         thing,
     )
     first = await _make_season(tx, board, season, 1, now)
-    return Decision([BoardSaved(None, board), SeasonSaved(board, None, first)], BoardRecord(board, [first], now))
+    record = BoardRecord(board, [first], now, await ledger.read_last(tx))
+    return Decision([BoardSaved(None, board), SeasonSaved(board, None, first)], record)
 
 
 async def edit(tx: Locking, name: str, wanted: BoardEdit) -> Decision[BoardRecord]:
@@ -178,7 +189,8 @@ async def start_season(tx: Locking, name: str, draft: SeasonDraft) -> Decision[B
         ended = last._replace(ends_at=season.starts_at)
         changes, newest = [SeasonSaved(board, last, ended)], [ended, *newest[1:]]
     changes.append(SeasonSaved(board, None, season))
-    return Decision(changes, BoardRecord(board, [season, *newest][:SHOWN_SEASONS], now))
+    shown = [season, *newest][:SHOWN_SEASONS]
+    return Decision(changes, BoardRecord(board, shown, now, await ledger.read_last(tx)))
 
 
 async def edit_season(tx: Locking, name: str, number: int, wanted: SeasonEdit) -> Decision[BoardRecord]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from gamekeeper.game import activity, board_follower, guesses
+from gamekeeper.game import activity, board_seasons, guesses
 from gamekeeper.game.approval_refusals import ApprovalExpired
 from gamekeeper.game.bulk_jobs import refuse_held
 from gamekeeper.game.changes import Decision, Intent
@@ -157,7 +157,7 @@ async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
     if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     counted = await economy.read_state(tx)
-    upto = min(old.last, counted.seq if counted else 0, await board_follower.find_counted(tx))
+    upto = min(old.last, counted.seq if counted else 0, await board_seasons.find_counted(tx))
     if upto <= trimmed:
         return Decision([], False)
     rows = await ledger.read_superseded(tx, trimmed, upto)

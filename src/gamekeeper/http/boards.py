@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from gamekeeper.game import board_refusals, board_reports, boards
 from gamekeeper.game import refusals as no
 from gamekeeper.game.board_reports import StandingsReport
-from gamekeeper.game.boards import BoardDraft, BoardEdit, BoardRecord, SeasonDraft, SeasonEdit, find_state
+from gamekeeper.game.boards import BoardDraft, BoardEdit, BoardRecord, SeasonDraft, SeasonEdit, find_state, is_complete
 from gamekeeper.http import paging, samples, wire
 from gamekeeper.http.history import ACCOUNTS_ROLE
 from gamekeeper.http.instants import format_instant, parse_instant
@@ -15,7 +15,7 @@ from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, WRITE, Group
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store.boards import NOT_STARTED, HiddenAccount, Season
+from gamekeeper.store.boards import HiddenAccount, Season
 from gamekeeper.store.engine import Reading
 
 WRITE_BOARDS = needs("boards.write")
@@ -201,18 +201,18 @@ def make_board(record: BoardRecord) -> wire.boards.BoardRecord:
         Gain=board.gain,
         HideStaff=board.hide_staff,
         Public=board.public,
-        Seasons=[make_season(each, record.now) for each in record.seasons],
+        Seasons=[make_season(each, record.now, record.newest) for each in record.seasons],
     )
 
 
-def make_season(season: Season, now: int) -> wire.boards.SeasonRecord:
+def make_season(season: Season, now: int, newest: int) -> wire.boards.SeasonRecord:
     return wire.boards.SeasonRecord(
         season.number,
         season.title,
         format_instant(season.starts_at),
         None if season.ends_at is None else format_instant(season.ends_at),
         find_state(season, now),  # pyright: ignore[reportArgumentType] - the constants are those of the wire
-        season.final or (season.seq != NOT_STARTED and season.swept is None),
+        is_complete(season, newest),
     )
 
 
@@ -227,7 +227,7 @@ def _make_page(report: StandingsReport, page: PageRange) -> wire.boards.Standing
         page.size,
         len(values),
         make_board(report.record),
-        make_season(report.season, report.now),
+        make_season(report.season, report.now, report.record.newest),
         values,
     )
 

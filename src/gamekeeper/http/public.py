@@ -67,8 +67,8 @@ async def show_board(request: Request, query: wire.public.PublicQuery) -> Respon
             Ranks=board.ranks,  # pyright: ignore[reportArgumentType] - the table has only these
             Thing=board.thing,
             Gain=board.gain,
-            Season=make_season(found.season, found.now),
-            Seasons=[make_season(each, found.now) for each in found.record.seasons],
+            Season=make_season(found.season, found.now, found.record.newest),
+            Seasons=[make_season(each, found.now, found.record.newest) for each in found.record.seasons],
             Total=found.total,
             Page=query.page,
             PageSize=size,
