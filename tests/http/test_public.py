@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boarding import BOARDS, catch_up, create
+from boarding import BOARDS, catch_up, create, now, pass_time
 from expectations import refused
 from gamekeeper.game.board_refusals import TooManyPublicRequests
 from gamekeeper.http import public, public_guard
@@ -66,6 +66,22 @@ def test_board_that_is_not_public_is_like_an_unknown_one(shown: World) -> None:
         assert answer.headers["access-control-allow-origin"] == "*"
     assert shown.call("DELETE", f"{BOARDS}/levels").status == 200
     refused(ask(shown, BOARD), 404, "no_such_board")
+
+
+def test_planned_season_is_not_public(shown: World) -> None:
+    seasons = f"{BOARDS}/levels/seasons"
+    assert shown.post(seasons, {"Title": "Secret event", "StartsAt": now(shown, 3_600_000)}).status == 200
+    answer = ask(shown, BOARD)
+    assert [each["Number"] for each in answer.json["Seasons"]] == [1]
+    assert b"Secret event" not in answer.raw
+    assert ask(shown, f"{BOARD}?season=1").status == 200
+    for number in (2, 3):
+        refused(ask(shown, f"{BOARD}?season={number}"), 404, "no_such_season")
+    create(shown, "later", Public=True, SeasonTitle="Secret event", StartsAt=now(shown, 3_600_000))
+    refused(ask(shown, "/api/public/v1/boards/later"), 404, "no_such_board")
+    pass_time(shown, 3_600_001)
+    catch_up(shown)
+    assert ask(shown, BOARD).json["Season"]["Title"] == "Secret event"
 
 
 def test_player_has_only_public_fields(shown: World) -> None:

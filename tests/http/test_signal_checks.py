@@ -1,6 +1,7 @@
 """Signals about game servers, bags, refused requests and sums of days, which a background job raises."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from game_server import put_player, stack
 from gamekeeper.game import activity, signal_checks
 from gamekeeper.game.signal_checks import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
 from gamekeeper.http.request_rates import RequestCounts, RequestRates
-from gamekeeper.store import clock
+from gamekeeper.store import clock, signal_sums
+from gamekeeper.store.engine import DatabaseUnavailable
 from listings import MakeWorld
 from people import ANN, ANNS_POUCH, BOB, COIN, POUCH
 from reports import bag
@@ -64,6 +66,17 @@ def test_rule_about_silent_servers_can_be_off(make_world: MakeWorld) -> None:
     assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
 
 
+def test_signal_for_many_silent_servers_names_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.game.signals.MOST_OPEN", 1)
+    for name in ("one", "two"):
+        game_server.heartbeat(world, name)
+        assert game_server.lapse(world, name) == 1
+    wait(world, 5)
+    assert {each["Server"] for each in check(world)} == {"one", None}
+    raised = [json.loads(each.after or "")["Server"] for each in world.ledger() if each.kind == "signal_raised"]
+    assert raised == ["one", None]
+
+
 @pytest.mark.parametrize("named", ["in the list of bags", "only in a slot"])
 def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World, named: str) -> None:
     body: dict[str, Any] = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
@@ -74,6 +87,21 @@ def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World, n
     wait(world, BAG_MINUTES)
     (found,) = check(world)
     assert (found["Rule"], found["BagId"], found["Player"]) == ("bag", ANNS_POUCH, "Bob")
+
+
+def test_bag_is_saved_later_if_the_write_fails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise DatabaseUnavailable
+
+    body = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
+    assert put_player(world, BOB.id, body).status in (400, 404)
+    with monkeypatch.context() as patch:
+        patch.setattr(signal_sums, "add_check", fail)
+        with pytest.raises(DatabaseUnavailable):
+            check(world)
+    check(world)
+    assert world.sql("SELECT subject FROM signal_checks") == [(ANNS_POUCH,)]
+    assert vars(world.keeper.signal_checks)["_bags"] == {}
 
 
 def test_bag_that_was_traded_raises_nothing(world: World) -> None:

@@ -10,8 +10,8 @@ from gamekeeper.console.texts import CATALOGUE, gettext
 from gamekeeper.game import lookup, signals
 from gamekeeper.game.economy_reports import is_command_line
 from gamekeeper.game.history import HIDDEN_NAME
-from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
-from gamekeeper.game.signals import BEYOND, EvidenceChange, SignalDetails
+from gamekeeper.game.signal_rules import BAG, BEYOND, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
+from gamekeeper.game.signals import EvidenceChange, SignalDetails
 from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request

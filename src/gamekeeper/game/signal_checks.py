@@ -55,7 +55,7 @@ class SignalChecks:
         await self._check_days()
 
     async def _save_bags(self) -> None:
-        noted, self._bags = self._bags, {}
+        noted = dict(self._bags)
         if not noted:
             return
 
@@ -64,6 +64,8 @@ class SignalChecks:
                 await signal_sums.add_check(tx, BAG, bag_id, player_id)
 
         await self._store.write(save)
+        for each in noted:  # not before: if the write fails, the next run repeats it
+            del self._bags[each]
 
     async def _examine_due(self, tx: Writing, rule: str, wait_ms: int) -> bool:
         """Examine some due checks. False: there were fewer than a batch, or other instances work on them."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
-from gamekeeper.game.signal_rules import SILENT
+from gamekeeper.game.signal_rules import BEYOND, SILENT
 from gamekeeper.store import signals
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.signals import Signal
@@ -52,6 +52,6 @@ def _make_side(signal: Signal) -> ChangeSide:
             "Rule": signal.rule,
             "PlayerId": signal.player_id,
             "ItemId": signal.item_id,
-            "Server": signal.subject if signal.rule == SILENT else None,
+            "Server": signal.subject if signal.rule == SILENT and signal.subject != BEYOND else None,
         }
     )

@@ -15,6 +15,7 @@ from gamekeeper.game.history import HIDDEN_NAME
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.signal_effects import SignalAcknowledged, SignalRaised
 from gamekeeper.game.signal_refusals import NoSuchSignal
+from gamekeeper.game.signal_rules import BEYOND
 from gamekeeper.store import clock, economy, ledger
 from gamekeeper.store import signals as rows
 from gamekeeper.store.economy import Giver
@@ -25,7 +26,6 @@ QUIET_MS = 60 * 60 * 1000
 MOST_AGE_MS = 90 * 24 * 60 * 60 * 1000  # older changes raise none: the first count after an upgrade reads them all
 MOST_OPEN = 100  # open signals of a rule; what it finds beyond them is added to one more, which has no subject
 MOST_CHANGES = 20  # changes in the evidence of a signal: the first ones
-BEYOND = "more"  # subject of the signal for all that is beyond MOST_OPEN
 INTENT = Intent(request_id="signals")
 
 

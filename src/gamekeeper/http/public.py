@@ -7,7 +7,7 @@ something is not there: an unknown, hidden or banned player and a board that is 
 import msgspec
 
 from gamekeeper.game import board_reports, boards, lookup, standings
-from gamekeeper.game.board_refusals import NoSuchBoard
+from gamekeeper.game.board_refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.http import player_records, wire
 from gamekeeper.http.boards import make_season
@@ -53,13 +53,17 @@ async def show_board(request: Request, query: wire.public.PublicQuery) -> Respon
         board = await boards.require_board(tx, request.params[0])
         if not board.public:
             raise NoSuchBoard(board=request.params[0])
-        return await board_reports.report_standings(tx, board, query.season or None, query.page * size, size)
+        report = await board_reports.report_standings(tx, board, query.season or None, query.page * size, size)
+        if report.season.starts_at > report.now:  # planned seasons are not public
+            raise NoSuchSeason(board=board.name, season=query.season) if query.season else NoSuchBoard(board=board.name)
+        return report
 
     found = await keeper.store.read(read)
     board, values = (
         found.record.board,
         [wire.public.PublicPlace(each.rank, each.name, each.value) for each in found.places],
     )
+    begun = [each for each in found.record.seasons if each.starts_at <= found.now]
     return _answer(
         wire.public.PublicBoard(
             Name=board.name,
@@ -68,7 +72,7 @@ async def show_board(request: Request, query: wire.public.PublicQuery) -> Respon
             Thing=board.thing,
             Gain=board.gain,
             Season=make_season(found.season, found.now, found.record.newest),
-            Seasons=[make_season(each, found.now, found.record.newest) for each in found.record.seasons],
+            Seasons=[make_season(each, found.now, found.record.newest) for each in begun],
             Total=found.total,
             Page=query.page,
             PageSize=size,

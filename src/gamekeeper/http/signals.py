@@ -7,7 +7,7 @@ import msgspec
 from gamekeeper.game import signals
 from gamekeeper.game.lookup import parse_guid
 from gamekeeper.game.signal_refusals import NoSuchSignal
-from gamekeeper.game.signal_rules import BAG, SILENT
+from gamekeeper.game.signal_rules import BAG, BEYOND, SILENT
 from gamekeeper.game.signals import Evidence, EvidenceChange
 from gamekeeper.http import samples, wire
 from gamekeeper.http.caller import Caller
@@ -105,7 +105,7 @@ def make_signal(found: signals.SignalDetails) -> wire.signals.Signal:
         Player=found.player,
         GiverId=signal.giver_id,
         Giver=found.giver.name or None if found.giver else None,
-        Server=signal.subject if signal.rule == SILENT and signal.subject != signals.BEYOND else None,
+        Server=signal.subject if signal.rule == SILENT and signal.subject != BEYOND else None,
         BagId=parse_guid(signal.subject) if signal.rule == BAG and signal.player_id else None,
         Evidence=_make_evidence(found.evidence),
         AcknowledgedAt=format_instant(signal.acknowledged_at) if signal.acknowledged_at else None,
