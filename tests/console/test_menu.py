@@ -17,6 +17,7 @@ from gamekeeper.console.routes import PAGES
         ("/console/players/[lookupKey]", "Players"),
         ("/console/changes/[seq]", "Changes"),
         ("/console/deliveries", "Health"),
+        ("/console/notes", "Notes"),
         ("/console/guilds/[guild]", "Guilds"),
     ],
 )

@@ -48,6 +48,7 @@ MENU = (
     MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),
     MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),
     MenuEntry("/console/accounts", gettext("Accounts"), QUERY, SUPPORT, "account"),
+    MenuEntry("/console/notes", gettext("Notes"), NOTES, SUPPORT, "notes"),
     MenuEntry("/console/changes", gettext("Changes"), CHANGES, SUPPORT, "changes", ("/console/done/",)),
     MenuEntry("/console/signals", gettext("Signals"), CHANGES, SUPPORT, "signal"),
     MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS, SUPPORT, "approvals"),

@@ -98,6 +98,9 @@ HELP = {
             "One account: its players, ban and mute, password, roles and tokens, and everything that happened to it."
         ),
     ),
+    "/notes": PageHelp(
+        gettext("What the staff has written about players and accounts. Search it by text, or find who has a tag."),
+    ),
     "/changes": PageHelp(
         gettext(
             "The audit log: every change with before, after, author and reason. Filter it, download it, "
