@@ -67,6 +67,16 @@ def test_account_is_hidden_on_its_page_and_shown_again_on_that_of_boards(root: K
     assert len(read(world)["Values"]) == 3
 
 
+def test_page_of_a_hidden_account_offers_to_show_it_again(root: Keeper, world: World) -> None:
+    create(world)
+    account = f"/console/accounts/{people.USER_IDS['Ann']}"
+    for before, after in (("Hide from all boards", "Show on boards again"), ("Show on boards again", "Hide from")):
+        page = root.page(account)
+        assert after not in page.text
+        assert root.confirm(root.post("/console/act", page.form("/console/act", before).fields), "a test").status == 303
+        assert after in root.page(account).text
+
+
 def test_reader_sees_boards_without_forms(world: World) -> None:
     create(world)
     staff.add_account(world, "Staff", "viewer")

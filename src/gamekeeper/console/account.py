@@ -18,8 +18,8 @@ from gamekeeper.http import errors, mail_cursor
 from gamekeeper.http.operation import STAFF
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.store import boards, players, roles, second_factors, users
 from gamekeeper.store import moderation as penalties
-from gamekeeper.store import players, roles, second_factors, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
@@ -72,6 +72,7 @@ class AccountView(NamedTuple):
     players: list[StoredPlayer]
     ban: Penalty | None
     mute: Penalty | None
+    is_hidden: bool  # from all boards
     tokens: tokens.TokenPage
     sign_ins: Mapping[str, SignIn] | None  # by id of a token; None: the viewer may not see them
     history: TimelinePage
@@ -95,6 +96,7 @@ async def show(request: Request) -> Response:
         online=any(each.online for each in sight.players),
         ban=sight.ban,
         mute=sight.mute,
+        is_hidden=sight.is_hidden,
         acts=find_allowed_acts(request, sight.viewer, user),
         days=DURATIONS,
         powers=_list_permissions(find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()),
@@ -175,6 +177,7 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         players=await players.read_records_of_user(tx, user.id),
         ban=await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
+        is_hidden=await boards.is_hidden(tx, user.id),
         tokens=page,
         sign_ins=await tokens.find_sign_ins(tx, user.id, page) if _can_see_sign_ins(request, user) else None,
         history=await timeline.load(tx, request, Subjects(None, user.id)),
