@@ -92,6 +92,22 @@ def test_undo_of_a_creation_is_offered_to_a_player_that_played(world: World, roo
     assert not can_undo(root, seq)
 
 
+def test_undo_of_a_creation_is_offered_alike_on_all_pages(world: World, root: Keeper) -> None:
+    seq = run_step(world, SUPERSEDED["creation"][0])
+    shown = f"/console/players/{people.guid(80)}?tab=history", f"/console/accounts/{people.USER_IDS['Ann']}"
+
+    def list_offers() -> list[bool]:
+        return [f"changes/{seq}/undo" in root.page(each).html for each in shown]
+
+    assert list_offers() == [True, True]
+    given = run_step(world, Step("POST", f"{PLAYERS}/Newt/items/give", COINS))
+    assert not can_undo(root, seq)
+    assert list_offers() == [False, False]
+    run_step(world, Step("POST", f"/api/keeper/v1/changes/{given}/undo"))
+    assert can_undo(root, seq)
+    assert list_offers() == [True, True]
+
+
 def test_undo_of_a_ban_is_not_offered_after_its_end(world: World, root: Keeper) -> None:
     banned = run_step(world, SUPERSEDED["ban"][0])
     world.sql("UPDATE bans SET ends_at = 1")
@@ -119,10 +135,14 @@ def test_take_of_an_equipped_item_has_one_undo(world: World, root: Keeper) -> No
     shown = (
         f"/console/done/{done.headers['location'].rpartition('done=')[2]}",
         f"/console/players/{people.ANN.id}?tab=history",
+        f"/console/changes?player={people.ANN.id}",
     )
     for address in shown:
         page = root.page(address).html
         assert (f"changes/{taken}/undo" in page, f"changes/{off}/undo" in page) == (True, False), address
+    # pages without the take follow the same rule
+    for address in (f"/console/changes/{off}", "/console/changes?kind=player_changed"):
+        assert f"changes/{off}/undo" not in root.page(address).html, address
     refused = root.preview("POST", f"/api/keeper/v1/changes/{off}/undo")
     assert refused.status == 409
     assert Page(refused.raw.decode()).links[f"Open change {taken}, to undo it"] == f"/console/changes/{taken}"

@@ -1,13 +1,13 @@
 """Decide which changes get an Undo button: those that the rules of undo would accept, as far as a cheap check can tell.
 
-Items, spells and variables are not compared here: the dry run of the undo does that.
+Items, spells and variables are compared only for created players: otherwise the dry run of the undo does that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from gamekeeper.console.differences import NO_VALUES, DecodedSides
-from gamekeeper.game import item_undo, moderation, undo
+from gamekeeper.game import history, item_undo, moderation, player_edits, undo
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import (
     EmailChanged,
@@ -28,8 +28,9 @@ from gamekeeper.game.permissions import find_powers, list_held
 from gamekeeper.http.outlines import PlayerOutline, has_same_record
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
+from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import HistoryChange
+from gamekeeper.store.history import OF_PLAYER, HistoryChange, HistoryFilter
 from gamekeeper.store.users import Powers, User
 
 # kinds of changes of a player's own fields, not only of its items, spells or variables
@@ -43,6 +44,7 @@ class Current(NamedTuple):
     me: User | None
     accounts: Mapping[str, User]
     players: Mapping[str, players.StoredPlayer]
+    refused: frozenset[int] = frozenset()  # numbers of changes that the items, spells or variables of today rule out
 
 
 class DecodedChange(NamedTuple):
@@ -78,21 +80,41 @@ async def find_undoable(
         now = await request.services.keeper.store.read(lambda tx: _load_current(tx, request, allowed))
     codec = request.services.keeper.changes.codec
     return frozenset(
-        each.told.seq for each in allowed if _can_undo(each, now, codec) and not _follows_items(each, changes, undone)
+        each.told.seq for each in allowed if each.told.seq not in now.refused and _can_undo(each, now, codec)
     )
 
 
-def _follows_items(change: DecodedChange, changes: Sequence[HistoryChange], undone: Mapping[int, int]) -> bool:
-    """Tell whether a change only unequipped what its request took: the undo of the take equips it again."""
-    told = change.told
-    if told.kind != PlayerChanged.kind or set(change.before.player) != {item_undo.EQUIPMENT}:
-        return False
-    return any(
-        each.kind in item_undo.ITEM_KINDS
-        and (each.request_id, each.player_id) == (told.request_id, told.player_id)
-        and each.seq not in undone
-        for each in changes
-    )
+async def _find_following_items(tx: Reading, changes: Sequence[DecodedChange]) -> set[int]:
+    """Return the changes that only unequipped what their request took: the undo of the take equips it again.
+
+    The take is the change of the player right before. It need not be on the same page or match the page's filter.
+    """
+    takes: dict[int, int] = {}
+    for each in changes:
+        told = each.told
+        if told.kind != PlayerChanged.kind or set(each.before.player) != {item_undo.EQUIPMENT}:
+            continue
+        wanted = HistoryFilter(within=OF_PLAYER, whose=told.player_id)
+        for other in await rows.read_page(tx, wanted, told.seq, 1, 1):
+            if other.kind in item_undo.ITEM_KINDS and other.request_id == told.request_id:
+                takes[told.seq] = other.seq
+    undone = await history.find_undone(tx, takes.values()) if takes else {}
+    return {seq for seq, take in takes.items() if take not in undone}
+
+
+async def _find_used(tx: Reading, changes: Sequence[DecodedChange], codec: Codec) -> set[int]:
+    """Return the creations of players whose items, spells or variables have changed since."""
+    found: set[int] = set()
+    for each in changes:
+        told = each.told
+        if told.kind != PlayerCreated.kind or told.player_id is None:
+            continue
+        if await rows.find_following(tx, told.player_id, told.seq, ()) is None:
+            continue
+        now, then = await player_edits.load_state(tx, told.player_id), codec.decode_side(told.after or b"{}")
+        if (now.slots, now.bags, now.spells, now.variables) != (then.slots, then.bags, then.spells, then.variables):
+            found.add(told.seq)
+    return found
 
 
 async def _load_current(tx: Reading, request: Request, changes: Sequence[DecodedChange]) -> Current:
@@ -101,7 +123,9 @@ async def _load_current(tx: Reading, request: Request, changes: Sequence[Decoded
     changed = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in RECORD_KINDS}
     accounts = {each.id: each for each in await users.read_by_ids(tx, owners | {me})} if owners else {}
     records = await players.read_records_of_ids(tx, changed) if changed else {}
-    return Current(await clock.now(tx), accounts.get(me), accounts, records)
+    codec = request.services.keeper.changes.codec
+    refused = await _find_following_items(tx, changes) | await _find_used(tx, changes, codec)
+    return Current(await clock.now(tx), accounts.get(me), accounts, records, frozenset(refused))
 
 
 def _can_undo(change: DecodedChange, now: Current, codec: Codec) -> bool:
