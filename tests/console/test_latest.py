@@ -1,11 +1,13 @@
 """The latest changes of the home page: similar changes in a row are one line."""
 
 import pytest
-from keepers import Keeper
+from keepers import Keeper, open_session
 
 import bulking
+import staff
 from gamekeeper.console import latest
 from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.store import users
 from people import ANN, BOB, COIN, ZOE
 from world import SENT, World
 
@@ -96,3 +98,25 @@ def test_accounts_are_counted(world: World) -> None:
         body = {"username": name, "password": SENT, "email": f"{name}@example.test"}
         assert world.post("/api/v1/users/register", body).status == 200
     assert read_lines(world)[0].summary == "3 accounts"
+
+
+def test_single_change_has_an_undo_button_until_it_is_undone(world: World, root: Keeper) -> None:
+    give(world, players=("Ann",))
+    seq = read_lines(world)[0].told.seq
+    form = root.page("/console").form("/console/act", "Undo")
+    undo = f"/api/keeper/v1/changes/{seq}/undo"
+    assert f'value="{undo}"' in root.page("/console").html
+    shown = root.post("/console/act", {**form.fields, "path": undo})
+    assert root.confirm(shown, "a mistake").status == 303
+    assert [each.can_undo for each in read_lines(world)[:2]] == [True, False]
+
+
+def test_viewer_without_permission_to_undo_gets_no_button(world: World) -> None:
+    staff.save_role(world, "reader", ["players.read", "audit.read"])
+    staff.add_account(world, "Reader", "reader")
+    give(world, players=("Ann",))
+    user = world.run(users.find_by_fold(world.keeper.store, "reader"))
+    assert user
+    page = open_session(world, user.name, user.id).page("/console")
+    assert "Gold Coin" in page.text
+    assert "/undo" not in page.html

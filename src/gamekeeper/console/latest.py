@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gamekeeper.console import bulk, changes, differences
 from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.console.texts import ngettext
-from gamekeeper.game import history
+from gamekeeper.game import history, undo
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import catalogue
@@ -29,6 +29,7 @@ class LatestLine(NamedTuple):
     href: str = ""  # list of all the changes
     first: int = 0  # number of the oldest of the changes
     is_undone: bool = False  # all of the changes are undone
+    can_undo: bool = False  # a change of this kind can be undone; the preview of the undo checks the rest
 
 
 class LatestChanges(NamedTuple):
@@ -52,7 +53,9 @@ async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
     for group in groups:
         told = group[0]
         if len(group) == 1:
-            lines.append(LatestLine(told, by_number[told.seq], is_undone=told.seq in undone))
+            is_undone = told.seq in undone
+            can_undo = not is_undone and undo.is_undoable(told)
+            lines.append(LatestLine(told, by_number[told.seq], is_undone=is_undone, can_undo=can_undo))
         else:
             is_open = following is not None and group[-1] is read[-1]  # older changes of the group may follow
             summary = await _summarize(keeper, group, is_open=is_open)

@@ -53,7 +53,11 @@ class Monitor:
         self._readiness = make_readiness_query(keeper)
         self._checks = SharedQuery(self._run_checks, CHECKS_SECONDS)
         self._snapshots = {
-            each: SharedQuery(partial(self._take_snapshot, accounts=each), SNAPSHOT_SECONDS) for each in (True, False)
+            (accounts, undoes): SharedQuery(
+                partial(self._take_snapshot, accounts=accounts, undoes=undoes), SNAPSHOT_SECONDS
+            )
+            for accounts in (True, False)
+            for undoes in (True, False)
         }
         self._servers = SharedQuery(
             lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
@@ -74,7 +78,7 @@ class Monitor:
 
     async def read_snapshot(self, rights: frozenset[str]) -> OverviewSnapshot:
         """Return counts and latest changes for a viewer with these permissions. They are at most one second old."""
-        return await self._snapshots["users.query" in rights].get()
+        return await self._snapshots["users.query" in rights, "audit.undo" in rights].get()
 
     async def read_servers(self) -> list[GameServerRow]:
         """Return the game servers with their player counts. The data is at most one second old."""
@@ -115,12 +119,13 @@ class Monitor:
         finally:
             self.streams -= Counter([account_id])  # subtracting a Counter also removes accounts with a count of 0
 
-    async def _take_snapshot(self, *, accounts: bool) -> OverviewSnapshot:
+    async def _take_snapshot(self, *, accounts: bool, undoes: bool) -> OverviewSnapshot:
+        """Load what the home page shows. `undoes`: the viewers may undo changes, so single ones get an Undo button."""
         keeper = self._keeper
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
         found = await latest.load(keeper, accounts=accounts)
         shown = pages.TEMPLATES.get_template("latest.html").render(
-            changes=found.lines, undone=found.undone, accounts=accounts
+            changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes
         )
         return OverviewSnapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
 
