@@ -162,7 +162,7 @@ def gift(tour: Tour) -> None:
     confirm(me, "it was somebody else's")
     assert read_quantities(me, GEM.name) == before
     page.locator(".travel summary").click()
-    page.get_by_label("State at a time (UTC) or after a change number").fill(number)
+    page.get_by_label("State after a change number").fill(number)
     tour.press("Show that state", "A player, in an earlier state")
     expect(page.locator(".notice.then")).to_contain_text(f"State after change {number}")
     assert read_quantities(me, GEM.name) == given

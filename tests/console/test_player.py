@@ -441,8 +441,46 @@ def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> N
 def test_invalid_moment_is_rejected(root: Keeper, at: str, status: int) -> None:
     answer = root.get(f"{ANN}?at={at}")
     assert answer.status == status
-    assert "Request rejected" in read_text(answer)
-    assert Page(answer.raw.decode()).links["Back"] == ANN
+    page = Page(answer.raw.decode())
+    for seen in ("The page shows the current state.", "250 GC Gold Coin", "Level 12", "Time travel"):
+        assert seen in page.text, seen
+    assert "'at'" not in page.text
+
+
+@pytest.mark.parametrize("query", ["at=1", "at=2020-01-01T00:00", "at=now&against=1"])
+def test_moment_before_the_player_links_to_the_first_known_one(root: Keeper, world: World, query: str) -> None:
+    first = next(each for each in world.ledger() if each.player_id == people.ANN.id)
+    page = Page(root.get(f"{ANN}?{query}").raw.decode())
+    known = f"{format_instant(first.at)[:19].replace('T', ' ')} UTC"
+    assert f"Nothing is known of Ann at that time. Ann is known since {known} ." in page.text
+    assert page.links[known] == f"{ANN}?at={first.seq}"
+    assert "State after change" in root.page(page.links[known]).text
+
+
+@pytest.mark.parametrize("path", [ANN, VARIABLES])
+def test_links_lead_to_an_hour_a_day_and_a_week_ago(root: Keeper, world: World, path: str) -> None:
+    world.sql("UPDATE ledger SET at = at - 864000000 WHERE player_id = CAST($1 AS {guid}) RETURNING seq", people.ANN.id)
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    page = root.page(path)
+    hrefs = [each["href"] for tag, each in page.tags if tag == "a" and "at=20" in each.get("href", "")]
+    assert [page.text.count(each) for each in ("an hour ago", "a day ago", "a week ago")] == [2, 2, 2]
+    assert len(hrefs) == 6
+    assert [each.endswith("against=now") for each in hrefs] == [False] * 3 + [True] * 3
+    for href in hrefs:
+        then = root.page(href)
+        assert "State at" in then.text, href
+        assert ("Gold Coin 1,250 1,257 +7" in then.text) == href.endswith("against=now"), href
+
+
+def test_time_is_chosen_in_a_field_for_times_in_utc(root: Keeper, world: World) -> None:
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    given = world.ledger()[-1]
+    world.sql("UPDATE ledger SET at = at - 7200000 WHERE seq < $1 RETURNING seq", given.seq)
+    typed = format_instant(given.at - 3_600_000)[:19]
+    page = root.page(f"{ANN}?at={quote(typed)}")
+    assert "250 GC Gold Coin" in page.text
+    assert "State at a time (UTC)" in page.text
+    assert [each["value"] for _, each in page.tags if each.get("type") == "datetime-local"] == [typed]
 
 
 def test_rejected_moment_explains_the_accepted_formats(root: Keeper) -> None:

@@ -7,13 +7,26 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console import account, changes, comparison, differences, grids, live, logs, notes, pages, timeline
+from gamekeeper.console import (
+    account,
+    changes,
+    comparison,
+    differences,
+    grids,
+    live,
+    logs,
+    notes,
+    pages,
+    timeline,
+    travel,
+)
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES
 from gamekeeper.console.notes import ShownNotes
 from gamekeeper.console.texts import gettext
+from gamekeeper.console.travel import Moments
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
@@ -22,13 +35,11 @@ from gamekeeper.game.history import PointInTime
 from gamekeeper.game.lists import Ranking
 from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.players import Player, make_player
-from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.game.refusals import NoSuchPlayer, Refusal
 from gamekeeper.game.timeline import EMPTY_PAGE, Subjects, TimelinePage
 from gamekeeper.game.values import BOOLEAN, INTEGER
-from gamekeeper.http import queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.http.wire.history import ThenQuery
 from gamekeeper.store import catalogue, guilds, presence, users
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
@@ -50,7 +61,6 @@ TABS = {
     NOTES_TAB: gettext("Notes"),
 }
 MARKS = 30  # newest changes of the player that the slider of moments has marks for
-NOW = "now"  # in the address, instead of a moment: the present
 PAST_TABS = (INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB)  # an earlier state has items, spells and variables only
 ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
 
@@ -100,21 +110,28 @@ class Neighbour(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    moment = _read_moment(request, "at")
-    against = _read_moment(request, "against") if request.query.get("against") else None
-    then = moment != PointInTime() or against is not None
+    """Show the player. If its moment cannot be shown, show the present, and why."""
+    try:
+        moments = travel.read_moments(request)
+        return await _show_at(request, moments)
+    except travel.REFUSALS as refusal:  # if another field of the address is wrong, the present is refused too
+        return pages.with_refusal(await _show_at(request, travel.PRESENT, refusal), refusal)
+
+
+async def _show_at(request: Request, moments: Moments, refusal: Refusal | None = None) -> Response:
+    (moment, against), then = moments, moments.is_past
     if then:
         request.caller.require(CHANGES)
     tab = _choose_tab(request, then=then)
-    moments = moment, against
     sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moments, tab, rest))
     player, keeper = sight.player, request.services.keeper
     standing = None if then or sight.record is None else await keeper.lists.find_rank(player.id, NEIGHBOURS)
     equipment = () if then else player.equipment
     deletion = await changes.load_entries(request, [sight.deletion], {}) if sight.deletion else []
     home = f"/console/players/{player.id}"
-    here = {name: request.query.get(name, "") for name in ("tab", "at", "against")}
-    here["tab"] = "" if tab == INVENTORY_TAB else tab
+    here = {"tab": "" if tab == INVENTORY_TAB else tab}
+    here |= {name: request.query.get(name, "") if then else "" for name in ("at", "against")}
+    sees_past = request.caller.permissions >= CHANGES
     found = grids.make_grids(sight.holdings, sight.names, keeper.settings, equipment)
     slot = grids.find_slot(found, request.query.get("slot", ""))
     held = slot.cell.stack if slot else None
@@ -135,7 +152,9 @@ async def show(request: Request) -> Response:
         else None,
         marks=sight.marks,
         here_against=here["against"],
-        now=NOW,
+        now=travel.NOW,
+        ago=await travel.list_links(request, home, here["tab"]) if sees_past else [],
+        problem=await travel.explain(keeper.store, refusal, player) if refusal else None,
         operations=f"/api/v1/players/{player.id}",
         moment=moment if then else None,
         live=sight.record is not None and not then,
@@ -185,11 +204,6 @@ def _name_tab(request: Request, tab: str) -> str:
     return TABS[tab]
 
 
-def _read_moment(request: Request, name: str) -> PointInTime:
-    text = request.query.get(name, "")
-    return queries.decode(ThenQuery, {} if text == NOW else {"at": text}).at
-
-
 def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]) -> list[Tab]:
     return [
         Tab(
@@ -203,9 +217,7 @@ def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]
     ]
 
 
-async def _load_view(
-    tx: Reading, request: Request, moments: tuple[PointInTime, PointInTime | None], tab: str, rest: history.Pause
-) -> PlayerView:
+async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, rest: history.Pause) -> PlayerView:
     moment, against = moments
     spelling = request.services.keeper.changes.codec
     accounts = "users.query" in request.caller.permissions
@@ -218,7 +230,7 @@ async def _load_view(
     else:
         _, world = await history.load_state_at(tx, player.id, moment, spelling, rest)
         held = world.make_side(player)
-    wanted, then = seen._replace(whose=player.id), moment != PointInTime() or against is not None
+    wanted, then = seen._replace(whose=player.id), moments.is_past
     other = None
     if against is not None:
         other = (await history.load_state_at(tx, player.id, against, spelling, rest))[1].make_side(player)
