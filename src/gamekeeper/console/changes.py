@@ -46,7 +46,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     gettext("Players"): history.PLAYER_KINDS,
     ACCOUNT_KINDS: history.ACCOUNT_KINDS,
     gettext("Commands to the game"): history.COMMAND_KINDS,
-    gettext("The whole game"): (*history.WORLD_KINDS, *history.GLOBAL_KINDS),
+    gettext("The whole game"): (*history.WORLD_KINDS, *history.SIGNAL_KINDS, *history.GLOBAL_KINDS),
 }
 KIND_OPTIONS = [(group, [(kind, name_kind(kind)) for kind in kinds]) for group, kinds in KINDS.items()]
 
