@@ -4,14 +4,18 @@ from typing import Any
 
 import pytest
 
-from boarding import catch_up, create, end_now, now, pass_time, read, standings
+from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, standings
 from economics import give, load_players
-from gamekeeper.game import board_follower, boards
+from expectations import refused
+from gamekeeper.game import board_follower, boards, erasure_jobs
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
-from people import KILLS
+from gamekeeper.store import standings as rows
+from people import ANN, KILLS, ZOE
+from playing import play, roll_up
 from tidying import trim_older
+from undos import undone
 from world import World
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -124,6 +128,77 @@ def test_audit_log_is_not_trimmed_before_a_past_season_has_started(
     assert ("Bob", 5) in standings(world, "gains")
 
 
+# --- who is listed ------------------------------------------------------------------------------------------------
+
+
+def test_deleted_player_vanishes_from_an_ended_season_until_it_is_final(world: World) -> None:
+    create(world, "coins", "item", Thing="Gold Coin")
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    for name in ("Bob", "Zoe"):
+        give(world, name, 3)
+    catch_up(world)
+    for board in ("coins", "gains"):
+        end_now(world, board)
+    give(world, "Bob", 1)
+    assert world.call("DELETE", "/api/v1/players/Bob").status == 200
+    assert standings(world, "coins") == [("Ann", 1250), ("Zoe", 3)]
+    assert standings(world, "gains") == [("Zoe", 3)]
+    assert undone(world, world.ledger()[-1].seq).status == 200
+    assert sorted(standings(world, "coins")) == [("Ann", 1250), ("Bob", 3), ("Zoe", 3)]
+    assert sorted(standings(world, "gains")) == [("Bob", 3), ("Zoe", 3)]
+
+
+def test_follower_behind_an_erasure_stores_nothing_of_the_erased_player(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    create(world)
+    give(world, "Ann", 9)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    monkeypatch.setattr(board_follower, "BATCH_CHANGES", 1)
+    catch_up(world)
+    ids = {str(row[0]) for row in world.sql("SELECT player_id FROM standings")}
+    assert not ids & {ANN.id, ZOE.id}
+
+
+def test_all_bans_that_end_in_the_same_millisecond_are_applied(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(world)
+    catch_up(world)
+    body = {"duration": 1, "reason": "x", "moderator": "m", "ip": False}
+    for name in ("Ann", "Bob"):
+        assert world.post(f"/api/v1/users/{name}/admin/ban", body).status == 200
+    assert standings(world) == []
+    world.sql("UPDATE bans SET ends_at = (SELECT MIN(ends_at) FROM bans) RETURNING user_id")
+    pass_time(world, 25 * HOUR)
+    monkeypatch.setattr(board_follower, "BATCH_ACCOUNTS", 1)
+    assert len(standings(world)) == 3
+
+
+def test_new_title_reviews_no_staff(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(world)
+    catch_up(world)
+    monkeypatch.setattr(rows.SQL, "staff", None)
+    assert world.call("PUT", f"{BOARDS}/levels", body={"Title": "Top"}).status == 200
+    catch_up(world)
+
+
+# --- play time ----------------------------------------------------------------------------------------------------
+
+
+def test_play_time_from_the_first_session_has_deleted_ones_with_an_end_too(world: World) -> None:
+    play(world, [])
+    roll_up(world)
+    world.sql("DELETE FROM player_activity")
+    world.sql("INSERT INTO player_activity SELECT id, 1, 1, {true}, 7200000 FROM players WHERE id = $1", ANN.id)
+    world.sql("UPDATE rollups SET value = position + 10 WHERE name = 'activity' RETURNING name")
+    create(world, "ever", "play_time", StartsAt=now(world, -999 * HOUR), EndsAt=now(world, HOUR))
+    catch_up(world)
+    assert standings(world, "ever") == [("Ann", 7200)]
+    past = {"StartsAt": now(world, -999 * HOUR), "EndsAt": now(world, -HOUR)}
+    refused(world.post(BOARDS, {"Name": "past", "Title": "x", "Ranks": "play_time", **past}), 400, "bad_field")
+
+
 # --- cost ---------------------------------------------------------------------------------------------------------
 
 
@@ -165,3 +240,32 @@ def test_season_that_is_behind_does_not_hold_up_the_others(world: World, monkeyp
     assert [read(world, each)["Season"]["Complete"] for each in ("gains", "older")] == [True, False]
     catch_up(world)
     assert read(world, "older")["Season"]["Complete"] is True
+
+
+def test_change_reads_only_the_standings_that_it_touches(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(world)
+    create(world, "kills", "variable", Thing=KILLS.id)
+    create(world, "coins", "item", Thing="Gold Coin")
+    catch_up(world)
+    give(world, "Bob", 2)
+    read_held, asked = rows.read_held, list[int]()
+
+    async def note(tx: Any, keys: Any) -> Any:
+        asked.append(len(list(keys)))
+        return await read_held(tx, keys)
+
+    monkeypatch.setattr(rows, "read_held", note)
+    catch_up(world)
+    assert asked == [1]
+
+
+def test_batch_ends_after_some_standings(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_follower, "BATCH_ROWS", 2)
+    create(world, "coins", "item", Thing="Gold Coin")
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    catch_up(world)
+    for name in ("Bob", "Zoe", "Bob", "Ann"):
+        give(world, name, 2)
+    catch_up(world)
+    assert sorted(standings(world, "coins")) == [("Ann", 1252), ("Bob", 4), ("Zoe", 2)]
+    assert sorted(standings(world, "gains")) == [("Ann", 2), ("Bob", 4), ("Zoe", 2)]

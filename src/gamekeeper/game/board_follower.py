@@ -17,7 +17,7 @@ from typing import Any
 from gamekeeper import crash, log
 from gamekeeper.game import board_seasons, standings
 from gamekeeper.game.activity import SESSIONS
-from gamekeeper.game.board_seasons import FOREVER, counts_in, is_before_end, is_swept_kind
+from gamekeeper.game.board_seasons import FOREVER, counts_in, is_before_end, is_listed_anew, is_swept_kind
 from gamekeeper.game.board_values import ReadChange, advance, make_level
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
@@ -35,9 +35,8 @@ FOLLOW_SECONDS = 2.0
 REST_FACTOR = 2  # pause after a step, as a multiple of its duration: the job uses at most a third of the time
 BATCH_CHANGES = 500  # changes counted per transaction
 BATCH_PLAYERS = 400  # players swept per transaction, at most
-BATCH_ROWS = 500  # rows of slots or sessions that a sweep reads per transaction, about
+BATCH_ROWS = 500  # rows of standings that changes touch, or of slots or sessions that a sweep reads, per transaction
 BATCH_ACCOUNTS = 20  # accounts reviewed per transaction
-MOST_STAFF = 10_000  # accounts with permissions that are reviewed when a board is saved
 MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
 READ_STEPS = 8  # steps that a read takes before it answers
 LAST_GUID = HIGHEST[1]
@@ -51,6 +50,7 @@ class BoardFollower:
         self._store = store
         self._codec = codec
         self._feed = changes
+        self._last_ban = boards.NO_BAN  # the last ended ban that was reviewed
         self._newest = False  # whose turn it was: the seasons that have counted most, or those furthest behind
 
     async def follow(self, rest_factor: float = REST_FACTOR) -> None:
@@ -103,8 +103,10 @@ class BoardFollower:
             found.append(lambda: self._write(lambda tx: board_seasons.start(tx, upto)))
         if await boards.find_hidden_waiting(tx, 1):
             found.append(lambda: self._write(_apply_hidden))
-        if await boards.find_ended_bans(tx, checkpoint.position, await clock.now(tx), 1):
-            found.append(lambda: self._write(_apply_ended_bans))
+        if await boards.find_ended_bans(
+            tx, boards.NO_BAN._replace(ends_at=checkpoint.position + 1), await clock.now(tx), 1
+        ):
+            found.append(lambda: self._write(self._apply_ended_bans))
         if await board_seasons.find_due(tx, upto, newest=newest):
             found.append(lambda: self._write(lambda tx: self._count(tx, upto, newest=newest)))
         return found
@@ -141,17 +143,34 @@ class BoardFollower:
 
         return await self._store.write(locked)
 
+    async def _apply_ended_bans(self, tx: Writing) -> bool:
+        """Show players whose ban has ended. That is no change in the audit log.
+
+        The checkpoint is a time, and more bans than a batch may end at the same one. So the place within that time is
+        only in memory: after a restart some accounts are reviewed again, which changes nothing.
+        """
+        checkpoint, now = await rollups.find(tx, BOARDS), await clock.now(tx)
+        first = boards.NO_BAN._replace(ends_at=checkpoint.position + 1)
+        ended = await boards.find_ended_bans(tx, max(first, self._last_ban), now, BATCH_ACCOUNTS)
+        await standings.review(tx, [each.user_id for each in ended])
+        is_last = len(ended) < BATCH_ACCOUNTS
+        reached = now if is_last else ended[-1].ends_at - 1
+        self._last_ban = boards.NO_BAN if is_last else ended[-1]
+        rollups.move(tx, BOARDS, Checkpoint(max(reached, checkpoint.position), 0))
+        return True
+
     async def _count(self, tx: Writing, upto: int, *, newest: bool) -> bool:
         """Count the next changes for some seasons."""
         due = await board_seasons.find_due(tx, upto, newest=newest)
         if due is None:
             return False
-        changes = await boards.read_changes(tx, due.first, due.end, BATCH_CHANGES)
-        contradicted = await self._apply_changes(tx, due.seasons, changes)
-        if any(each.kind == "board_saved" for each in changes):  # it may hide staff now, or show them
-            await standings.review(tx, await rows.find_staff(tx, MOST_STAFF))
+        read = await boards.read_changes(tx, due.first, due.end, BATCH_CHANGES)
+        changes, contradicted = await self._apply_changes(tx, due.seasons, read)
+        for name in self._find_staff_changes(changes):
+            await standings.review_staff(tx, name)
         crash.crash_at("boards_standings")
-        last = changes[-1].seq if len(changes) == BATCH_CHANGES else due.end
+        is_whole = len(changes) == len(read) < BATCH_CHANGES
+        last = due.end if is_whole else changes[-1].seq
         for each in due.seasons:
             season = each.season._replace(seq=last)
             if season.id in contradicted or (is_swept_kind(each) and _has_load(season, changes)):
@@ -164,31 +183,47 @@ class BoardFollower:
 
     async def _apply_changes(
         self, tx: Writing, group: Sequence[OpenSeason], changes: Sequence[BoardChange]
-    ) -> set[str]:
-        """Apply changes to seasons. Return the seasons that contradict them: these must be swept again."""
-        reached = await _find_reached(tx, changes)
-        keys = {
-            StandingKey(player_id, each.season.id): None
-            for change, players in zip(changes, reached, strict=True)
-            for player_id in players
-            for each in group
-            if counts_in(each, change, player_id)
-        }
+    ) -> tuple[Sequence[BoardChange], set[str]]:
+        """Apply changes to seasons. Return those applied, and the seasons that contradict them: sweep these again."""
+        touched: list[tuple[ReadChange, Sequence[OpenSeason]]] = []
+        keys: dict[StandingKey, None] = {}
+        for change, players in zip(changes, await _find_reached(tx, changes), strict=True):
+            read = ReadChange(change, self._codec)
+            is_of_account = change.kind in ACCOUNT_KINDS
+            seasons = [each for each in group if is_of_account or read.touches(each)] if players else []
+            touched.append((read, seasons))
+            keys |= {
+                StandingKey(player_id, each.season.id): None
+                for each in seasons
+                for player_id in players
+                if counts_in(each, change, player_id) or is_listed_anew(each, change, player_id)
+            }
+            if len(keys) >= BATCH_ROWS:
+                break
+        changes = changes[: len(touched)]
+        gone = [StandingKey(each, one.season.id) for each in await _find_erased(tx, changes) for one in group]
+        keys |= dict.fromkeys(gone)
         held = await rows.read_held(tx, keys) if keys else {}
         values: dict[StandingKey, int | None] = {key: held[key].value if key in held else None for key in keys}
         wrong: set[str] = set()
-        for change in changes:
-            if change.player_id is None:
-                continue
-            read = ReadChange(change, self._codec)
-            for each in group:
-                key = StandingKey(change.player_id, each.season.id)
-                if counts_in(each, change, change.player_id):
+        for read, seasons in touched:
+            player_id = read.change.player_id
+            for each in seasons:
+                if player_id and counts_in(each, read.change, player_id):
+                    key = StandingKey(player_id, each.season.id)
                     values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
-        for player_id in await _find_erased(tx, changes):
-            values |= {key: None for key in values if key.player_id == player_id}
-        await standings.apply(tx, values, held, group)
-        return wrong
+        await standings.apply(tx, values | dict.fromkeys(gone), held, group)
+        return changes, wrong
+
+    def _find_staff_changes(self, changes: Sequence[BoardChange]) -> list[str]:
+        """Return the names of boards that hide staff since these changes, or show them."""
+        found: list[str] = []
+        for each in changes:
+            if each.kind == "board_saved" and each.before is not None:
+                before, after = ReadChange(each, self._codec).sides
+                if before.catalogue["hidestaff"] != after.catalogue["hidestaff"]:  # decoded names have no capitals
+                    found.append(str(after.catalogue["board"]))
+        return found
 
     async def _sweep(self) -> bool:
         """Compare the standings of the next players with what they have. False: all are swept, or changes wait."""
@@ -257,19 +292,6 @@ async def _apply_hidden(tx: Writing) -> bool:
         await standings.review(tx, waiting, with_final=True)
         await boards.note_applied(tx, waiting[0])
     return bool(waiting)
-
-
-async def _apply_ended_bans(tx: Writing) -> bool:
-    """Show players whose ban has ended. That is no change in the audit log."""
-    checkpoint, now = await rollups.find(tx, BOARDS), await clock.now(tx)
-    ended = await boards.find_ended_bans(tx, checkpoint.position, now, BATCH_ACCOUNTS)
-    if not ended:
-        return False
-    await standings.review(tx, [user_id for user_id, _ in ended])
-    # others may have ended in the same millisecond as the last one of a full batch
-    full = len(ended) == BATCH_ACCOUNTS and ended[-1][1] > ended[0][1]
-    rollups.move(tx, BOARDS, Checkpoint(ended[-1][1] - 1 if full else ended[-1][1], 0))
-    return True
 
 
 async def _delete_rows(tx: Writing) -> bool:
@@ -349,7 +371,8 @@ async def _sweep_sessions(tx: Writing, each: OpenSeason, since: int) -> None:
     A season that starts before the first recorded session counts all of them, with those that were deleted since.
     """
     season = each.season
-    after, from_start = season.swept or ZERO_GUID, season.starts_at <= since and season.ends_at is None
+    is_open = season.ends_at is None or season.ends_at > await clock.now(tx)
+    after, from_start = season.swept or ZERO_GUID, season.starts_at <= since and is_open
     find = rows.find_player_of_activity if from_start else rows.find_player_of_session
     last = await find(tx, after, BATCH_ROWS) or LAST_GUID
     if from_start:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.game.activity import SETTLE_MS
+from gamekeeper.game.board_values import EXISTENCE_KINDS
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import boards, clock
 from gamekeeper.store import standings as rows
@@ -36,6 +37,16 @@ def counts_in(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
     if not is_before_end(season, change) or (each.gain and change.at < season.starts_at):
         return False
     return season.swept is None or player_id <= season.swept or each.ranks == PLAY_TIME
+
+
+def is_listed_anew(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
+    """Tell whether a player who was deleted after a season's end vanishes from it, or is back: until it is final."""
+    swept = each.season.swept
+    return (
+        not is_before_end(each.season, change)
+        and change.kind in EXISTENCE_KINDS
+        and (swept is None or player_id <= swept)
+    )
 
 
 async def find_counted(tx: Reading) -> int:

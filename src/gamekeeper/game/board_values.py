@@ -4,12 +4,15 @@ A season counts what players have at its end, or what they gain in it: the sum o
 gain needs no value from before the season.
 """
 
+from collections.abc import Mapping
+
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, BoardChange, OpenSeason
 
 EXP_BITS = 40  # of the value of a level: players of the same level are ranked by their experience in it
 MOST_EXP = 2**EXP_BITS - 1
 MOST_LEVEL = 2 ** (63 - EXP_BITS) - 1
+EXISTENCE_KINDS = frozenset({"player_created", "player_deleted"})
 FIRST_LEVEL = 1  # of a player that does not exist yet
 LEAST, MOST = -(2**63), 2**63 - 1  # values that both databases can store; a variable can change by more than that
 
@@ -22,6 +25,7 @@ class ReadChange:
         self._codec = codec
         self._sides = (change.after, change.before) if backwards else (change.before, change.after)
         self._decoded: tuple[ChangeSide, ChangeSide] | None = None
+        self._counts = list[Mapping[str, int]]()  # items of both sides
 
     @property
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
@@ -34,11 +38,26 @@ class ReadChange:
     @property
     def ends_player(self) -> bool:
         """Tell whether the player does not exist after the change."""
-        return self._sides[1] is None and self.change.kind in {"player_deleted", "player_created"}
+        return self._sides[1] is None and self.change.kind in EXISTENCE_KINDS
 
     def count_gain(self, item_id: str) -> int:
-        before, after = (self._codec.count_items(each).get(item_id, 0) for each in self._sides)
-        return after - before
+        if not self._counts:
+            self._counts = [self._codec.count_items(each) for each in self._sides]
+        before, after = self._counts
+        return after.get(item_id, 0) - before.get(item_id, 0)
+
+    def touches(self, season: OpenSeason) -> bool:
+        """Tell whether the change can change the player's value in a season, or whether it is listed."""
+        before, after = self.sides
+        if self.change.kind in EXISTENCE_KINDS or "user_id" in after.player:
+            return True
+        if season.ranks == PLAY_TIME:
+            return False
+        if season.ranks == ITEM:
+            return self.count_gain(season.thing_id or "") != 0
+        if season.ranks == LEVEL:
+            return any("level" in side.player or "exp" in side.player for side in (before, after))
+        return season.thing_id in before.variables or season.thing_id in after.variables
 
 
 def make_level(level: int, exp: int) -> int:

@@ -242,7 +242,7 @@ async def _make_season(tx: Reading, board: Board, draft: SeasonDraft, number: in
     starts_at = now if draft.starts_at is None else draft.starts_at
     swept = None
     if board.ranks == PLAY_TIME:
-        await _require_sessions(tx, starts_at)
+        await _require_sessions(tx, starts_at, draft.ends_at, now)
         swept = lookup.ZERO_GUID if starts_at < now + SOON_MS else None
     elif board.gain:
         await _require_changes(tx, starts_at)
@@ -268,11 +268,16 @@ async def _require_changes(tx: Reading, starts_at: int) -> None:
         raise BadField(field="StartsAt", problem="must not be before the oldest change in the audit log")
 
 
-async def _require_sessions(tx: Reading, starts_at: int) -> None:
-    """Refuse a start between the first recorded session and the oldest one that is kept."""
+async def _require_sessions(tx: Reading, starts_at: int, ends_at: int | None, now: int) -> None:
+    """Refuse a start between the first recorded session and the oldest one that is kept.
+
+    Of the deleted ones only the sum up to the present is known. So a season from before the first one must not be over.
+    """
     checkpoint = await rollups.find(tx, SESSIONS)
     if checkpoint.position < starts_at < checkpoint.value:
         raise BadField(field="StartsAt", problem="must not be before the oldest play session that is kept")
+    if checkpoint.position < checkpoint.value and starts_at <= checkpoint.position and ends_at and ends_at <= now:
+        raise BadField(field="EndsAt", problem="must not be in the past: play sessions of that time are deleted")
 
 
 def _require_title(text: str, *, empty: bool = False) -> str:

@@ -16,6 +16,10 @@ from gamekeeper.store.standings import BUCKETS, KIND, Standing, StandingKey, Vis
 BOARDS = "boards"  # checkpoint whose row is the lock of all standings; bans that ended before its time are applied
 
 
+MOST_STAFF = 10_000  # accounts with permissions that are reviewed when a board hides staff or shows them
+BATCH_PLAYERS = 500  # of staff, per statement
+
+
 class PlayedTime(NamedTuple):
     """A part of a play session."""
 
@@ -70,6 +74,17 @@ def is_listed(season: OpenSeason, visible: Visibility | None, value: int) -> boo
     if visible is None or visible.hidden or visible.banned or (visible.staff and season.hide_staff):
         return False
     return value > 0 or not (season.gain or season.ranks == PLAY_TIME)
+
+
+async def review_staff(tx: Writing, board: str) -> None:
+    """Decide again which staff is listed in the open seasons of a board."""
+    found = await boards.find(tx, board)
+    seasons = [each for each in await boards.read_open(tx) if found and each.season.board_id == found.id]
+    players = await standings.find_players_of(tx, await standings.find_staff(tx, MOST_STAFF)) if seasons else []
+    for start in range(0, len(players), BATCH_PLAYERS):
+        keys = [StandingKey(each, one.season.id) for each in players[start : start + BATCH_PLAYERS] for one in seasons]
+        held = await standings.read_held(tx, keys)
+        await apply(tx, {key: each.value for key, each in held.items()}, held, seasons)
 
 
 async def review(tx: Writing, user_ids: Iterable[str], *, with_final: bool = False) -> None:

@@ -59,6 +59,15 @@ class BoardChange(NamedTuple):
     after: bytes | str | None
 
 
+class EndedBan(NamedTuple):
+    ends_at: int
+    started_at: int
+    user_id: str
+
+
+NO_BAN = EndedBan(0, -1, "00000000-0000-0000-0000-000000000000")
+
+
 class HiddenAccount(NamedTuple):
     user_id: str
     name: str
@@ -169,9 +178,9 @@ async def note_applied(tx: Writing, user_id: str) -> None:
     await tx.returning(SQL.delete_shown, user_id)
 
 
-async def find_ended_bans(tx: Reading, after: int, upto: int, limit: int) -> list[tuple[str, int]]:
-    """Return accounts whose ban ended in a range of times, with that time."""
-    return [(row[0], row[1]) for row in await tx.all(SQL.bans_ended, after, upto, limit)]
+async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -> list[EndedBan]:
+    """Return the bans after another one, in the order of their ends, that ended up to a time."""
+    return [EndedBan(*row) for row in await tx.all(SQL.bans_ended, *after, upto, limit)]
 
 
 async def find_deleted_season(tx: Reading) -> str | None:

@@ -97,9 +97,10 @@ UPDATE hidden_accounts SET applied = {true} WHERE user_id = $1;
 -- name: delete_shown
 DELETE FROM hidden_accounts WHERE user_id = $1 AND NOT hidden;
 
--- Accounts whose ban ended in a range of times.
+-- Bans after another one that ended up to a time.
 -- name: bans_ended
-SELECT user_id, ends_at FROM bans WHERE ends_at > $1 AND ends_at <= $2 ORDER BY ends_at LIMIT $3;
+SELECT ends_at, started_at, user_id FROM bans WHERE (ends_at, started_at, user_id) > ($1, $2, $3) AND ends_at <= $4
+ORDER BY ends_at, started_at, user_id LIMIT $5;
 
 -- name: deleted_season
 SELECT s.id FROM boards b JOIN seasons s ON s.board_id = b.id WHERE b.deleted LIMIT 1;

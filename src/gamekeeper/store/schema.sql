@@ -1003,6 +1003,7 @@ CREATE TABLE standings (
     PRIMARY KEY (player_id, season_id)
 ) {clustered};
 CREATE INDEX standings_by_value ON standings (season_id, listed, value, player_id);
+CREATE INDEX standings_by_season ON standings (season_id, player_id);
 -- Planner statistics: nearly all players may be in one season.
 -- only: postgres
 ALTER TABLE standings ALTER COLUMN season_id SET (n_distinct = -0.01), ALTER COLUMN player_id SET (n_distinct = -0.1);
