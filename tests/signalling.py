@@ -36,11 +36,11 @@ def age_ledger(world: World, milliseconds: int = 2 * QUIET_MS) -> None:
         world.sql(f"UPDATE {table} SET {column} = {column} - $1", milliseconds // 600_000)  # noqa: S608 - ours
 
 
-def insert_signal(world: World) -> None:
+def insert_signal(world: World, signal_id: str = SIGNAL_ID) -> None:
     """Insert an open signal with a known id, unless it is there: its subject is an item."""
     columns = "id, rule, subject, item_id, first_at, last_at, times, evidence, state"
-    values = f"'{SIGNAL_ID}', 'supply', '{ARROW.id}', '{ARROW.id}', 0, 0, 1, '{{}}', 'open'"
-    world.sql(f"DELETE FROM signals WHERE id = '{SIGNAL_ID}'")  # noqa: S608 - ours
+    values = f"'{signal_id}', 'supply', '{ARROW.id}', '{ARROW.id}', 0, 0, 1, '{{}}', 'open'"
+    world.sql(f"DELETE FROM signals WHERE id = '{signal_id}'")  # noqa: S608 - ours
     world.sql(f"INSERT INTO signals ({columns}) VALUES ({values})")  # noqa: S608 - ours
     world.sql("DELETE FROM signal_counts WHERE rule = 'supply'")
     world.sql("INSERT INTO signal_counts (rule, raised, opened) VALUES ('supply', 1, 1)")

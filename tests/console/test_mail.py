@@ -98,7 +98,7 @@ def test_retry_queues_the_mail_again(world: World, root: Keeper) -> None:
     answer = root.confirm(shown, "the mailbox was full")
     done, _, part = answer.headers["location"].partition("#")
     assert (done.startswith("/console/mail?done="), part) == (True, "outbox")
-    assert "Mail queued again, Ann" in root.page(f"/console/done/{done.partition('=')[2]}").text
+    assert "Mail queued again, account Ann" in root.page(f"/console/done/{done.partition('=')[2]}").text
     assert "queued Ann" in root.page("/console/mail").text
     assert (world.ledger()[-1].kind, world.ledger()[-1].reason) == ("mail_retried", "the mailbox was full")
     history = root.page(f"/console/accounts/{people.USER_IDS['Ann']}").text

@@ -22,6 +22,7 @@ from gamekeeper.http.dry_runs import SPELLINGS
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
 from gamekeeper.http.request import parse_query
 from gamekeeper.store import users
+from signalling import insert_signal
 from world import World, at_work, open_world
 
 PASSWORD = "correct horse battery staple"  # password of the demo account; the documented examples contain its hash
@@ -63,6 +64,7 @@ def furnish(world: World) -> None:
     [(requester,)] = world.sql("SELECT id FROM users WHERE fold NOT IN ($1, $2, $3) ORDER BY fold LIMIT 1", *named)
     world.sql("UPDATE users SET api = {true} WHERE id = $1", requester)
     held_gifts.hold(world, samples.MAIL_ID, requester, samples.PLAYER, samples.DRAUGHT)
+    insert_signal(world, samples.MAIL_ID)
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

@@ -25,7 +25,8 @@ NUMBERS = {
 }  # 64-bit fields that hold a change's number
 ITEMS = {"Quantity", "total", "bank", "inventory", "Game", "Key", "Staff", "Undo", "Import", "Given", "Taken"}
 ACTIVITY = {"Holders", "Requests", "Errors", "Seconds", "PlaySeconds"}
-BELOW = NUMBERS | ITEMS | ACTIVITY | {"uptime", "Min", "Max", "Sum"}
+SIGNALS = {"Amount", "Before", "After", "Limit", "Usual", "Times"}
+BELOW = NUMBERS | ITEMS | ACTIVITY | SIGNALS | {"uptime", "Min", "Max", "Sum"}
 
 
 class FoundSchema(NamedTuple):

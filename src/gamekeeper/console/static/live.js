@@ -1,60 +1,94 @@
-// An open list follows changes: changed rows get their new values and a mark, without moving what somebody reads.
-// New rows are only counted; a link shows them.
+// An open page follows changes: its parts are replaced in place, except those that somebody is filling in.
 import { showLocalTimes } from "./console.js";
 import { gettext } from "./texts.js";
 
-const POLL_MS = 5000;
-const list = document.querySelector("[data-live]");
-const bar = document.getElementById("news");
+const POLL_MS = 3000;
+const SHOWN_MS = 60_000; // "just now" is true for a minute
+const FIELDS = "input,select,textarea";
+const place = document.querySelector("[data-follow]");
+const note = document.querySelector("[data-followed]");
+const late = new Set(); // names of parts that could not be replaced yet
+let shown = place?.dataset.version;
+let hiding = 0;
 
-// What a cell says. The text of a time is local on this page, so its attribute is compared.
-function read(cell) {
-  return cell.querySelector("time")?.dateTime ?? cell.textContent.trim();
+function say(text, passes = false) {
+  clearTimeout(hiding);
+  if (note.textContent !== text) note.textContent = text;
+  if (passes) hiding = setTimeout(() => { note.textContent = ""; }, SHOWN_MS);
 }
 
-function findRows(root) {
-  return new Map([...root.querySelectorAll("[data-row]")].map((row) => [row.dataset.row, row]));
+function isFilledIn(field) {
+  if (field.matches("select")) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((each) => each.defaultSelected));
+  return field.matches("[type=checkbox], [type=radio]") ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
 }
 
-// Give a row the values of the fresh one. A cell that has the focus stays as it is.
-function update(row, fresh) {
-  if (row.cells.length !== fresh.cells.length) return;
-  [...fresh.cells].forEach((cell, place) => {
-    const old = row.cells[place];
-    if (cell.classList.contains("pick") || read(cell) === read(old) || old.contains(document.activeElement)) return;
-    old.innerHTML = cell.innerHTML; // from our own template, which escapes all values
-    showLocalTimes(old);
-    old.dataset.changed = "";
-    row.dataset.changed = "";
-  });
+function isInUse(part) {
+  return (part.contains(document.activeElement) && document.activeElement.matches(FIELDS)) || [...part.querySelectorAll(FIELDS)].some(isFilledIn);
 }
 
-function compare(page) {
-  const fresh = findRows(page);
-  const shown = findRows(list);
-  let gone = 0;
-  for (const [id, row] of shown) {
-    const other = fresh.get(id);
-    if (other) update(row, other);
-    else gone += 1;
-    row.toggleAttribute("data-gone", !other);
+// Find the same element in the new content: a link by its address, a button by its value.
+function findAgain(part, focused) {
+  const name = ["data-slot", "href", "value"].find((each) => focused.hasAttribute(each));
+  return name && part.querySelector(`${focused.localName}[${name}="${CSS.escape(focused.getAttribute(name))}"]`);
+}
+
+function replace(part, fresh, attach) {
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const open = [...part.querySelectorAll("details[open]")].map((each) => each.closest("[id]")?.id);
+  part.replaceChildren(...fresh.childNodes);
+  for (const id of open) if (id && part.contains(document.getElementById(id))) document.getElementById(id).querySelector("details")?.setAttribute("open", "");
+  showLocalTimes(part);
+  attach(part);
+  if (focused) findAgain(part, focused)?.focus({ preventScroll: true });
+}
+
+async function refresh(attach) {
+  const here = location.pathname + location.search;
+  const answer = await fetch(here, { headers: { "X-Fragment": "yes", "X-Place": here, "X-Update": "yes" } });
+  if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  late.clear();
+  for (const part of document.querySelectorAll("[data-part]")) {
+    const fresh = page.querySelector(`[data-part="${part.dataset.part}"]`);
+    if (!fresh) continue;
+    if (isInUse(part)) late.add(part.dataset.part);
+    else replace(part, fresh, attach);
   }
-  const added = [...fresh.keys()].filter((id) => !shown.has(id)).length;
-  bar.hidden = !added && !gone;
-  bar.querySelector("[data-news]").textContent = [
-    added && gettext("%(count)s new in this list", { count: added }),
-    gone && gettext("%(count)s no longer in this list", { count: gone }),
-  ]
-    .filter(Boolean)
-    .join(", ");
 }
 
-// This request does not count as use of the session, so an open page does not keep it alive.
-async function follow() {
-  if (document.hidden) return;
-  const answer = await fetch(list.dataset.live + location.search, { headers: { Accept: "text/html", "X-Fragment": "1" } });
-  if (!answer.ok || answer.redirected) return;
-  compare(new DOMParser().parseFromString(await answer.text(), "text/html"));
+// Return whether to go on.
+async function check(attach) {
+  if (document.hidden || document.querySelector("dialog[open]")) return true;
+  const answer = await fetch(place.dataset.follow, { headers: { Accept: "application/json", "X-Update": "yes" } });
+  if (answer.status === 401 || answer.status === 403) return false; // the next click leads to the sign-in
+  if (!answer.ok) throw new Error(answer.statusText);
+  const told = await answer.json();
+  if (!told.version) {
+    say(told.text);
+    return false;
+  }
+  const isNew = told.version !== shown;
+  if (isNew || late.size) {
+    await refresh(attach);
+    shown = told.version;
+  }
+  if (isNew) say(told.text, true);
+  else if (note.dataset.lost) say("");
+  delete note.dataset.lost;
+  return true;
 }
 
-if (list && bar) setInterval(() => follow().catch(() => {}), POLL_MS);
+// `attach` gets each replaced part, to attach what scripts add to it.
+export function follow(attach) {
+  if (!place) return;
+  const loop = () => setTimeout(async () => {
+    try {
+      if (!(await check(attach))) return;
+    } catch {
+      note.dataset.lost = "yes";
+      say(gettext("The connection is lost. This page does not update itself."));
+    }
+    loop();
+  }, POLL_MS);
+  loop();
+}
