@@ -1,6 +1,6 @@
 // The page of a player: choose catalogue entries by name, open the form of a slot in place, menus of acts, and tabs of old addresses.
 import { attachChooser } from "./chooser.js";
-import { follow } from "./live.js";
+import { follow } from "./follow.js";
 
 const FORM_OF_SLOT = "slot"; // id of the element that has the form of the chosen slot
 const TAB_KEY = "gamekeeper-tab"; // in the session's storage: the page whose tab was changed
