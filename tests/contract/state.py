@@ -10,8 +10,12 @@ from gamekeeper.store.statements import FOLDER
 from world import World
 
 # Tables that a refused request may change: guesses, known callers and addresses, and the log of failed guesses; tokens
-# are compared separately. A server that runs also counts requests and play sessions in the background.
-COUNTED = ("play_sessions", "player_activity", "activity_minutes", "activity_periods", "activity_cohorts", "rollups")
+# are compared separately. A server that runs also counts requests and play sessions in the background, and stores bags
+# of refused reports, which are examined later.
+COUNTED = (
+    *("play_sessions", "player_activity", "activity_minutes", "activity_periods", "activity_cohorts", "rollups"),
+    "signal_checks",
+)
 UNWATCHED = frozenset(
     {"guesses", "known_callers", "known_addresses", "security_events", "tokens", *COUNTED, *FOLLOWING}
 )
