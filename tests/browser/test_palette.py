@@ -1,5 +1,6 @@
 """The search box in a browser: its keys, actions that lead to the preview, and secrets that are in no address."""
 
+import re
 from collections.abc import Callable
 
 from demo_server import KEEPER, DemoServer, player_page
@@ -112,6 +113,19 @@ def test_printed_page_has_no_menus_and_forms(visit: Visit, sqlite_demo: DemoServ
         expect(me.page.locator(hidden).first).to_be_hidden()
     expect(me.page.get_by_role("heading", name="Players", level=1)).to_be_visible()
     assert me.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_printed_player_fits_on_two_pages(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Aldwyn"))
+    pages = re.findall(rb"/Type\s*/Page\b", me.page.pdf(format="A4"))
+    assert 1 <= len(pages) <= 2
+    me.page.emulate_media(media="print")
+    for hidden in (".tabs", ".travel", ".act", ".tile.free", "#slot"):
+        assert me.page.locator(hidden).count() > 0, hidden
+        for each in me.page.locator(hidden).all():
+            expect(each).to_be_hidden()
+    expect(me.page.locator(".tile:not(.free)").first).to_be_visible()
 
 
 def test_menu_of_a_phone_opens_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
