@@ -7,11 +7,13 @@ import msgspec
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import CatalogueQuery
 from gamekeeper.console.texts import gettext
+from gamekeeper.console.tiles import make_tile
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.http import paging, queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
+from gamekeeper.store import pictures
 
 MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
 
@@ -50,6 +52,7 @@ async def show(request: Request) -> Response:
     else:
         total, found = await catalogue.load_page(store, kind, page.limit, page.offset)
     found = await entries.add_details(store, kind, found)
+    hashes = await pictures.find_hashes(store, [each.id for each in found]) if kind == "items" else {}
     return pages.render(
         request,
         "catalogue.html",
@@ -57,6 +60,9 @@ async def show(request: Request) -> Response:
         kinds={each: LABELS.get(each, each.capitalize()) for each in entries.KINDS},
         entries=found,
         details={each.id: list_details(each.details) for each in found},
+        tiles={each.id: make_tile(each.id, each.name, each, hashes.get(each.id)) for each in found}
+        if kind == "items"
+        else {},
         alone=bool(alone),
         part=lists.make_page(request, page, total, len(found), cut=bool(sought) and total >= MAX_MATCHES),
         sought=query.search,

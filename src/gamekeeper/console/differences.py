@@ -135,6 +135,7 @@ class Names(NamedTuple):
     accounts: Mapping[str, str] = MappingProxyType({})
     bags: Mapping[str, str] = MappingProxyType({})
     sees_accounts: bool = False  # whether the viewer may see names of accounts
+    pictures: Mapping[str, str] = MappingProxyType({})  # item → hash of its picture; only pages with slots load them
 
     def of(self, kind: str, each: str) -> str:
         """Return the name of a catalogue entry, or its id if the catalogue has no name for it."""

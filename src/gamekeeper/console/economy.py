@@ -7,6 +7,7 @@ from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
 from gamekeeper.console.queries import EconomyListQuery, ItemQuery
 from gamekeeper.console.texts import gettext
+from gamekeeper.console.tiles import Tile, make_tile
 from gamekeeper.game import economy_reports as reports
 from gamekeeper.game import lookup
 from gamekeeper.game.economy_reports import Days, GiftsReport, ItemReport, Sums
@@ -17,6 +18,7 @@ from gamekeeper.http.economy_codec import format_day
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
+from gamekeeper.store import pictures
 from gamekeeper.store.economy import ItemTotal
 from gamekeeper.store.holdings import ITEM
 
@@ -42,6 +44,7 @@ class ItemLine(NamedTuple):
     created: int
     destroyed: int
     sources: str
+    tile: Tile
 
 
 async def show(request: Request) -> Response:
@@ -52,11 +55,17 @@ async def show(request: Request) -> Response:
     days = await gifts.choose_days(request, query.days)
     found = await reports.report_items(keeper.store, keeper.economy, days, page.limit, page.offset)
     may_see = gifts.NEEDED in request.caller.permissions
+    ids = [each.total.item_id for each in found.items]
+    known, hashes = await entries.find_by_ids(keeper.store, "items", ids), await pictures.find_hashes(keeper.store, ids)
+    tiles = {
+        each: make_tile(each, known[each].name if each in known else "", known.get(each), hashes.get(each))
+        for each in ids
+    }
     givers = await gifts.load_givers(request, days, MOST_GIVERS, 0) if may_see else None
     return pages.render(
         request,
         "economy.html",
-        items=[_make_line(each.total, each.sums) for each in found.items],
+        items=[_make_line(each.total, each.sums, tiles[each.total.item_id]) for each in found.items],
         givers=givers,
         days=query.days,
         presets=gifts.PRESETS,
@@ -85,6 +94,12 @@ async def show_item(request: Request) -> Response:
         "item.html",
         item=found.total,
         entry=known[0] if known else None,
+        tile=make_tile(
+            item_id,
+            known[0].name if known else "",
+            known[0] if known else None,
+            await pictures.find_hash(keeper.store, item_id),
+        ),
         details=catalogue.list_details(known[0].details) if known else [],
         holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
         ranked=holders.page.is_ranked,
@@ -107,11 +122,11 @@ async def _load_gifts(request: Request, item_id: str, days: Days) -> GiftsReport
     return await reports.report_gifts(keeper.store, keeper.economy, item_id, days, MOST_GIFTS, 0)
 
 
-def _make_line(total: ItemTotal, sums: Sums) -> ItemLine:
+def _make_line(total: ItemTotal, sums: Sums, tile: Tile) -> ItemLine:
     created, destroyed = (sum(pair[side] for pair in sums.values()) for side in (0, 1))
     parts = [f"{TITLES[source]} {pair[0] - pair[1]:+,}" for source, pair in sorted(sums.items()) if pair[0] or pair[1]]
     name = total.name or gettext("(no name)")
-    return ItemLine(total.item_id, name, total.quantity, total.holders, created, destroyed, ", ".join(parts))
+    return ItemLine(total.item_id, name, total.quantity, total.holders, created, destroyed, ", ".join(parts), tile)
 
 
 def _make_charts(report: ItemReport, days: Days) -> list[Chart]:

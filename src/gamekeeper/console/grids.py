@@ -1,13 +1,13 @@
 """Grids of slots on a player's page: the inventory, the bank and each bag."""
 
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.console import differences
 from gamekeeper.console.differences import PLACES, Names
 from gamekeeper.console.texts import gettext
+from gamekeeper.console.tiles import DATA_URL, Tile, make_tile
 from gamekeeper.game import equipment as equipment_places
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
@@ -16,10 +16,8 @@ from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import CatalogueItem
 
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
-COLOUR_COUNT = 12  # number of background colours of item tiles, defined in player.css
 SLOTS_SHOWN = 35  # empty slots at the end of a grid are hidden after this many slots: a bank may have hundreds
 DIGITS = 9  # of a slot's number in an address: more than any setting allows
-DATA_URL = "data:image/"  # start of an icon that is embedded as a data URL, so it needs no request
 
 
 class SlotCell(NamedTuple):
@@ -28,10 +26,8 @@ class SlotCell(NamedTuple):
     slot: int
     stack: Stack | None = None
     name: str = ""
-    initials: str = ""
-    colour: int = 0
+    tile: Tile = Tile()
     icon: str = ""
-    picture: str = ""
     buffs: tuple[tuple[str, int], ...] = ()
     equipped_as: str = ""
     change: str = ""  # in a comparison of two moments: how many items came or went, with the sign
@@ -105,15 +101,12 @@ def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotC
     entry = names.known["items"].get(stack.item_id)
     name = names.of("items", stack.item_id)
     icon = entry.icon or "" if isinstance(entry, CatalogueItem) else ""
-    is_picture = icon.startswith(DATA_URL)
     return SlotCell(
         slot,
         stack,
         name,
-        _initials(name) if entry else "?",
-        zlib.crc32(stack.item_id.encode()) % COLOUR_COUNT,
-        "" if is_picture else icon,
-        icon if is_picture else "",
+        make_tile(stack.item_id, name, entry, names.pictures.get(stack.item_id)),
+        "" if icon.startswith(DATA_URL) else icon,
         tuple((what, buff) for what, buff in zip(STATS, stack.buffs, strict=False) if buff),
         worn,
     )
@@ -121,8 +114,3 @@ def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotC
 
 def _bag_title(spot: SlotAddress, stack: Stack, names: Names) -> str:
     return f"{names.of('items', stack.item_id)} ({differences.name_spot(spot, names)})"
-
-
-def _initials(name: str) -> str:
-    words = name.split()
-    return "".join(word[0] for word in words[:2]).upper() if len(words) > 1 else name.strip()[:2].capitalize()

@@ -46,6 +46,7 @@ KIND_TITLES = {
     "server_variables_set": gettext("Server variables set"),
     "guild_variables_set": gettext("Guild variables set"),
     "catalogue_put": gettext("Catalogue published"),
+    "item_picture_put": gettext("Item picture published"),
     "note_added": gettext("Note added"),
     "note_deleted": gettext("Note deleted"),
     "tags_set": gettext("Tags set"),

@@ -40,7 +40,7 @@ from gamekeeper.game.timeline import EMPTY_PAGE, Subjects, TimelinePage
 from gamekeeper.game.values import BOOLEAN, INTEGER
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import catalogue, guilds, presence, users
+from gamekeeper.store import catalogue, guilds, pictures, presence, users
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.guilds import Guild, GuildMember
@@ -241,12 +241,13 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
     texts = tab == VARIABLES_TAB and not then and record is not None
     logged = tab == HISTORY_TAB and not then
     owner = await users.find_by_id(tx, player.user_id)
+    names = await differences.load_names(tx, [held, *([other] if other else [])])
     return PlayerView(
         player=player,
         record=record,
         deletion=deletion,
         holdings=held,
-        names=await differences.load_names(tx, [held, *([other] if other else [])]),
+        names=names._replace(pictures=await pictures.find_hashes(tx, names.known["items"])),
         owner=owner,
         viewer=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),

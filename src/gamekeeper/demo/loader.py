@@ -11,6 +11,7 @@ from gamekeeper.demo import (
     sample_guilds,
     sample_logs,
     sample_past,
+    sample_pictures,
     sample_players,
     sample_sessions,
     world,
@@ -42,7 +43,7 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import fold
-from gamekeeper.store import clock, indexes, players, presence, users
+from gamekeeper.store import clock, indexes, pictures, players, presence, users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Grants
@@ -166,7 +167,7 @@ async def _create(keeper: Keeper, sent: str) -> None:
 async def _load_rest(_: Reading, now: int) -> Decision[None]:
     """Decide on the players, which count as imported, and on what is not in the audit log.
 
-    That is guilds, play sessions, sign-ins, requests, and times of the past.
+    That is guilds, pictures of items, play sessions, sign-ins, requests, and times of the past.
     """
     guilds, members = sample_guilds.build_guilds()
     start, sessions = sample_sessions.find_start(now), sample_sessions.build_sessions(now)
@@ -181,7 +182,11 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
+    drawn = sample_pictures.draw_pictures()
+
     async def record(tx: Writing) -> None:
+        for item_id, picture in drawn.items():
+            pictures.save(tx, item_id, picture)
         activity.record_newcomers(tx, sample_sessions.find_newcomers(sessions))
 
     return Decision(

@@ -71,7 +71,7 @@ WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no p
 GLOBAL_KINDS = (
     *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),
     *("players_loaded", "users_loaded", "ledger_trimmed", "guild_saved", "guild_deleted", "bulk_job_changed"),
-    *("board_saved", "board_deleted", "season_saved"),
+    *("board_saved", "board_deleted", "season_saved", "item_picture_put"),
 )
 # all kinds of changes of all versions: old audit log entries keep their kind
 KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *COMMAND_KINDS, *WORLD_KINDS, *SIGNAL_KINDS, *GLOBAL_KINDS)

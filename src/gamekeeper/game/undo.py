@@ -215,6 +215,7 @@ WHY_NOT = {
     "reset_requested": "the mail may have been read; the code expires by itself",
     "mail_retried": "the mail may have been sent; its code expires by itself",
     "catalogue_put": "let the game send the catalogue again",
+    "item_picture_put": "let the game send the picture again",
     "guild_saved": "change the guild in the game",
     "guild_deleted": "found the guild again in the game",
     "second_factors_changed": "the secret is not stored in the audit log",

@@ -1,8 +1,9 @@
 """The game link: game servers report the catalogue, players and who is online."""
 
+import asyncio
 from functools import partial
 
-from gamekeeper.game import catalogue, link, player_edits, presence
+from gamekeeper.game import catalogue, link, pictures, player_edits, presence
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.key_refusals import PlayerOnOtherServer, ServerNotAllowed
@@ -62,6 +63,43 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
     total, found = await catalogue.load_detailed_page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.encode_paged(
         total, page.number, page.size, [catalogue_codec.encode_entry(each) for each in found]
+    )
+
+
+@GROUP.operation(
+    "PUT /api/link/v1/items/[itemId]/picture",
+    name="put_item_picture",
+    permissions=LINK,
+    access=WRITE,
+    body=wire.link.PutPicture,
+    answer=wire.link.ItemPicture,
+    refusals=(no.NoSuchItem,),
+    example_body=wire.link.PutPicture(samples.PICTURE),
+    example_answer=wire.link.ItemPicture(samples.COIN, samples.PICTURE_HASH),
+)
+async def put_item_picture(request: Request, body: wire.link.PutPicture, item_id: str) -> Response:
+    """Publish the picture of an item: a PNG or WebP file as base64, which is written anew as PNG of at most 64 x 64."""
+    picture = await asyncio.to_thread(pictures.convert_base64, body.Picture)
+    return await request.change(
+        partial(pictures.put, item_id=item_id, picture=picture),
+        lambda found: wire.encode(wire.link.ItemPicture(item_id, found)),
+    )
+
+
+@GROUP.operation(
+    "DELETE /api/link/v1/items/[itemId]/picture",
+    name="delete_item_picture",
+    permissions=LINK,
+    access=WRITE,
+    answer=wire.link.ItemPicture,
+    refusals=(no.NoSuchItem,),
+    example_answer=wire.link.ItemPicture(samples.COIN, None),
+)
+async def delete_item_picture(request: Request, item_id: str) -> Response:
+    """Remove the picture of an item. An item without a picture stays as it is."""
+    return await request.change(
+        partial(pictures.put, item_id=item_id, picture=None),
+        lambda found: wire.encode(wire.link.ItemPicture(item_id, found)),
     )
 
 

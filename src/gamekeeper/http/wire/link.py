@@ -68,6 +68,15 @@ class PutPlayer(Struct):
     AppliedSeq: Receipt = UNSET
 
 
+class PutPicture(Struct):
+    Picture: Annotated[str, Meta(min_length=1, max_length=87_384)]  # base64 of at most 64 KiB
+
+
+class ItemPicture(Struct):
+    ItemId: Guid
+    Hash: str | None
+
+
 class Count(Struct):
     Count: PlainInt32
 

@@ -18,6 +18,7 @@ from gamekeeper.http.wire.feed import FeedChange
 from gamekeeper.http.wire.guilds import GuildSide
 from gamekeeper.http.wire.history import AttachedRows, DoneChange, ToldChange
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
+from gamekeeper.http.wire.link import ItemPicture
 from gamekeeper.http.wire.players import PlayerDocument, PlayerRecord
 from gamekeeper.http.wire.roles import RoleQuota
 from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, PlainInt64
@@ -360,6 +361,7 @@ SIDES: Mapping[str, Sides] = {
     "signal_raised": Sides(SignalSide | None, SignalSide),
     "signal_acknowledged": Sides(SignalSide | None, SignalSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
+    "item_picture_put": Sides(ItemPicture, ItemPicture),
     "guild_saved": Sides(GuildSide | None, GuildSide),
     "guild_deleted": Sides(GuildSide, GuildSide | None),
     "role_saved": Sides(RoleSide | None, RoleSide),
