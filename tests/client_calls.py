@@ -18,6 +18,7 @@ GIVEN: dict[str, Any] = {
     "kind": "items",
     "fields": PutPlayer(level=2),
     "entries": [],
+    "content": b"",
     "members": [],
     "players": [],
     "acks": [],

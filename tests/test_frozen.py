@@ -25,7 +25,7 @@ NEWER_KINDS = {
         *("player_killed", "player_warped", "chat_sent", "server_variables_set", "guild_variables_set"),
         *("note_added", "note_deleted", "tags_set"),
         *("board_saved", "board_deleted", "season_saved", "account_hidden"),
-        *("signal_raised", "signal_acknowledged"),
+        *("signal_raised", "signal_acknowledged", "item_picture_put"),
         *("guild_saved", "guild_deleted", "bulk_job_changed"),
     }
 }

@@ -10,6 +10,7 @@ import people
 from game_server import LINK
 from gamekeeper.game import tokens
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.http import samples
 from gamekeeper.store import users
 from guild_rows import GUILD_ID
 from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
@@ -239,6 +240,24 @@ CASES = (
                 {"Spells": [FROST, {"Id": HEAL.id, "Name": "Cure"}]},
             )
         },
+    ),
+    Case(
+        f"PUT {LINK}/items/[itemId]/picture",
+        Call(f"{LINK}/items/{COIN.id}/picture", {"Picture": samples.PICTURE}),
+        Call(f"{LINK}/items/{SWORD.id}/picture", {"Picture": samples.PICTURE}),
+        Call(f"{LINK}/items/{NEW}/picture", {"Picture": samples.PICTURE}),
+        {
+            "item_picture_put": (
+                {"ItemId": COIN.id, "Hash": None},
+                {"ItemId": COIN.id, "Hash": samples.PICTURE_HASH},
+            )
+        },
+    ),
+    Case(
+        f"DELETE {LINK}/items/[itemId]/picture",
+        Call(f"{LINK}/items/{SWORD.id}/picture"),
+        Call(f"{LINK}/items/{COIN.id}/picture"),
+        Call(f"{LINK}/items/{NEW}/picture"),
     ),
     Case(
         f"PUT {LINK}/players/[id]",

@@ -193,6 +193,7 @@ MAY_WRITE = frozenset(
         "game/security.py",  # may write: the security log is beside the audit log
         "game/guild_effects.py",
         "game/note_effects.py",
+        "game/picture_effects.py",
         "game/board_effects.py",
         "game/board_seasons.py",
         "game/board_follower.py",  # may write: standings follow the audit log

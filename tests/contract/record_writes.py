@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import people
+from gamekeeper.http import samples
 from guild_rows import GUILD_ID
 from world import World
 
@@ -52,6 +53,11 @@ class Write(NamedTuple):
 CREATE = Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{NEW_ID}", WHOLE)
 LEASE = Write("PUT /api/link/v1/servers/[server]", REALM, {"Lease": 60})
 JOIN = Write("POST /api/link/v1/servers/[server]/joined", f"{REALM}/joined", {"Players": [people.ANN.id]}, [LEASE])
+PUT_PICTURE = Write(
+    "PUT /api/link/v1/items/[itemId]/picture",
+    f"/api/link/v1/items/{people.COIN.id}/picture",
+    {"Picture": samples.PICTURE},
+)
 PUT_GUILD = Write(
     "PUT /api/link/v1/guilds/[guildId]",
     f"/api/link/v1/guilds/{GUILD_ID}",
@@ -153,6 +159,8 @@ WRITES = [
     PUT_GUILD,
     Write("DELETE /api/link/v1/guilds/[guildId]", PUT_GUILD.path, None, [PUT_GUILD]),
     Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ANN.id}", {"Name": "Anne"}, [LEASE, JOIN]),
+    PUT_PICTURE,
+    Write("DELETE /api/link/v1/items/[itemId]/picture", PUT_PICTURE.path, None, [PUT_PICTURE]),
     Write(
         "PUT /api/link/v1/catalogue/[kind]",
         "/api/link/v1/catalogue/classes",

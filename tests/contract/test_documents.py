@@ -79,7 +79,7 @@ def touches_record(write: Write) -> bool:
     """Return whether the write changes a row of the players table."""
     belongings = (
         *("variables/", "give", "teach", "forget", "joined", "catalogue/", "admin/", "acks", "logs/", "guilds/"),
-        *("slots/set", "slots/move"),
+        *("slots/set", "slots/move", "picture"),
     )
     return not any(part in write.path for part in belongings) and write is not LEASE
 

@@ -15,6 +15,7 @@ from game_server import heartbeat, join, put_player
 from gamekeeper.game import effects, undo
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.inventory import read_capacity
+from gamekeeper.http import samples
 from gamekeeper.store import history
 from gamekeeper.store.users import Powers
 from people import ANN, ARROW, COIN, POUCH, SWORD, USER_IDS
@@ -177,8 +178,10 @@ def test_change_that_cannot_be_undone_says_why(world: World) -> None:
     world.post("/api/v1/users/Ann/admin/mute", {})
     world.post("/api/v1/users/Ann/admin/kick", {})
     world.call("DELETE", "/api/v1/users/Mona")
+    world.call("PUT", f"/api/link/v1/items/{COIN.id}/picture", body={"Picture": samples.PICTURE})
     why = {
         "catalogue_put": "let the game send",
+        "item_picture_put": "let the game send",
         "user_registered": "delete the account",
         "password_changed": "is not stored",
         "reset_requested": "expires by itself",

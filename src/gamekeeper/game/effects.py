@@ -42,6 +42,7 @@ from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.note_effects import NoteAdded, NoteDeleted, TagsSet
+from gamekeeper.game.picture_effects import ItemPicturePut
 from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.signal_effects import SignalAcknowledged, SignalRaised
@@ -319,6 +320,7 @@ Change = (
     | PlayerDeleted
     | PlayersLoaded
     | GuildSaved
+    | ItemPicturePut
     | GuildDeleted
     | UserRegistered
     | UsersLoaded

@@ -15,6 +15,7 @@ from gamekeeper.store.pictures import Picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
+    from PIL.Image import Resampling
 
 FIELD = "Picture"
 MAX_BYTES = 65_536  # of a file that the game sends
@@ -126,11 +127,15 @@ def scale(image: "PillowImage") -> "PillowImage":
     (width, height), longest = image.size, max(image.size)
     if longest <= STORED_SIDE:
         factor = STORED_SIDE // longest
-        return image.resize((width * factor, height * factor), Resampling.NEAREST)
+        return _resize(image, (width * factor, height * factor), Resampling.NEAREST)
     factor = -(-longest // STORED_SIDE)  # the smallest whole factor that suffices
     if width % factor == 0 and height % factor == 0:
-        small = image.resize((width // factor, height // factor), Resampling.NEAREST)
-        if small.resize(image.size, Resampling.NEAREST).tobytes() == image.tobytes():
+        small = _resize(image, (width // factor, height // factor), Resampling.NEAREST)
+        if _resize(small, image.size, Resampling.NEAREST).tobytes() == image.tobytes():
             return small
     across, down = (max(1, round(side * STORED_SIDE / longest)) for side in image.size)
-    return image.resize((across, down), Resampling.LANCZOS)
+    return _resize(image, (across, down), Resampling.LANCZOS)
+
+
+def _resize(image: "PillowImage", size: tuple[int, int], method: "Resampling") -> "PillowImage":
+    return image.resize(size, method)  # pyright: ignore[reportUnknownMemberType] - Pillow names a type of numpy

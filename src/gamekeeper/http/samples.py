@@ -18,9 +18,9 @@ REALM = "realm-1"
 PLAYER_CURSOR = "WyJuYW1lIiwiYWxkd3luIl0"
 # SHA-256 hash of the example password "correct horse battery staple"
 HASH = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a"
-# a picture of 8 x 8 pixels, and its hash
+# a picture of 8 x 8 pixels, and the hash of what is stored
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAYAAADED76LAAAAFElEQVR4nGNgoC/YImfzn85WEgUANTwCDjUfbFsAAAAASUVORK5CYII="
-PICTURE_HASH = "55b8d7714bced983ac29a179f3e9f949e349baf629fd6c42e9a6cb2400f5fc19"
+PICTURE_HASH = "7f24200f4002c7e2db6783b1f2aeea43647a8be601f746d927177eca2eda5aba"
 CODE = "the-code-out-of-the-mail"
 ACCESS, REFRESH = "gka_the-access-token", "0f8fad5b-d9cb-469f-a165-70867728950e"
 REQUEST_ID = "5f2c9a0e7d31b846"

@@ -23,7 +23,7 @@ async def find_hash(tx: Reading, item_id: str) -> str | None:
 
 async def find_hashes(tx: Reading, item_ids: Iterable[str]) -> dict[str, str]:
     """Return the hashes of the items' pictures, by item; items without a picture are left out."""
-    return dict(await tx.all(SQL.hashes, as_table({"id": each} for each in item_ids)))  # pyright: ignore[reportArgumentType] - rows of two
+    return {row[0]: row[1] for row in await tx.all(SQL.hashes, as_table({"id": each} for each in item_ids))}
 
 
 async def find_content(tx: Reading, picture_hash: str) -> bytes | None:

@@ -6,7 +6,7 @@ from gamekeeper_client.exchange import Patience
 from gamekeeper_client.feed import Change, Changes
 from gamekeeper_client.gameobjects import ItemObject, VariableObject
 from gamekeeper_client.items import ZERO, Bag, Items, ItemSlot, NamedBag, NamedSlot
-from gamekeeper_client.link import ItemEntry, NamedEntry, PutPlayer, VariableEntry
+from gamekeeper_client.link import ItemEntry, ItemPicture, NamedEntry, PutPlayer, VariableEntry
 from gamekeeper_client.paging import Page
 from gamekeeper_client.players import Player, Rank, RankedPlayer
 from gamekeeper_client.spells import KnownSpell
@@ -24,6 +24,7 @@ __all__ = [
     "Client",
     "ItemEntry",
     "ItemObject",
+    "ItemPicture",
     "ItemSlot",
     "Items",
     "KnownSpell",

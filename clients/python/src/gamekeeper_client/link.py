@@ -1,5 +1,6 @@
 """The game link: reports of a game server. Every method needs the role game.link."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
@@ -118,6 +119,13 @@ class PutPlayer(Struct, rename="pascal"):
     applied_seq: int | UnsetType = UNSET
 
 
+class ItemPicture(Struct, rename="pascal"):
+    """The picture of an item; `hash` is None if it has none."""
+
+    item_id: str
+    hash: str | None
+
+
 class ServerState(Struct, rename="pascal"):
     server: str
     expires_at: str
@@ -163,6 +171,27 @@ class Link:
         return Payload(shape, query=build_page_query(page, page_size))
 
     iterate_catalogue = iterate_pages(list_catalogue, "Iterate over the catalogue, by name.")
+
+    @operation("PUT", "/api/link/v1/items/{item_id}/picture")
+    def put_item_picture(self, item_id: str, content: bytes, **options: Unpack[WriteOptions]) -> Payload[ItemPicture]:
+        """Publish the picture of an item of the catalogue. The same picture again changes nothing.
+
+        item_id: id of the item.
+        content: a PNG or WebP file of at most 64 KiB and 512 x 512 pixels, without animation.
+        Returns the hash of the picture that is stored.
+        Raises NoSuchItem, BadField, MissingField, UnknownField, RoleMissing.
+        """
+        return Payload(ItemPicture, body={"Picture": b64encode(content).decode()})
+
+    @operation("DELETE", "/api/link/v1/items/{item_id}/picture")
+    def delete_item_picture(self, item_id: str, **options: Unpack[WriteOptions]) -> Payload[ItemPicture]:
+        """Remove the picture of an item. An item without a picture stays as it is.
+
+        item_id: id of the item.
+        Returns the item's id, with None as the hash.
+        Raises NoSuchItem, BadField, RoleMissing.
+        """
+        return Payload(ItemPicture)
 
     @operation("PUT", "/api/link/v1/players/{player_id}")
     def put_player(self, player_id: str, fields: PutPlayer, **options: Unpack[WriteOptions]) -> Payload[Player]:

@@ -1,0 +1,247 @@
+"""Pictures of items that a game server publishes over the link."""
+
+import base64
+import io
+import json
+import random
+import struct
+import zlib
+
+import pytest
+from PIL import Image, PngImagePlugin
+
+from expectations import everything, refused
+from game_server import LINK
+from gamekeeper.game import pictures
+from gamekeeper.game.refusals import BadField
+from people import ARROW, SWORD
+from reports import NEW
+from world import Answer, World
+
+RED, BLUE = (200, 30, 40, 255), (20, 60, 210, 255)
+
+
+def make_image(width: int = 16, height: int = 16, colour: tuple[int, ...] = RED) -> Image.Image:
+    image = Image.new("RGBA", (width, height), colour)
+    image.putpixel((0, 0), BLUE)
+    return image
+
+
+def write(image: Image.Image, kind: str = "PNG", **more: object) -> bytes:
+    written = io.BytesIO()
+    image.save(written, kind, **more)
+    return written.getvalue()
+
+
+def put(world: World, content: bytes, item: str = ARROW.id, **more: str) -> Answer:
+    body = {"Picture": base64.b64encode(content).decode()}
+    return world.call("PUT", f"{LINK}/items/{item}/picture", body=body, by="Server", **more)
+
+
+def delete(world: World, item: str = ARROW.id) -> Answer:
+    return world.call("DELETE", f"{LINK}/items/{item}/picture", by="Server")
+
+
+def read_stored(world: World, item: str = ARROW.id) -> Image.Image:
+    ((content,),) = world.sql("SELECT content FROM item_pictures WHERE item_id = $1", item)
+    return Image.open(io.BytesIO(base64.b64decode(content)))
+
+
+def insert_chunk(png: bytes, name: bytes, data: bytes) -> bytes:
+    """Insert a chunk after the header of a PNG file."""
+    chunk = struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    return png[:33] + chunk + png[33:]
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_picture_is_stored_as_png(world: World, kind: str) -> None:
+    answer = put(world, write(make_image(64, 32), kind, **({"lossless": True} if kind == "WEBP" else {})))
+    assert answer.status == 200, answer.json
+    stored = read_stored(world)
+    assert (stored.format, stored.size, stored.getpixel((0, 0)), stored.getpixel((9, 9))) == (
+        "PNG",
+        (64, 32),
+        BLUE,
+        RED,
+    )
+    assert answer.json == {"ItemId": ARROW.id, "Hash": pictures.convert(write(make_image(64, 32))).hash}
+
+
+def test_audit_log_has_hash_and_no_content(world: World) -> None:
+    first = put(world, write(make_image())).json["Hash"]
+    second = put(world, write(make_image(colour=BLUE))).json["Hash"]
+    assert delete(world).json == {"ItemId": ARROW.id, "Hash": None}
+    rows = world.ledger()[-3:]
+    assert [(row.kind, row.player_id, row.over_link) for row in rows] == [("item_picture_put", None, True)] * 3
+    sides = [json.loads(side or "null") for row in rows for side in (row.before, row.after)]
+    hashes = [None, first, first, second, second, None]
+    assert sides == [{"ItemId": ARROW.id, "Hash": each} for each in hashes]
+    assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]
+
+
+def test_same_picture_again_is_no_change(world: World) -> None:
+    content = write(make_image(64, 64))
+    first, before = put(world, content), everything(world)
+    assert put(world, content).json == first.json
+    assert put(world, write(make_image(64, 64), "WEBP", lossless=True)).json == first.json  # the same pixels
+    assert everything(world) == before
+    delete(world)
+    before = everything(world)
+    assert delete(world).status == 200
+    assert everything(world) == before
+
+
+def test_dry_run_stores_nothing(world: World) -> None:
+    before = everything(world)
+    answer = world.call(
+        "PUT",
+        f"{LINK}/items/{ARROW.id}/picture?dryRun=true",
+        body={"Picture": base64.b64encode(write(make_image())).decode()},
+        by="Server",
+    )
+    assert answer.status == 200
+    assert everything(world) == before
+
+
+def test_two_items_may_have_the_same_picture(world: World) -> None:
+    content = write(make_image())
+    assert put(world, content).json["Hash"] == put(world, content, SWORD.id).json["Hash"]
+    delete(world)
+    assert read_stored(world, SWORD.id).size == (64, 64)
+
+
+def test_item_must_be_in_the_catalogue(world: World) -> None:
+    refused(put(world, write(make_image()), NEW), 404, "no_such_item")
+    refused(delete(world, NEW), 404, "no_such_item")
+
+
+def test_permission_of_the_link_is_needed(world: World) -> None:
+    body = {"Picture": base64.b64encode(write(make_image())).decode()}
+    refused(world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body=body, by="Ann"), 403, "role_missing")
+
+
+def test_metadata_is_removed(world: World) -> None:
+    notes = PngImagePlugin.PngInfo()
+    notes.add_text("Author", "Ann of Harrowmere")
+    notes.add_text("Comment", "hidden" * 10, zip=True)
+    exif = Image.Exif()
+    exif[0x010E] = "a secret place"
+    content = write(make_image(), pnginfo=notes, exif=exif, dpi=(300, 300), icc_profile=b"profile" * 20)
+    assert b"Ann of Harrowmere" in content
+    assert put(world, content).status == 200
+    ((stored,),) = world.sql("SELECT content FROM item_pictures")
+    names: set[bytes] = set()
+    raw, at = base64.b64decode(stored), 8
+    while at < len(raw):
+        size = int.from_bytes(raw[at : at + 4], "big")
+        names.add(raw[at + 4 : at + 8])
+        at += 12 + size
+    assert names == {b"IHDR", b"IDAT", b"IEND"}
+
+
+def enlarge(image: Image.Image, factor: int) -> Image.Image:
+    size = image.width * factor, image.height * factor
+    return image.resize(size, Image.Resampling.NEAREST)  # pyright: ignore[reportUnknownMemberType] - Pillow names a type of numpy
+
+
+def make_pattern(width: int, height: int) -> Image.Image:
+    draw = random.Random(7)
+    image = Image.new("RGBA", (width, height))
+    for at in range(width * height):
+        image.putpixel((at % width, at // width), (draw.randrange(256), draw.randrange(256), 0, 255))
+    return image
+
+
+@pytest.mark.parametrize(("side", "factor"), [(16, 1), (16, 8), (32, 4), (64, 8), (64, 1)])
+def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
+    art = make_pattern(side, side)
+    stored = Image.open(io.BytesIO(pictures.convert(write(enlarge(art, factor))).content))
+    assert stored.size == (64, 64)
+    assert stored.tobytes() == enlarge(art, 64 // side).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20))]
+)
+def test_large_picture_is_scaled_down_in_proportion(size: tuple[int, int], expected: tuple[int, int]) -> None:
+    stored = Image.open(io.BytesIO(pictures.convert(write(make_pattern(*size))).content))
+    assert stored.size == expected
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA"])
+def test_all_usual_modes_are_read(mode: str) -> None:
+    image = make_image().convert("RGB").convert(mode)
+    assert Image.open(io.BytesIO(pictures.convert(write(image)).content)).mode == "RGBA"
+
+
+ANIMATION = {"save_all": True, "append_images": [make_image(colour=BLUE)], "duration": 100}
+PNG = write(make_image())
+WEBP = write(make_image(), "WEBP")
+LOSSLESS = write(make_image(), "WEBP", lossless=True)
+NOISE = write(make_pattern(200, 200))
+HUGE_HEADER = b"IHDR" + struct.pack(">II", 60_000, 60_000) + PNG[24:29]
+HUGE_PNG = PNG[:12] + HUGE_HEADER + struct.pack(">I", zlib.crc32(HUGE_HEADER)) + PNG[33:]
+HOSTILE = {
+    "text": (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "must be a PNG or WebP file"),
+    "gif": (write(make_image(), "GIF"), "must be a PNG or WebP file"),
+    "jpeg": (write(make_image().convert("RGB"), "JPEG"), "must be a PNG or WebP file"),
+    "jpeg that begins like a PNG": (PNG[:8] + write(make_image().convert("RGB"), "JPEG"), "must be a PNG or WebP file"),
+    "riff that is no WebP": (b"RIFF\x24\x00\x00\x00WAVE" + bytes(40), "must be a PNG or WebP file"),
+    "unknown WebP": (WEBP[:12] + b"VP9 " + WEBP[16:], "must be a PNG or WebP file"),
+    "animated PNG": (write(make_image(), "PNG", **ANIMATION), "must not be animated"),
+    "animated WebP": (write(make_image(), "WEBP", **ANIMATION), "must not be animated"),
+    "too wide": (write(make_image(513, 1)), "has 513 x 1 pixels"),
+    "too high, WebP": (write(make_image(1, 513), "WEBP"), "has 1 x 513 pixels"),
+    "too high, lossless WebP": (write(make_image(1, 513), "WEBP", lossless=True), "has 1 x 513 pixels"),
+    "huge PNG": (HUGE_PNG, "has 60000 x 60000 pixels"),
+    "huge WebP": (WEBP[:26] + struct.pack("<HH", 16383, 16383) + WEBP[30:], "has 16383 x 16383 pixels"),
+    "no width": (PNG[:16] + bytes(4) + PNG[20:], "has 0 x 16 pixels"),
+    "cut PNG": (NOISE[: len(NOISE) // 2], "is damaged or incomplete"),
+    "cut WebP": (WEBP[: len(WEBP) // 2 + 8], "is damaged or incomplete"),
+    "cut lossless WebP": (LOSSLESS[:-12], "is damaged or incomplete"),
+    "PNG header only": (PNG[:33], "is damaged or incomplete"),
+    "text that unpacks to a lot": (
+        insert_chunk(PNG, b"zTXt", b"Comment\0\0" + zlib.compress(bytes(20_000_000), 9)),
+        "is damaged or incomplete",
+    ),
+    "too many bytes": (PNG + bytes(65_537 - len(PNG)), "has 65537 bytes: at most 65536 are allowed"),
+    "16 bits": (write(Image.new("I;16", (8, 8), 4000)), "at most 8 bits per channel"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_file_is_refused(world: World, name: str) -> None:
+    content, problem = HOSTILE[name]
+    before = everything(world)
+    refused(put(world, content), 400, "bad_field", problem)
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize("text", ["", "not base64!", "iVBORw0KGgo", "é", None, 7, "A" * 87_385])
+def test_text_that_is_no_base64_is_refused(world: World, text: object) -> None:
+    answer = world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body={"Picture": text}, by="Server")
+    assert (answer.status, answer.code) == (400, "bad_field"), answer.json
+
+
+def test_limit_of_bytes_is_inclusive(world: World) -> None:
+    assert put(world, PNG + bytes(65_536 - len(PNG))).status == 200
+
+
+@pytest.mark.parametrize("start", [PNG, WEBP, LOSSLESS, NOISE[:3000]], ids=["png", "webp", "lossless", "cut"])
+def test_damaged_bytes_raise_only_the_refusal(start: bytes) -> None:
+    draw = random.Random(11)
+    for _ in range(400):
+        damaged = bytearray(start)
+        for _ in range(draw.randrange(1, 6)):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        try:
+            stored = pictures.convert(bytes(damaged))
+        except BadField:
+            continue
+        assert Image.open(io.BytesIO(stored.content)).size <= (64, 64)
+
+
+def test_picture_is_deleted_with_its_item(world: World) -> None:
+    put(world, PNG)
+    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
+    assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]
