@@ -86,6 +86,7 @@ def _restore(world: World, password: str) -> None:
     api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
     invitations.insert(world, people.USER_IDS["Clerk"])
     world.sql("DELETE FROM tags")
+    world.sql("DELETE FROM item_pictures")
     insert_note(world)
     insert_board(world)
     insert_signal(world)

@@ -23,7 +23,6 @@ MAX_SIDE = 512  # pixels of a file that the game sends: a megabyte when it is de
 STORED_SIDE = 64  # pixels: the console shows pictures in at most this size on screens of double density
 PNG_START = b"\x89PNG\r\n\x1a\n"
 PNG_HEADER_BYTES, WEBP_HEADER_BYTES = 24, 30  # bytes up to the end of width and height
-ANIMATED = 0x02  # flag of an extended WebP file
 LOSSLESS_MARK = 0x2F
 # what Pillow raises for a damaged file
 DAMAGED = (OSError, SyntaxError, ValueError, EOFError, IndexError, OverflowError, struct.error)
@@ -33,7 +32,6 @@ class _Header(NamedTuple):
     format: str  # as Pillow names it
     width: int
     height: int
-    is_animated: bool = False
 
 
 async def put(tx: Reading, item_id: str, picture: Picture | None) -> Decision[str | None]:
@@ -60,8 +58,6 @@ def convert(content: bytes) -> Picture:
     header = _read_header(content)
     if header is None:
         raise BadField(field=FIELD, problem="must be a PNG or WebP file")
-    if header.is_animated:
-        raise BadField(field=FIELD, problem="must not be animated")
     # checked before Pillow opens the file, which allocates memory for all pixels of a WebP file
     if not (0 < header.width <= MAX_SIDE and 0 < header.height <= MAX_SIDE):
         problem = f"has {header.width} x {header.height} pixels: at most {MAX_SIDE} x {MAX_SIDE} are allowed"
@@ -88,7 +84,7 @@ def _read_header(content: bytes) -> _Header | None:
     match content[12:16]:
         case b"VP8X":
             width, height = (1 + int.from_bytes(content[start : start + 3], "little") for start in (24, 27))
-            return _Header("WEBP", width, height, bool(content[20] & ANIMATED))
+            return _Header("WEBP", width, height)
         case b"VP8L" if content[20] == LOSSLESS_MARK:
             bits = int.from_bytes(content[21:25], "little")
             return _Header("WEBP", 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
