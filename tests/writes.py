@@ -258,6 +258,7 @@ CASES = (
         Call(f"{LINK}/items/{SWORD.id}/picture"),
         Call(f"{LINK}/items/{COIN.id}/picture"),
         Call(f"{LINK}/items/{NEW}/picture"),
+        {"item_picture_put": ({"ItemId": SWORD.id, "Hash": "00ff"}, {"ItemId": SWORD.id, "Hash": None})},
     ),
     Case(
         f"PUT {LINK}/players/[id]",

@@ -43,7 +43,7 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import fold
-from gamekeeper.store import clock, indexes, pictures, players, presence, users
+from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Grants
@@ -182,11 +182,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
-    drawn = sample_pictures.draw_pictures()
-
     async def record(tx: Writing) -> None:
-        for item_id, picture in drawn.items():
-            pictures.save(tx, item_id, picture)
         activity.record_newcomers(tx, sample_sessions.find_newcomers(sessions))
 
     return Decision(
@@ -199,6 +195,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
             Unlogged(record),
             past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
             past_loads.load_key(key),
+            past_loads.load_pictures(sample_pictures.draw_pictures()),
             past_loads.load_boards(sample_boards.build_boards(start)),
             past_loads.backdate_accounts(created),
             past_loads.backdate_mutes([stable_id("user", name) for name in world.MUTED], start),

@@ -6,12 +6,24 @@ from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.holdings import LOWEST
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.steps import Step
-from gamekeeper.store import activity, api_keys, boards, bulk_jobs, ledger, moderation, security, standings, users
+from gamekeeper.store import (
+    activity,
+    api_keys,
+    boards,
+    bulk_jobs,
+    ledger,
+    moderation,
+    pictures,
+    security,
+    standings,
+    users,
+)
 from gamekeeper.store.activity import Minute
 from gamekeeper.store.api_keys import ApiKey
 from gamekeeper.store.boards import Board, Season
 from gamekeeper.store.bulk_jobs import FINISHED, REFUSED, NewJob, NewTarget, TargetResult
 from gamekeeper.store.engine import Writing
+from gamekeeper.store.pictures import Picture
 from gamekeeper.store.security import PastSignIn
 
 
@@ -63,6 +75,16 @@ def load_key(key: ApiKey) -> Unlogged:
     async def effect(tx: Writing) -> None:
         api_keys.insert(tx, key)
         api_keys.backdate(tx, key)
+
+    return Unlogged(effect)
+
+
+def load_pictures(drawn: Mapping[str, Picture]) -> Unlogged:
+    """Return the effect that stores pictures, by item."""
+
+    async def effect(tx: Writing) -> None:
+        for item_id, picture in drawn.items():
+            pictures.save(tx, item_id, picture)
 
     return Unlogged(effect)
 
