@@ -18,7 +18,7 @@ GIVEN: dict[str, Any] = {
     "kind": "items",
     "fields": PutPlayer(level=2),
     "entries": [],
-    "content": b"x",
+    "picture": b"x",
     "members": [],
     "players": [],
     "acks": [],

@@ -173,15 +173,15 @@ class Link:
     iterate_catalogue = iterate_pages(list_catalogue, "Iterate over the catalogue, by name.")
 
     @operation("PUT", "/api/link/v1/items/{item_id}/picture")
-    def put_item_picture(self, item_id: str, content: bytes, **options: Unpack[WriteOptions]) -> Payload[ItemPicture]:
+    def put_item_picture(self, item_id: str, picture: bytes, **options: Unpack[WriteOptions]) -> Payload[ItemPicture]:
         """Publish the picture of an item of the catalogue. The same picture again changes nothing.
 
         item_id: id of the item.
-        content: a PNG or WebP file of at most 64 KiB and 512 x 512 pixels, without animation.
+        picture: a PNG or WebP file of at most 64 KiB and 512 x 512 pixels, without animation.
         Returns the hash of the picture that is stored.
         Raises NoSuchItem, BadField, MissingField, UnknownField, RoleMissing.
         """
-        return Payload(ItemPicture, body={"Picture": b64encode(content).decode()})
+        return Payload(ItemPicture, body={"Picture": b64encode(picture).decode()})
 
     @operation("DELETE", "/api/link/v1/items/{item_id}/picture")
     def delete_item_picture(self, item_id: str, **options: Unpack[WriteOptions]) -> Payload[ItemPicture]:
