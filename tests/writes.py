@@ -143,6 +143,22 @@ CASES = (
         ANN.id,
     ),
     Case(
+        f"POST {SLOTS}/equip",
+        Call(f"{ANNS_SLOTS}/equip", {"Slot": 1, "ItemId": ARROW.id, "Place": "weapon"}),
+        Call(f"{ANNS_SLOTS}/equip", {"Slot": 1, "ItemId": ARROW.id, "Place": "shield"}),
+        Call(f"{ANNS_SLOTS}/equip", {"Slot": 9, "ItemId": ARROW.id, "Place": "weapon"}),
+        {"player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, 1, -1, -1]})},
+        ANN.id,
+    ),
+    Case(
+        f"POST {SLOTS}/unequip",
+        Call(f"{ANNS_SLOTS}/unequip", {"Slot": 2, "ItemId": SWORD.id}),
+        Call(f"{ANNS_SLOTS}/unequip", {"Slot": 2, "ItemId": ARROW.id}),
+        Call(f"{ANNS_SLOTS}/unequip", {"Slot": 9, "ItemId": SWORD.id}),
+        {"player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, -1, -1, -1]})},
+        ANN.id,
+    ),
+    Case(
         f"POST {SLOTS}/move",
         Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=0)),
         Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=1)),

@@ -371,7 +371,7 @@ def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:
     shown = root.preview("POST", f"/api/keeper/v1/changes/{seq}/undo")
     # the undo of the take equipped the sword again, and its change has only the slot: the preview takes the item's name
     # from the inventory
-    assert "Weapon Sword \u2014" in read_text(shown)
+    assert "Weapon \u2014 Sword" in read_text(shown)
 
 
 def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: Keeper) -> None:

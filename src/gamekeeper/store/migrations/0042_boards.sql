@@ -17,7 +17,7 @@ CREATE UNIQUE INDEX boards_by_name ON boards (name) WHERE NOT deleted;
 CREATE TABLE seasons (
     id         {guid} PRIMARY KEY,
     board_id   {guid} NOT NULL REFERENCES boards (id),
-    number     {long} NOT NULL,                -- 1, 2 … within its board
+    number     {long} NOT NULL,                -- 1, 2 and so on within its board
     title      TEXT NOT NULL,
     starts_at  {long} NOT NULL,
     ends_at    {long},                         -- null: open
