@@ -71,6 +71,7 @@ NO_PAGES = {
     "changes/file",
     "accounts/[lookupKey]/file",
     "bulk/[job]/file",
+    "pictures/[picture]",
     "live/characters",
     "live/accounts",
     "/",  # this address redirects to the console
