@@ -86,7 +86,7 @@ def test_slot_works_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> No
     expect(form(me)).to_be_in_viewport()
     form(me).get_by_label("New quantity of this slot").fill(str(before - 1))
     form(me).get_by_role("button", name="Set quantity").click()
-    me.page.get_by_label("Reason", exact=True).fill("one too many")
+    me.page.get_by_label("Reason required", exact=True).fill("one too many")
     me.confirm_button.click()
     expect(tile(me, "bank-3")).to_be_attached()
     assert read_count(me, "bank-3") == before - 1
@@ -124,7 +124,7 @@ def test_tabs_are_addresses_and_acting_keeps_the_tab(visit: Visit, sqlite_demo: 
     open_menu(me, "More")
     me.page.get_by_role("spinbutton", name="Level").fill(level)
     me.page.get_by_role("button", name="Set level").click()
-    me.page.get_by_label("Reason", exact=True).fill("a test")
+    me.page.get_by_label("Reason required", exact=True).fill("a test")
     me.confirm_button.click()
     expect(me.page.locator(".known").get_by_text(level, exact=True)).to_be_visible()
     expect(tabs.locator("[aria-current=page]")).to_have_text("Details and account")

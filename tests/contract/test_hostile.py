@@ -97,6 +97,7 @@ WRITES = [
         "credentials.change_email",
         "credentials.manage_email",
         "link.put_player",
+        "link.put_item_picture",
         "link.report_joined",
         "link.report_left",
         "link.record_heartbeat",

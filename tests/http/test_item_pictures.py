@@ -117,7 +117,7 @@ def test_item_must_be_in_the_catalogue(world: World) -> None:
 
 def test_permission_of_the_link_is_needed(world: World) -> None:
     body = {"Picture": base64.b64encode(write(make_image())).decode()}
-    refused(world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body=body, by="Ann"), 403, "role_missing")
+    refused(world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body=body, by="Shop"), 403, "role_missing")
 
 
 def test_metadata_is_removed(world: World) -> None:
