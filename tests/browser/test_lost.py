@@ -170,7 +170,7 @@ def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoSer
         sqlite_demo.do("players/Wulfric/items/give", {"itemid": HERB.id, "quantity": 1}, "while nobody saw")
     me.page.unroute(EVENTS)
     lost.wait_for(state="hidden")
-    expect(me.page.locator("#latest li").first).to_contain_text("Wulfric")
+    expect(me.page.locator("#latest li", has_text="Items given").first).to_contain_text("Wulfric")
 
 
 def test_doctor_run_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -78,7 +78,7 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
     example_answer=wire.link.ItemPicture(samples.COIN, samples.PICTURE_HASH),
 )
 async def put_item_picture(request: Request, body: wire.link.PutPicture, item_id: str) -> Response:
-    """Publish the picture of an item: a PNG or WebP file as base64, which is written anew as PNG of at most 64 x 64."""
+    """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
     picture = await asyncio.to_thread(pictures.convert_base64, body.Picture)
     return await request.change(
         partial(pictures.put, item_id=item_id, picture=picture),
