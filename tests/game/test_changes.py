@@ -1,5 +1,6 @@
 """The write path without HTTP: stored answers, dry runs and replays."""
 
+import functools
 import sqlite3
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -12,7 +13,13 @@ from gamekeeper import crash
 from gamekeeper.game import changes, inventory, items
 from gamekeeper.game.changes import ApplyResult, Decision, Intent
 from gamekeeper.game.effects import Unlogged
-from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.game.refusals import (
+    AnswerErased,
+    ChangedMeanwhile,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+    InventoryFull,
+)
 from gamekeeper.store import keys
 from gamekeeper.store.engine import ClaimTaken, Locking, Writing
 from proof import rows
@@ -253,3 +260,19 @@ def test_requests_with_the_same_key_have_the_same_claim() -> None:
 def test_claim_numbers_are_the_same_in_every_version() -> None:
     claim = changes._find_claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(Intent("r", actor_id="a", key="k")) == 7642658976993211372
+
+
+def test_changes_are_applied_together_or_not_at_all(world: World) -> None:
+    def give(quantity: int) -> tuple[Intent, Any]:
+        room = inventory.read_capacity(world.keeper.settings)
+        rule = functools.partial(
+            items.give, key=people.ANN.id, item_id=people.ARROW.id, quantity=quantity, room=room, overflow=False
+        )
+        return Intent("load", actor_id=ROOT), rule
+
+    before = world.ledger()
+    with pytest.raises(InventoryFull):
+        world.run(world.keeper.changes.apply_together([give(1), give(1_000_000)]))
+    assert world.ledger() == before
+    world.run(world.keeper.changes.apply_together([give(1), give(2)]))
+    assert [each.kind for each in world.ledger()[len(before) :]] == ["items_given", "items_given"]
