@@ -73,7 +73,7 @@ def tab_to(visitor: Visitor, selector: str) -> None:
 def test_missing_role_hides_and_refuses_actions(visit: Visit, demo: DemoServer) -> None:
     helper = visit(demo, HELPER)
     helper.go("/console")
-    shown = helper.page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts()
+    shown = helper.page.get_by_role("navigation", name="Pages", exact=True).get_by_role("link").all_inner_texts()
     held = BUILTIN_ROLES["api"].permissions
     assert shown == [entry.title for entry in MENU if entry.needs <= held]
     assert "Accounts" not in shown

@@ -77,7 +77,7 @@ def sign_in(visitor: Visitor, name: str) -> None:
 
 def arrive(visitor: Visitor) -> None:
     """Wait until the console is shown and its scripts have started."""
-    visitor.page.get_by_role("navigation", name="Pages").wait_for()
+    visitor.page.get_by_role("navigation", name="Pages", exact=True).wait_for()
     visitor.page.wait_for_load_state()
 
 
