@@ -90,7 +90,7 @@ def _make_giver_line(each: GiverTotal, days: int) -> GiverLine:
 
 
 def _name_giver(giver: Giver) -> tuple[str, str]:
-    """Return the name of a giver and the URL of its page; an empty URL: it has none."""
+    """Return the name of a giver and the URL of its page. The URL is empty if the giver has no page."""
     if reports.is_command_line(giver):
         return gettext("Command line"), ""
     if giver.name is None:

@@ -80,7 +80,7 @@ class Economy:
         self._codec = codec
         self._feed = changes
         self._ranked = ranked
-        self._limits = limits  # of signals
+        self._limits = limits  # above which a change raises a signal
 
     async def follow(self, rest_factor: float = REST_FACTOR) -> None:
         """Count all final changes, holdings and lists, as the background job of a serving process, with pauses.

@@ -21,7 +21,7 @@ BATCH_PLAYERS = 500  # of staff, per statement
 
 
 class PlayedTime(NamedTuple):
-    """A part of a play session."""
+    """The part of a play session that counts for a season: who played, and from when to when."""
 
     player_id: str
     start: int

@@ -61,7 +61,7 @@ class BucketStatements(NamedTuple):
 
 
 class BucketTable:
-    """The lists of one table. `has_kinds`: a list is named by kind and id, else by its id."""
+    """The ranked lists in one table. With `has_kinds` a list is found by its kind and id, otherwise by its id alone."""
 
     def __init__(self, sql: BucketStatements, *, has_kinds: bool) -> None:
         self._sql = sql
