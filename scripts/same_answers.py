@@ -11,6 +11,7 @@ import asyncio
 import json
 import re
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -47,15 +48,20 @@ VOLATILE = {
     "datetime",
     "TimeStamp",
     "LastUsed",
+    "StartsAt",
+    "Complete",
+    "UpTo",
     "Memory",
     "Cps",
     "port",
     "ServerPort",
 }
+HOUR_SECONDS, FILL_SECONDS = 3600, 60
 ZERO = "00000000-0000-0000-0000-000000000000"
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")  # the demo has version 5
 NOBODY = "12345678-1234-4234-8234-123456789abc"
 PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
+COUNTED = tuple(f"{KEEPER}{noun}" for noun in ("economy", "boards", "signals"))
 COMPARED = {
     route.number or route.handler.__name__: route for route in ROUTES if route.path.startswith((PREFIX, KEEPER))
 }
@@ -71,13 +77,32 @@ class Ask(NamedTuple):
 
 
 def asks() -> Iterator[Ask]:
-    """Yield requests for every operation, by example if none is listed; bans, renames and deletions come last."""
-    asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails(), *_security(), *_activity()]
+    """Yield requests for every operation, by example if none is listed; bans, renames and deletions come last.
+
+    Numbers that a background job counts come first: later they may lack the latest changes.
+    """
+    counted = [_example(operation) for operation in COMPARED if _is_counted(operation)]
+    asked = [
+        *counted,
+        *_players(),
+        *_items(),
+        *_users(),
+        *_server(),
+        *_history(),
+        *_mails(),
+        *_security(),
+        *_activity(),
+    ]
     last = list(_keeping())
     known = {each.operation for each in (*asked, *last)}
     yield from asked
     yield from (_example(operation) for operation in COMPARED if operation not in known)
     yield from last
+
+
+def _is_counted(operation: int | str) -> bool:
+    route = COMPARED[operation]
+    return route.method == "GET" and route.path.startswith(COUNTED)
 
 
 def _example(operation: int | str) -> Ask:
@@ -250,13 +275,15 @@ async def fill_database(database: str) -> str:
 
     async def fill(keeper: Keeper) -> str:
         await migrate(keeper.store)
-        return (await loader.fill(keeper, PASSWORD)).token
+        token = (await loader.fill(keeper, PASSWORD)).token
+        await keeper.economy.catch_up()
+        await keeper.boards.catch_up()
+        return token
 
     return await app.run_with_keeper(settings.load({}, database=database), fill)
 
 
-def answers(database: str) -> list[tuple[Ask, int, object]]:
-    token = asyncio.run(fill_database(database))
+def answers(database: str, token: str) -> list[tuple[Ask, int, object]]:
     headers = {"Authorization": f"Bearer {token}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         found: list[tuple[Ask, int, object]] = []
@@ -285,7 +312,11 @@ def _is_volatile(key: str) -> bool:
 
 
 def differences(sqlite: str, postgres: str) -> list[str]:
-    pairs = list(zip(answers(sqlite), answers(postgres), strict=True))
+    # the demo's past ends with the last full hour: both databases must be filled within one hour
+    if (left := HOUR_SECONDS - time.time() % HOUR_SECONDS) < FILL_SECONDS:
+        time.sleep(left)
+    tokens = [asyncio.run(fill_database(database)) for database in (sqlite, postgres)]
+    pairs = list(zip(answers(sqlite, tokens[0]), answers(postgres, tokens[1]), strict=True))
     asked = {ask.operation for (ask, _, _), _ in pairs}
     found: list[str] = []
     for (ask, status, body), (_, other_status, other_body) in pairs:

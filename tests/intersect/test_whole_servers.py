@@ -80,7 +80,7 @@ def test_requests_are_never_imported(
     assert secret not in made.report.read_text()
 
 
-@pytest.mark.parametrize(("era", "point"), zip(make_intersect.ERAS, itertools.cycle((9, 24)), strict=False))
+@pytest.mark.parametrize(("era", "point"), list(zip(make_intersect.ERAS, itertools.cycle((9, 24)), strict=False)))
 def test_killed_import_of_each_version_is_resumed(
     era: str, point: int, whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
     monkeypatch: pytest.MonkeyPatch,

@@ -74,6 +74,7 @@ def load_key(key: ApiKey) -> Unlogged:
 
     async def effect(tx: Writing) -> None:
         api_keys.insert(tx, key)
+        await tx.flush()
         api_keys.backdate(tx, key)
 
     return Unlogged(effect)
