@@ -85,7 +85,7 @@ class Monitor:
         return await self._servers.get()
 
     async def read_first_servers(self) -> list[GameServerRow]:
-        """Return the first game servers by name, one more than the home page shows. The answer may be a few seconds old."""
+        """Return the first game servers by name, one more than the home page shows. It may be some seconds old."""
         return await self._first_servers.get()
 
     async def count_overdue(self) -> int:
