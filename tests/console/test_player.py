@@ -9,7 +9,7 @@ from markup import Form, Page
 
 import people
 import staff
-from gamekeeper.console import suggestions
+from gamekeeper.console import past_equipment, suggestions
 from gamekeeper.game import finder
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import format_instant
@@ -387,7 +387,7 @@ def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None
         "1 60 Ar Arrow",
         "1 100 Ar +40 Arrow",
         "0 1,000 GC −600 Gold Coin",  # noqa: RUF001 - the text of the page
-        "2 1 Sw −1 Sword",  # noqa: RUF001 - the text of the page
+        "2 weapon Sw −1 Sword",  # noqa: RUF001 - the text of the page
         "9 1 Sw +1 Sword",
     ):
         assert seen in page.text, seen
@@ -398,6 +398,43 @@ def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None
     assert "Fireball — known changed" in back.text
     same = root.page(f"{ANN}?at={before}&against={before}")
     assert "The player had the same items, spells and variables at both moments." in same.text
+
+
+def test_equipment_of_past_moments_is_marked(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    sword, arrows = {"Slot": 2, "ItemId": people.SWORD.id}, {"Slot": 1, "ItemId": people.ARROW.id, "Place": "shield"}
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    first = world.ledger()[-1].seq  # the sword is the weapon
+    world.post(f"{SLOTS}/equip", arrows)
+    both = world.ledger()[-1].seq
+    world.post(f"{SLOTS}/unequip", sword)
+    world.post(f"{SLOTS}/unequip", {"Slot": 1, "ItemId": people.ARROW.id})
+    world.post(f"{SLOTS}/set", {"Container": "inventory", "Slot": 1, "ItemId": people.ARROW.id, "Quantity": 50})
+    for at, seen in (
+        (first, ["1 60 Ar Arrow", "2 weapon Sw Sword"]),
+        (both, ["1 shield Ar Arrow", "2 weapon Sw Sword"]),
+        ("now", ["1 50 Ar Arrow", "2 1 Sw Sword"]),
+    ):
+        text = root.page(f"{ANN}?at={at}").text
+        for each in seen:
+            assert each in text, (at, each)
+    compared = root.page(f"{ANN}?at={both}&against=now").text
+    for each in ("1 shield Ar −10 Arrow", "2 weapon Sw Sword", "1 50 Ar Arrow", "2 1 Sw Sword"):  # noqa: RUF001 - the text of the page
+        assert each in compared, each
+    assert "What was equipped then is not known" not in compared
+    # the second later change tells it, so a search of one change does not
+    monkeypatch.setattr(past_equipment, "WINDOW_ROWS", 1)
+    monkeypatch.setattr(past_equipment, "MOST_WINDOWS", 1)
+    unknown = root.page(f"{ANN}?at={first - 1}").text
+    assert "What was equipped then is not known" in unknown
+    assert "2 1 Sw Sword" in unknown
+    assert "2 weapon Sw Sword" in root.page(f"{ANN}?at={first}").text
+
+
+def test_equipment_before_a_deletion_is_marked(root: Keeper, world: World) -> None:
+    before = world.ledger()[-1].seq
+    assert world.call("DELETE", f"/api/link/v1/players/{people.ANN.id}", by="Server").status == 200
+    assert "2 weapon Sw Sword" in root.page(f"{ANN}?at={before}").text
+    assert "2 weapon Sw Sword" in root.page(ANN).text
 
 
 def test_slider_has_a_mark_for_each_change(root: Keeper, world: World) -> None:

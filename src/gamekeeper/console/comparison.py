@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gamekeeper.console import differences, grids
 from gamekeeper.console.differences import Difference, Names
 from gamekeeper.console.grids import SlotCell, SlotGrid
+from gamekeeper.console.past_equipment import PastEquipment
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import Stack
@@ -38,8 +39,11 @@ def format_change(number: int) -> str:
     return f"+{number:,}" if number > 0 else f"{MINUS}{-number:,}"
 
 
-def compare(before: ChangeSide, after: ChangeSide, names: Names, room: Settings) -> Comparison:
-    one, other = (grids.make_grids(side, names, room, ()) for side in (before, after))
+def compare(
+    states: tuple[ChangeSide, ChangeSide], equipped: Iterable[PastEquipment], names: Names, room: Settings
+) -> Comparison:
+    before, after = states
+    one, other = (grids.make_grids(side, names, room, worn.slots) for side, worn in zip(states, equipped, strict=True))
     sides = [{grid.place: grid for grid in made} for made in (one, other)]
     places = list(dict.fromkeys([*sides[0], *sides[1]]))
     return Comparison(

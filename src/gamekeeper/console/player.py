@@ -17,6 +17,7 @@ from gamekeeper.console import (
     logs,
     notes,
     pages,
+    past_equipment,
     timeline,
     travel,
 )
@@ -25,6 +26,7 @@ from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES
 from gamekeeper.console.notes import ShownNotes
+from gamekeeper.console.past_equipment import PastEquipment
 from gamekeeper.console.texts import gettext
 from gamekeeper.console.travel import Moments
 from gamekeeper.game import history, lookup, variables
@@ -93,6 +95,7 @@ class PlayerView(NamedTuple):
     notes: ShownNotes | None  # None: the viewer may not read notes, or the account is erased
     marks: list[Mark]  # oldest first; of the tabs that show a moment
     against: ChangeSide | None  # the moment to compare with; None: there is no comparison
+    equipped: list[PastEquipment]  # at the moment, and at the one to compare with
     recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
     version: str  # of what the page shows, to follow it
 
@@ -126,13 +129,12 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
     sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moments, tab, rest))
     player, keeper = sight.player, request.services.keeper
     standing = None if then or sight.record is None else await keeper.lists.find_rank(player.id, NEIGHBOURS)
-    equipment = () if then else player.equipment
     deletion = await changes.load_entries(request, [sight.deletion], {}) if sight.deletion else []
     home = f"/console/players/{player.id}"
     here = {"tab": "" if tab == INVENTORY_TAB else tab}
     here |= {name: request.query.get(name, "") if then else "" for name in ("at", "against")}
     sees_past = request.caller.permissions >= CHANGES
-    found = grids.make_grids(sight.holdings, sight.names, keeper.settings, equipment)
+    found = grids.make_grids(sight.holdings, sight.names, keeper.settings, sight.equipped[0].slots)
     slot = grids.find_slot(found, request.query.get("slot", ""))
     held = slot.cell.stack if slot else None
     return pages.render(
@@ -147,9 +149,10 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         tab=tab,
         tabs=_list_tabs(request, home, tab, here if then else {}),
         against=against,
-        compared=comparison.compare(sight.holdings, sight.against, sight.names, keeper.settings)
+        compared=comparison.compare((sight.holdings, sight.against), sight.equipped, sight.names, keeper.settings)
         if sight.against is not None
         else None,
+        knows_equipment=all(each.is_known for each in sight.equipped),
         marks=sight.marks,
         here_against=here["against"],
         now=travel.NOW,
@@ -234,6 +237,8 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
     other = None
     if against is not None:
         other = (await history.load_state_at(tx, player.id, against, spelling, rest))[1].make_side(player)
+    worn_at = [moment, *([against] if against is not None else [])]
+    shows_items = tab == INVENTORY_TAB or against is not None
     travels = tab in {INVENTORY_TAB, VARIABLES_TAB} and request.caller.permissions >= CHANGES
     steps = (await history.load_page(tx, wanted, None, MARKS)).changes if travels else []
     membership = None if then else (await guilds.read_memberships(tx, [player.id])).get(player.id)
@@ -260,6 +265,10 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
         notes=await notes.load(tx, request, owner.id, player.id) if owner else None,
         marks=[Mark(each.seq, each.at, name_kind(each.kind)) for each in reversed(steps)],
         against=other,
+        equipped=[
+            await past_equipment.load_equipment(tx, player, each, spelling, rest) if shows_items else PastEquipment()
+            for each in worn_at
+        ],
         recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,
         version=(await live.load_version(tx, request, player.id, owner.id if owner else None)).text,
     )

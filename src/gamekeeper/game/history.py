@@ -220,8 +220,7 @@ async def _rewind_to(
     await _require_past(tx, moment)
     await _require_untrimmed(tx, moment)
     most = SKIP_FACTOR * MOST_REWOUND
-    # a time means: after the player's highest change number up to it; lower numbers remain even if their time is later
-    since = moment.seq or 0 if moment.at is None else await history.find_newest_until(tx, player_id, moment.at, most)
+    since = await find_last_kept(tx, player_id, moment)
     passed, told = await history.count_since(tx, player_id, since, most)
     if passed == most or told > MOST_REWOUND:
         raise HistoryTooLong(most=MOST_REWOUND)
@@ -232,6 +231,16 @@ async def _rewind_to(
         cursor = steps[-1].seq
         await rest()
     return since
+
+
+async def find_last_kept(tx: Reading, player_id: str, moment: PointInTime) -> int:
+    """Find the number of the last change that remains when a player's changes are reverted to a point in time.
+
+    A time means: after the player's highest change number up to it. Lower numbers remain even if their time is later.
+    """
+    if moment.at is None:
+        return moment.seq or 0
+    return await history.find_newest_until(tx, player_id, moment.at, SKIP_FACTOR * MOST_REWOUND)
 
 
 async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, since: int) -> bool:

@@ -216,6 +216,17 @@ async def find_following(tx: Reading, player_id: str, after: int, but: Iterable[
     return row[0] if row else None
 
 
+async def read_record_before(
+    tx: Reading, player_id: str, after: int, field: str, limit: int
+) -> list[tuple[int, bytes | str | None]]:
+    """Read the player's next changes after a number, oldest first: the number, and the side before it.
+
+    The side is None if the change did not set this field of the player's record.
+    """
+    found = await tx.all(SQL.record_before, player_id, after, limit, f'%"{field}":%')
+    return [(seq, before) for seq, before in found]
+
+
 async def find_reported_of_others(
     tx: Reading, player_id: str, numbers: range, times: tuple[int, int], item_ids: Iterable[str]
 ) -> list[ReportedChange]:

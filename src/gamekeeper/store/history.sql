@@ -95,6 +95,12 @@ SELECT seq FROM ledger
 WHERE player_id = $1 AND seq > $2 AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3))
 ORDER BY seq LIMIT 1;
 
+-- The next $3 changes of a player after a number, oldest first; `before` only of those whose record had a field: $4 is
+-- its name in JSON as a pattern.
+-- name: record_before
+SELECT seq, CASE WHEN kind IN ('player_changed', 'player_deleted') AND CAST(before AS TEXT) LIKE $4 THEN before END
+FROM masked_ledger WHERE player_id = $1 AND seq > $2 ORDER BY seq LIMIT $3;
+
 -- Changes that game servers reported for other players, in a range of numbers and times, that mention one of the items.
 -- name: reported_of_others
 SELECT seq, player_id, before, after, (SELECT p.name FROM players p WHERE p.id = l.player_id)

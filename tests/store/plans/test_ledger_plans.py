@@ -51,6 +51,10 @@ def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
         *(partial(then, moment=at) for at in moments),
         partial(undo.require_change, seq=17),
         *(
+            partial(ledger_rows.read_record_before, player_id=player, after=after, field="Equipment", limit=40)
+            for after in (0, recent)
+        ),
+        *(
             partial(
                 ledger_rows.find_reported_of_others,
                 player_id=player,
@@ -79,6 +83,7 @@ def test_few_changes_are_found_among_many_of_another_player(world: World) -> Non
         partial(ledger_rows.count_since, player_id=few, seq=0, most=40),
         partial(ledger_rows.read_right_before, player_id=few, before=NEVER, window=40),
         partial(ledger_rows.find_following, player_id=few, after=0, but=()),
+        partial(ledger_rows.read_record_before, player_id=few, after=0, field="Equipment", limit=40),
         partial(ledger_rows.read_back, player_id=few, before=NEVER, since=0, limit=40),
         *(partial(ledger_rows.find_erased_players, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
         *(partial(finder_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
