@@ -101,7 +101,7 @@ SELECT 1 FROM (
 
 -- name: key_at
 SELECT value, player_id FROM standings
-WHERE season_id = $1 AND listed AND (value, player_id) >= ($2, $3) ORDER BY value, player_id LIMIT 1 OFFSET $4;
+WHERE season_id = $1 AND listed = {true} AND (value, player_id) >= ($2, $3) ORDER BY value, player_id LIMIT 1 OFFSET $4;
 
 -- The bucket of each key: the last one that starts at or before it.
 -- name: find_buckets
@@ -151,7 +151,7 @@ SELECT quantity, player_id FROM standing_buckets WHERE season_id = $1 ORDER BY q
 -- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
 -- name: page
 SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.value
-FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed AND (value, player_id) < ($2, $3)
+FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed = {true} AND (value, player_id) < ($2, $3)
       ORDER BY value DESC, player_id DESC LIMIT $4 OFFSET $5) AS h;
 
 -- name: entries_above
@@ -165,7 +165,7 @@ ORDER BY quantity, player_id LIMIT 1;
 -- Listed players between two keys: within one bucket.
 -- name: count_between
 SELECT COUNT(*) FROM standings
-WHERE season_id = $1 AND listed AND (value, player_id) > ($2, $3) AND (value, player_id) < ($4, $5);
+WHERE season_id = $1 AND listed = {true} AND (value, player_id) > ($2, $3) AND (value, player_id) < ($4, $5);
 
 -- name: of_person
 SELECT p.name, b.title, s.title, r.value, r.listed

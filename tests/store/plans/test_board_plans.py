@@ -1,5 +1,6 @@
 """Query plans of boards: no statement reads more rows with more players, sessions or changes."""
 
+import re
 from typing import Any
 
 from gamekeeper.demo.names import numbered_id
@@ -83,3 +84,18 @@ def test_sweep_reads_the_standings_of_one_season_only(world: World) -> None:
     statement = standings.SQL.held_between.render(engine, WORDS[engine])
     plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", ZERO_GUID, numbered_id("player", 3), SEASON))
     assert "standings_by_season" in plan
+
+
+def test_pages_of_standings_seek_by_value(world: World) -> None:
+    if world.keeper.store.engine == "postgres":
+        return  # the number of rows that its plans read is checked above
+    below = (SEASON, *HIGHEST)
+    for statement, values in (
+        (standings.SQL.key_at, (*below, 20)),
+        (standings.SQL.count_between, (*below, *HIGHEST)),
+        (standings.SQL.page, (*below, 5, 20)),
+    ):
+        plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement.render('sqlite', WORDS['sqlite'])}", *values))
+        # a range after the season alone would read, and sort, all players of the season
+        assert re.search(r"standings_by_value \(season_id=\? AND listed=\? AND \(?value", plan), (statement.name, plan)
+        assert "TEMP B-TREE" not in plan, (statement.name, plan)
