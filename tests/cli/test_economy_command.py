@@ -21,6 +21,7 @@ def test_items_days_holders_and_gifts_are_shown(command: CommandLine, world: Wor
     assert "at most 100" in holders[-2]
     gifts = command.says("economy", "Gold Coin", "--staff").splitlines()
     assert [line.split("  ")[0] for line in gifts[1:3]] == ["(command line)", "Shop"]
+    assert [each["Given"] for each in command.json("economy", "--staff", "--giver", "shop")["Values"]] == [5]
 
 
 def test_ranked_variable_is_listed_without_the_setting(command: CommandLine, world: World) -> None:
@@ -43,6 +44,7 @@ def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> Non
 def test_wrong_arguments_are_refused(command: CommandLine) -> None:
     assert "needs an ITEM" in command.refuses("economy", "--holders", code=2)
     assert "only one of" in command.refuses("economy", "Arrow", "--holders", "--staff", code=2)
+    assert "needs --staff" in command.refuses("economy", "--giver", "Shop", code=2)
     assert "no item 'Nothing'" in command.refuses("economy", "Nothing", code=2)
     assert "is not a day" in command.refuses("economy", "--from", "tomorrow", code=2)
     assert "less than 92 days" in command.refuses("economy", "--from", "2020-01-01")

@@ -149,6 +149,13 @@ def test_gifts_of_staff_and_keys_are_listed_by_quantity(world: World) -> None:
     everything = world.get(f"{ROOT}/staff?pageSize=100").json
     assert everything["Total"] == 7
     assert ("Shop", "Sword", 1) in [(each["Name"], each["ItemName"], each["Given"]) for each in everything["Values"]]
+    own = world.get(f"{ROOT}/staff?giver={page['Values'][2]['GiverId']}").json
+    assert (own["Total"], [(each["ItemName"], each["Given"]) for each in own["Values"]]) == (
+        2,
+        [("Gold Coin", 5), ("Sword", 1)],
+    )
+    both = world.get(f"{ROOT}/staff?item={COIN.id}&giver={made['Id']}").json
+    assert (both["Total"], [each["Given"] for each in both["Values"]]) == (1, [9])
 
 
 def test_erased_giver_has_no_name(world: World) -> None:

@@ -10,6 +10,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import economy_codec, instants, wire
 from gamekeeper.http.paging import PageRange
 from gamekeeper.store import catalogue
+from gamekeeper.store.economy import GiftFilter
 from gamekeeper.store.holdings import ITEM, VARIABLE
 
 LIST_LIMIT = 1000
@@ -35,6 +36,7 @@ class DayType(click.ParamType[int]):
 @click.option("--holders", is_flag=True, help="Who has the most of the item.")
 @click.option("--variable", help="Who has the highest value of this variable, by name or id.")
 @click.option("--staff", is_flag=True, help="How much accounts and API keys gave and took.")
+@click.option("--giver", help="With --staff: only this account, by name or id, or API key, by id.")
 @click.option("--from", "since", type=DayType(), help="First UTC day; default six days before the last one.")
 @click.option("--to", "until", type=DayType(), help="Last UTC day; default today.")
 @click.option("--page", type=click.IntRange(min=0), default=0, help="Page of the list, from 0.")
@@ -48,6 +50,7 @@ def economy_(
     holders: bool,
     variable: str | None,
     staff: bool,
+    giver: str | None,
     since: int | None,
     until: int | None,
     page: int,
@@ -64,6 +67,8 @@ def economy_(
         raise click.UsageError("--holders needs an ITEM.")
     if sum(map(bool, (holders, variable, staff))) > 1:
         raise click.UsageError("Use only one of --holders, --variable and --staff.")
+    if giver and not staff:
+        raise click.UsageError("--giver needs --staff.")
     part = PageRange(page, limit, limit)
 
     async def load(keeper: Keeper) -> Report:
@@ -78,7 +83,8 @@ def economy_(
         most = reports.MOST_DAYS if staff or not item_id else reports.MOST_ITEM_DAYS
         days = await reports.choose_days(keeper.store, since, until, most)
         if staff:
-            given = await reports.report_gifts(keeper.store, keeper.economy, item_id, days, limit, part.offset)
+            wanted = GiftFilter(item_id, await _find_giver(keeper, giver) if giver else None)
+            given = await reports.report_gifts(keeper.store, keeper.economy, wanted, days, limit, part.offset)
             return economy_codec.make_gifts_page(given, part)
         if item_id:
             return economy_codec.make_item(await reports.report_item(keeper.store, keeper.economy, item_id, days))
@@ -98,6 +104,11 @@ async def _find_id(keeper: Keeper, kind: str, name: str) -> str:
     if found is None:
         raise click.UsageError(f"The catalogue has no {kind} '{name}'.")
     return found
+
+
+async def _find_giver(keeper: Keeper, name: str) -> str:
+    """Return the id of a giver. An id is not looked up: it may be of an API key, or of a deleted account."""
+    return lookup.parse_guid(name) or (await lookup.find_user(keeper.store, name)).id
 
 
 def _show(report: Report, *, as_json: bool) -> None:

@@ -19,7 +19,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 from gamekeeper.store import pictures
-from gamekeeper.store.economy import ItemTotal
+from gamekeeper.store.economy import GiftFilter, ItemTotal
 from gamekeeper.store.holdings import ITEM
 
 MOST_GIFTS = 20
@@ -119,7 +119,7 @@ async def _load_gifts(request: Request, item_id: str, days: Days) -> GiftsReport
     keeper = request.services.keeper
     if gifts.NEEDED not in request.caller.permissions:
         return None
-    return await reports.report_gifts(keeper.store, keeper.economy, item_id, days, MOST_GIFTS, 0)
+    return await reports.report_gifts(keeper.store, keeper.economy, GiftFilter(item_id), days, MOST_GIFTS, 0)
 
 
 def _make_line(total: ItemTotal, sums: Sums, tile: Tile) -> ItemLine:

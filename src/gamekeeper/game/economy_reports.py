@@ -9,7 +9,7 @@ from gamekeeper.game.holdings import HoldersPage
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
 from gamekeeper.store import catalogue, clock, economy
-from gamekeeper.store.economy import DayFlow, EconomyState, GiftSum, Giver, GiverSum, ItemTotal
+from gamekeeper.store.economy import DayFlow, EconomyState, GiftFilter, GiftSum, Giver, GiverSum, ItemTotal
 from gamekeeper.store.engine import Reading, Store
 from gamekeeper.store.holdings import ITEM
 
@@ -146,13 +146,13 @@ async def report_holders(
 
 
 async def report_gifts(
-    store: Store, counted: Economy, item_id: str | None, days: Days, limit: int, offset: int
+    store: Store, counted: Economy, wanted: GiftFilter, days: Days, limit: int, offset: int
 ) -> GiftsReport:
     """Report who gave and took how much of which item in a range of days, most first."""
     await counted.refresh()
 
     async def read(tx: Reading) -> GiftsReport:
-        total, gifts = await economy.read_gifts(tx, item_id, *days, limit, offset)
+        total, gifts = await economy.read_gifts(tx, wanted, *days, limit, offset)
         givers = await economy.find_givers(tx, {each.giver_id for each in gifts})
         names = await economy.find_item_names(tx, {each.item_id for each in gifts})
         named = [NamedGift(each, givers[each.giver_id], names.get(each.item_id)) for each in gifts]

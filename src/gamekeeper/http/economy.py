@@ -8,6 +8,7 @@ from gamekeeper.http import economy_codec as codec
 from gamekeeper.http import paging, samples, wire
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group, needs
 from gamekeeper.http.request import Request
+from gamekeeper.store.economy import GiftFilter
 from gamekeeper.store.holdings import ITEM, VARIABLE
 
 GROUP = Group("Economy", "Items in circulation, where they come from, and who has the most.")
@@ -99,8 +100,8 @@ async def list_gifts(request: Request, query: wire.economy.GiftsQuery) -> bytes:
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await _choose_days(request, query, reports.MOST_DAYS)
-    item_id = query.item or None
-    found = await reports.report_gifts(keeper.store, keeper.economy, item_id, days, page.limit, page.offset)
+    wanted = GiftFilter(query.item or None, query.giver or None)
+    found = await reports.report_gifts(keeper.store, keeper.economy, wanted, days, page.limit, page.offset)
     return wire.encode(codec.make_gifts_page(found, page))
 
 

@@ -73,6 +73,13 @@ class DayFlow(NamedTuple):
     destroyed: int
 
 
+class GiftFilter(NamedTuple):
+    """Which gifts are read. None: of all items, or of all givers."""
+
+    item_id: str | None = None
+    giver_id: str | None = None  # an account or an API key
+
+
 class GiftSum(NamedTuple):
     giver_id: str
     source: str
@@ -186,16 +193,18 @@ async def read_days(tx: Reading, item_id: str, first: int, last: int, ahead: int
 
 
 async def read_gifts(
-    tx: Reading, item_id: str | None, first: int, last: int, limit: int, offset: int
+    tx: Reading, wanted: GiftFilter, first: int, last: int, limit: int, offset: int
 ) -> tuple[int, list[GiftSum]]:
     """Read a page of who gave how much in a range of days, most first, and the number of all rows."""
-    if item_id is None:
-        total = await tx.one(SQL.count_gifts, first, last)
-        rows = await tx.all(SQL.gifts, first, last, limit, offset)
-    else:
-        total = await tx.one(SQL.count_gifts_of_item, item_id, first, last)
-        rows = await tx.all(SQL.gifts_of_item, item_id, first, last, limit, offset)
-    return _to_number(total), [GiftSum(*row) for row in rows]
+    count, page = {
+        (False, False): (SQL.count_gifts, SQL.gifts),
+        (True, False): (SQL.count_gifts_of_item, SQL.gifts_of_item),
+        (False, True): (SQL.count_gifts_of_giver, SQL.gifts_of_giver),
+        (True, True): (SQL.count_gifts_of_item_and_giver, SQL.gifts_of_item_and_giver),
+    }[wanted.item_id is not None, wanted.giver_id is not None]
+    chosen = [each for each in wanted if each is not None]
+    total = await tx.one(count, *chosen, first, last)
+    return _to_number(total), [GiftSum(*row) for row in await tx.all(page, *chosen, first, last, limit, offset)]
 
 
 async def read_givers(tx: Reading, first: int, last: int, limit: int, offset: int) -> tuple[int, list[GiverSum]]:

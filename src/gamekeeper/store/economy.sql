@@ -133,6 +133,20 @@ FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
 GROUP BY g.giver_id, g.source, g.item_id
 ORDER BY given DESC, taken DESC, g.item_id LIMIT $4 OFFSET $5;
 
+-- name: count_gifts_of_giver
+SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
+                      GROUP BY g.source, g.item_id) AS found;
+
+-- name: gifts_of_item_and_giver
+SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
+FROM item_gifts g WHERE g.item_id = $1 AND g.giver_id = $2 AND g.day >= $3 AND g.day <= $4
+GROUP BY g.giver_id, g.source, g.item_id
+ORDER BY given DESC, taken DESC, g.source LIMIT $5 OFFSET $6;
+
+-- name: count_gifts_of_item_and_giver
+SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.giver_id = $2 AND g.day >= $3 AND g.day <= $4
+                      GROUP BY g.source) AS found;
+
 -- name: sum_of_giver
 SELECT CAST($1 AS {guid}), COUNT(DISTINCT g.item_id), CAST(COALESCE(SUM(g.given), 0) AS {long}), CAST(COALESCE(SUM(g.taken), 0) AS {long})
 FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3;

@@ -181,16 +181,18 @@ class EconomyReports:
         *,
         page_size: int | None = None,
         item: str | None = None,
+        giver: str | None = None,
         from_: str | None = None,
         to: str | None = None,
     ) -> Payload[GiftsPage]:
         """List one page of how much accounts and API keys gave and took of each item, most first.
 
         item: id of an item; default all.
+        giver: id of an account or an API key; default all.
         from_: a time on the first UTC day; default six days before the last one. At most 92 days.
         to: a time on the last UTC day; default today.
         Returns the page.
         Raises BadField, PermissionMissing.
         """
-        query = {**build_page_query(page, page_size), "item": item, "from": from_, "to": to}
+        query = {**build_page_query(page, page_size), "item": item, "giver": giver, "from": from_, "to": to}
         return Payload(GiftsPage, query=query)

@@ -26,6 +26,8 @@ LastDay = Annotated[
 ]
 GivenItem = Annotated[Id, Meta(description="Gifts of this item.")]
 
+GiverId = Annotated[Id, Meta(description="Gifts of this account or API key; all zeros: the command line.")]
+
 
 class DaysQuery(Struct, frozen=True, rename={"since": "from"}):
     since: FirstDay | UnsetType = UNSET
@@ -39,6 +41,7 @@ class EconomyQuery(PageQuery, frozen=True, rename={"since": "from"}):
 
 class GiftsQuery(PageQuery, frozen=True, rename={"since": "from"}):
     item: GivenItem | UnsetType = UNSET
+    giver: GiverId | UnsetType = UNSET
     since: FirstDay | UnsetType = UNSET
     to: LastDay | UnsetType = UNSET
 
