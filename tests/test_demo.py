@@ -15,7 +15,7 @@ from findings import faults
 from gamekeeper import settings
 from gamekeeper.demo import game_servers, loader, names, sample_past, sample_players, sample_sessions, world
 from gamekeeper.demo.sample_sessions import DAYS
-from gamekeeper.game import accounts, commands, flows, moderation, presence
+from gamekeeper.game import accounts, commands, economy_reports, flows, moderation, presence
 from gamekeeper.game import player_edits as character_rules
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, read_weekday
@@ -549,13 +549,19 @@ def test_every_day_of_the_past_has_requests_and_most_have_sign_ins(empty_databas
     at_work(empty_database, work)
 
 
-def test_signals_find_both_incidents(empty_database: str) -> None:
+def test_signals_find_both_incidents_and_each_day_has_its_holders(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         await keeper.economy.follow(0)
         found = await signals.read_page(keeper.store, mail_cursor.START, 50, "gain", None)
         gains = {each.player_id for each in found}
         assert gains == {names.stable_id("player", name) for name in ("Balthus", "Peregrin")}
+        (supply,) = await signals.read_page(keeper.store, mail_cursor.START, 50, "supply", None)
+        assert (supply.item_id, supply.last_at - supply.first_at > 8 * DAY_MS) == (world.SHARD.id, True)
+        today = await clock.now(keeper.store) // DAY_MS
+        days = economy_reports.Days(today - DAYS + 1, today)
+        report = await economy_reports.report_item(keeper.store, keeper.economy, world.COIN.id, days)
+        assert all(each.holders for each in report.days)
         assert await faults(keeper) == []
 
     at_work(empty_database, work)

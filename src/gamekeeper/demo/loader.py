@@ -50,6 +50,7 @@ from gamekeeper.store.users import Grants
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
+FIRST_STATE = "first state"  # label of the change that loads the players
 DEMO_INTENT = Intent(request_id="demo")
 
 
@@ -159,9 +160,12 @@ async def _create(keeper: Keeper, sent: str) -> None:
         return Decision([*changes, *_build_accounts(hashes), *written], None)
 
     past.add(start, DEMO_INTENT, create)
-    past.add(start, DEMO_INTENT, partial(_load_rest, now=now))
+    past.add(start, DEMO_INTENT, partial(_load_rest, now=now), label=FIRST_STATE)
     sample_past.add_past(past, now)
     await past.apply()
+    # Count what the players have at the start of the past. Then the days after it have numbers of holders, and signals
+    # find an item whose supply grows: both need complete totals.
+    await keeper.economy.catch_up(past.find_last(FIRST_STATE))
 
 
 async def _load_rest(_: Reading, now: int) -> Decision[None]:

@@ -97,6 +97,10 @@ class Past:
             PastChange(at, replace(intent, step=past_loads.make_step(at, self._now, numbers, step)), decide)
         )
 
+    def find_last(self, label: str) -> int:
+        """Return the last number in the audit log of the change with this label, after it was applied."""
+        return self._numbers[label][-1]
+
     async def apply(self) -> None:
         """Apply all changes in one transaction: all or none."""
         ordered = sorted(self._changes, key=lambda each: each.at)

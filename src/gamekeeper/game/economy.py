@@ -91,9 +91,12 @@ class Economy:
         if not await self._is_current():
             await self._run(self.step, None, rest_factor)
 
-    async def catch_up(self) -> None:
-        """Count like the background job, for a command. The ranked lists stay those of the serving processes."""
-        await self._run(self.step, None, REST_FACTOR)
+    async def catch_up(self, upto: int | None = None) -> None:
+        """Count like the background job, for a command. The ranked lists stay those of the serving processes.
+
+        `upto`: number of the last change to count; default all that are final.
+        """
+        await self._run(self.step, None, REST_FACTOR, upto)
 
     async def count_changes(self, rest_factor: float = REST_FACTOR) -> None:
         """Count some final changes, without a sweep and without lists."""
@@ -113,9 +116,15 @@ class Economy:
         """Count one batch in one transaction. False: everything up to this change is counted, or another does it."""
         return await self._count(upto) or await self._sweep() or await self._build()
 
-    async def _run(self, step: Callable[[int], Awaitable[bool]], most: int | None, rest_factor: float) -> None:
+    async def _run(
+        self,
+        step: Callable[[int], Awaitable[bool]],
+        most: int | None,
+        rest_factor: float,
+        upto: int | None = None,
+    ) -> None:
         """Repeat a step until it counts nothing, or `most` times; `rest_factor` is the pause per time of a step."""
-        upto, taken = await self._feed.find_final(), 0
+        upto, taken = await self._feed.find_final() if upto is None else upto, 0
         while most is None or taken < most:
             started = time.monotonic()
             if not await step(upto):
