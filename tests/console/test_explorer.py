@@ -13,6 +13,7 @@ from gamekeeper.console.explorer import MAX_SHOWN_BYTES
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.permissions import API, BUILTIN_ROLES
 from gamekeeper.game.refusals import IdempotencyInProgress
+from gamekeeper.http.docs_files import VERSION
 from gamekeeper.store.engine import CommitUnknown
 from proof import reset_code
 from world import World
@@ -33,7 +34,7 @@ def test_page_is_the_explorer_of_the_api_with_the_callers_permissions(
         return next(each for _, each in who.page(EXPLORER).tags if each.get("id") == "explorer")
 
     page = root.page(EXPLORER)
-    assert ("link", {"rel": "stylesheet", "href": "/api/docs/explorer.css"}) in page.tags
+    assert ("link", {"rel": "stylesheet", "href": f"/api/docs/explorer.css?v={VERSION}"}) in page.tags
     assert set(place(root)["data-rights"].split()) >= {"users.query", "users.manage", "game.link", "moderation.ban"}
     assert place(root)["data-account"] == people.USER_IDS["Root"]
     assert set(place(keeper("Shop"))["data-rights"].split()) == BUILTIN_ROLES[API].permissions

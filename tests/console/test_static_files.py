@@ -1,11 +1,13 @@
 """Static files: addresses with a hash are kept forever, other addresses are revalidated."""
 
+import re
 from pathlib import Path
 
 import pytest
 from keepers import Keeper
 
 from gamekeeper.console import static_files
+from gamekeeper.http import docs_files
 from world import World
 
 FOREVER = "public, max-age=31536000, immutable"
@@ -18,6 +20,19 @@ def test_pages_use_addresses_with_the_version(root: Keeper) -> None:
     ours = {each for each in used if each.startswith(static_files.ROOT)}
     assert STYLE in ours
     assert {each for each in ours if not each.startswith(f"{static_files.ROOT}{static_files.VERSION}/")} == set()
+
+
+def test_files_of_the_explorer_are_immutable_in_both_explorers(world: World, root: Keeper) -> None:
+    html = root.page("/console/explorer").html + root.get("/api/docs").raw.decode()
+    scripts = static_files.FILES["explorer.js"].decode() + "".join(
+        root.get(f"/api/docs/{name}").raw.decode() for name in docs_files.MEDIA_TYPES if name.endswith(".js")
+    )
+    named = set(re.findall(r'"(?:/api/docs/|\./)(\w+\.(?:css|js)[^"]*)"', html + scripts))
+    assert {each.partition("?")[0] for each in named} >= docs_files.MEDIA_TYPES.keys() - {"docs.css"}
+    for each in named - {"texts.js"}:  # of the console
+        answer = Keeper(world).get(f"/api/docs/{each}")
+        assert (answer.status, answer.headers["cache-control"]) == (200, FOREVER), each
+    assert Keeper(world).get("/api/docs/explorer.js?v=0123456789abcdef").headers["cache-control"] != FOREVER
 
 
 def test_file_of_this_version_is_immutable(world: World) -> None:
@@ -44,9 +59,9 @@ def test_unknown_file_of_this_version_is_not_found(world: World, name: str) -> N
 
 def test_version_follows_content_and_names() -> None:
     files = {"a.js": b"1", "b.js": b"2"}
-    versions = {static_files.hash_files(each) for each in (files, {"a.js": b"2", "b.js": b"1"}, {"c.js": b"1"}, {})}
+    versions = {docs_files.hash_files(each) for each in (files, {"a.js": b"2", "b.js": b"1"}, {"c.js": b"1"}, {})}
     assert len(versions) == 4
-    assert static_files.hash_files(dict(reversed(files.items()))) == static_files.hash_files(files)
+    assert docs_files.hash_files(dict(reversed(files.items()))) == docs_files.hash_files(files)
 
 
 def test_scripts_import_each_other_by_relative_addresses() -> None:

@@ -3,30 +3,25 @@
 A browser keeps a file at such an address without asking again. A new version of the server has new addresses.
 """
 
-from hashlib import sha256
 from importlib import resources
 
 from jinja2.ext import Extension
 
 from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.http.docs_files import FOREVER, add_version, hash_files
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
 ROOT = "/console/static/"
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-FOREVER = b"public, max-age=31536000, immutable"  # one year, in seconds
+EXPLORER = "explorer.js"  # the script that imports files of the API explorer
 
 
 def _read_files() -> dict[str, bytes]:
     """Read all static files at start. A requested name is only looked up here, never in the file system."""
     folder = resources.files("gamekeeper.console") / "static"
-    return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
-
-
-def hash_files(files: dict[str, bytes]) -> str:
-    """Hash all files together: scripts import each other by relative addresses, so they share one version."""
-    listed = sorted((name, sha256(content).hexdigest()) for name, content in files.items())
-    return sha256(repr(listed).encode()).hexdigest()[:16]
+    files = {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+    return files | {EXPLORER: add_version(files[EXPLORER].decode()).encode()}
 
 
 FILES = _read_files()
@@ -62,4 +57,4 @@ class VersionedAddresses(Extension):
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         _ = name, filename
-        return source.replace(f'"{ROOT}', f'"{ROOT}{VERSION}/')
+        return add_version(source.replace(f'"{ROOT}', f'"{ROOT}{VERSION}/'))

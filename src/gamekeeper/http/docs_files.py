@@ -1,11 +1,18 @@
-"""The files of the API explorer, from the package, and the two OpenAPI documents."""
+"""The files of the API explorer, from the package, and the two OpenAPI documents.
+
+Pages name the files with a hash of their content, so a browser keeps them without asking again.
+"""
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable
+from hashlib import sha256
 from importlib import resources
 
+ROOT = "/api/docs/"
 PAGE = "docs.html"
+FOREVER = b"public, max-age=31536000, immutable"  # one year, in seconds
 MEDIA_TYPES = {
     "docs.css": "text/css",
     "explorer.css": "text/css",
@@ -17,6 +24,27 @@ MEDIA_TYPES = {
     "elements.js": "text/javascript",
     "sha256.js": "text/javascript",
 }
+ADDRESS = re.compile(rf'"(?:{ROOT}|\./)(?:{"|".join(map(re.escape, MEDIA_TYPES))})(?=")')
+
+
+def hash_files(files: dict[str, bytes]) -> str:
+    """Hash all files together: scripts import each other by relative addresses, so they share one version."""
+    listed = sorted((name, sha256(content).hexdigest()) for name, content in files.items())
+    return sha256(repr(listed).encode()).hexdigest()[:16]
+
+
+def _read_files() -> dict[str, bytes]:
+    folder = resources.files("gamekeeper.http") / "docs"
+    return {name: (folder / name).read_bytes() for name in (PAGE, *MEDIA_TYPES)}
+
+
+FILES = _read_files()
+VERSION = hash_files(FILES)
+
+
+def add_version(text: str) -> str:
+    """Add the version to the addresses of these files in a page or script."""
+    return ADDRESS.sub(rf"\g<0>?v={VERSION}", text)
 
 
 class DocsFiles:
@@ -24,12 +52,12 @@ class DocsFiles:
 
     def __init__(self, make_document: Callable[[bool], bytes]) -> None:
         """`make_document` makes an OpenAPI document, the tolerant one if its argument is true."""
-        folder = resources.files("gamekeeper.http") / "docs"
         self._make_document = make_document
         self._documents: dict[bool, bytes] = {}
         self._lock = threading.Lock()
-        self.page = (folder / PAGE).read_bytes()
-        self.named = {name: (folder / name).read_bytes() for name in MEDIA_TYPES}
+        files = {name: add_version(content.decode()).encode() for name, content in FILES.items()}
+        self.page = files.pop(PAGE)
+        self.named = files
 
     async def load_document(self, *, tolerant: bool) -> bytes:
         """Return an OpenAPI document. The first request makes it, in a thread: a server would start more slowly."""

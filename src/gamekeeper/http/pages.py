@@ -3,7 +3,7 @@
 from typing import Any
 
 from gamekeeper.http import wire
-from gamekeeper.http.docs_files import MEDIA_TYPES
+from gamekeeper.http.docs_files import FOREVER, MEDIA_TYPES, VERSION
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -57,7 +57,10 @@ async def show_docs(request: Request) -> Response:
 )
 async def get_file(request: Request, file: str) -> Response:
     """Get a script or style sheet of the API explorer."""
-    return _make_response(MEDIA_TYPES[file], request.services.files.named[file])
+    found = _make_response(MEDIA_TYPES[file], request.services.files.named[file])
+    if request.query.get("v") == VERSION:
+        found.cache_control = FOREVER
+    return found
 
 
 def _make_response(kind: str, content: bytes) -> Response:
