@@ -68,13 +68,13 @@ def test_rule_about_silent_servers_can_be_off(make_world: MakeWorld) -> None:
 
 def test_signal_for_many_silent_servers_names_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.game.signals.MOST_OPEN", 1)
-    for name in ("one", "two"):
+    for name in ("more", "two"):  # `more` is a name like any other
         game_server.heartbeat(world, name)
         assert game_server.lapse(world, name) == 1
     wait(world, 5)
-    assert {each["Server"] for each in check(world)} == {"one", None}
+    assert {each["Server"] for each in check(world)} == {"more", None}
     raised = [json.loads(each.after or "")["Server"] for each in world.ledger() if each.kind == "signal_raised"]
-    assert raised == ["one", None]
+    assert raised == ["more", None]
 
 
 @pytest.mark.parametrize("named", ["in the list of bags", "only in a slot"])

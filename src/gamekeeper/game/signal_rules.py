@@ -10,7 +10,8 @@ SUPPLY, GAIN, GIFT, BAG, CONSERVATION, REFUSALS, SILENT = (
 )
 ON, OFF = "on", "off"
 MOST_LIMIT = 10**15
-BEYOND = "more"  # subject of the signal for all that a rule finds beyond the most open signals
+# subject of the signal for all that a rule finds beyond the most open signals; no game server has an empty name
+BEYOND = ""
 
 
 class Rule(NamedTuple):

@@ -1348,7 +1348,8 @@ CREATE TABLE rollups (
 -- of players online when it began. sign_ins: first hour whose sign-ins are not counted.
 INSERT INTO rollups (name, position, value)
 SELECT 'activity', {now}, 0 UNION ALL SELECT 'online', {now} / 60000, 0 UNION ALL SELECT 'sign_ins', {now} / 3600000, 0;
--- refusals: first ten minutes that are not examined. conservation: first day that is not examined.
+-- refusals: first ten minutes that are not examined, and those since which refusals were recorded without a long pause (0: none are known).
+-- conservation: first day that is not examined.
 INSERT INTO rollups (name, position, value)
 SELECT 'refusals', {now} / 600000, 0 UNION ALL SELECT 'conservation', {now} / 86400000, 0;
 -- Minutes since 1970 in which something happened.
