@@ -4,6 +4,7 @@ import pytest
 from keepers import Keeper
 
 import guild_rows
+import guild_values
 from gamekeeper.console.guilds import name_rank
 from guild_rows import GUILD_ID
 from people import ANN, BOB, NOBODY_ID, ZOE, guid
@@ -73,6 +74,15 @@ def test_change_of_a_guild_has_names_and_no_ids(world: World, root: Keeper) -> N
     assert "Guild changed" in page.text
     assert "Red Hand" in page.text
     assert "Blue Hand" in page.text
+
+
+def test_change_of_a_guild_variable_names_the_guild(world: World, root: Keeper) -> None:
+    fill(world)
+    guild_values.insert(world)
+    path = f"/api/v1/guilds/{GUILD_ID}/variables/{guild_values.FAME.id}"
+    assert world.post(path, {"value": 12}).status == 200
+    page = root.page(f"/console/changes/{world.ledger()[-1].seq}")
+    assert "Fame of the guild Red Hand — 12" in page.text
 
 
 def test_ranks_have_the_engines_titles() -> None:

@@ -24,6 +24,7 @@ def test_message_is_previewed_and_sent_to_an_online_player(root: Keeper, world: 
     form = find_form(root.page(HOME), CHAT)
     shown = Page(root.post("/console/act", {**form.fields, "body.Message": "Hello there."}).raw.decode())
     assert "Send a message to Ann" in shown.text
+    assert "Recipients — this player Message — Hello there. Reason" in shown.text  # not the colour
     submit(root, form, "a greeting", Message="Hello there.")
     sent = world.ledger()[-1]
     assert (sent.kind, sent.reason) == ("chat_sent", "a greeting")

@@ -42,8 +42,8 @@ def add_event(world: World, kind: str, number: int, at: int | None = None) -> No
     ident = f"00000000-0000-4000-8000-{number:012d}"
     when = at if at is not None else max(row[0] for row in world.sql("SELECT MAX(at) FROM ledger")) + number
     world.sql(
-        "INSERT INTO security_events (id, at, kind, user_id, address, browser) "
-        "VALUES (CAST($1 AS {guid}), $2, $3, CAST($4 AS {guid}), '192.0.2.7', 'Firefox')",
+        "INSERT INTO security_events (id, at, kind, user_id, address, browser, details) "
+        """VALUES (CAST($1 AS {guid}), $2, $3, CAST($4 AS {guid}), '192.0.2.7', 'Firefox', '{"Session":true}')""",
         *(ident, when, kind, USER),
     )
 
@@ -72,6 +72,7 @@ def test_timeline_has_all_kinds_newest_first(root: Keeper, world: World, path: s
     assert (list_entries(page)[4] == "Items given") == (path == ANN)
     for seen in ("from 192.0.2.7", "Firefox", "Sells <b>gold</b>.", "by Root", "streamer"):
         assert seen in page.text, seen
+    assert "In the console" in page.text  # the detail `Session` of a sign-in
     assert "Token issued" not in page.text
 
 

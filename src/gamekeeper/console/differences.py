@@ -7,103 +7,24 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from gamekeeper.console import pages
+from gamekeeper.console.change_fields import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import format_instant
-from gamekeeper.store import catalogue, items, users
+from gamekeeper.store import catalogue, guilds, items, users
 from gamekeeper.store.engine import Reading
 
-K = TypeVar("K", bound=int | str | SlotAddress)
+K = TypeVar("K", bound=int | str | SlotAddress | tuple[str, str])
 NOTHING = "—"
 MOST_SLOT_NAMES = 256  # names of slots that are kept, since most changes are about the first slots of an inventory
 TIMES_SIGN = "\u00d7"  # the multiplication sign between a quantity and an item
 CHANGED = gettext("changed")  # marks two values that read the same but differ, such as an item whose stat buffs changed
 PLACES = {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")}
-LABELS = {
-    "name": gettext("Name"),
-    "user_id": gettext("Account"),
-    "class_id": gettext("Class"),
-    "map_id": gettext("Map"),
-    "exp": gettext("Experience"),
-    "experience_to_next_level": gettext("Experience for the next level"),
-    "gender": gettext("Gender"),
-    "vitals": gettext("Vitals"),
-    "max_vitals": gettext("Maximum vitals"),
-    "base_stats": gettext("Base stats"),
-    "stat_point_allocations": gettext("Allocated stat points"),
-    "stat_points": gettext("Unspent stat points"),
-    "x": gettext("X coordinate"),
-    "y": gettext("Y coordinate"),
-    "z": gettext("Z coordinate"),
-    "dir": gettext("Direction"),
-    "in_bank": gettext("Bank open"),
-    "created_at": gettext("Created"),
-    "play_time_seconds": gettext("Time played"),
-    "email": gettext("Email"),
-    "reset_code": gettext("Password reset code"),
-    "ban_reason": gettext("Ban reason"),
-    "mute_reason": gettext("Mute reason"),
-    "ends_at": gettext("Until"),
-    "mail_state": gettext("Mail state"),
-    "next_try_at": gettext("Next attempt"),
-    "api": gettext("Permission: API access"),
-    "users_query": gettext("Permission: users.query"),
-    "users_manage": gettext("Permission: users.manage"),
-    "game_link": gettext("Permission: game.link"),
-    "editor": gettext("Permission: editor"),
-    "ban": gettext("Permission: ban"),
-    "kick": gettext("Permission: kick"),
-    "mute": gettext("Permission: mute"),
-    "roles": gettext("Roles"),
-    "permissions": gettext("Permissions"),
-    "role": gettext("Role"),
-    "second_factors": gettext("Second factors"),
-    "recovery_codes": gettext("Recovery codes"),
-    "identities": gettext("Linked sign-ins"),
-    "about": gettext("Description"),
-    "read_only": gettext("Read only"),
-    "suspended": gettext("Suspended"),
-    "foundingdate": gettext("Founded"),
-    "bankslotscount": gettext("Bank slots"),
-    "members": gettext("Changed members"),
-    "rule": gettext("Rule"),
-    "upto": gettext("Deleted up to change"),
-    "rows": gettext("Number of deleted changes"),
-}
-PARTS = {  # fields that hold several values, with a label for each
-    "vitals": (gettext("Health"), gettext("Mana")),
-    "max_vitals": (gettext("Maximum health"), gettext("Maximum mana")),
-    "base_stats": (
-        gettext("Attack"),
-        gettext("Ability power"),
-        gettext("Defense"),
-        gettext("Magic resist"),
-        gettext("Speed"),
-    ),
-    "stat_point_allocations": (
-        gettext("Points in attack"),
-        gettext("Points in ability power"),
-        gettext("Points in defense"),
-        gettext("Points in magic resist"),
-        gettext("Points in speed"),
-    ),
-    "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
-}
-# field → field with shorter labels, which suffice where one text lists all parts of the field
-SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}
-VALUES: Mapping[str, Mapping[int, str]] = {  # fields whose numbers stand for words in the game
-    "gender": {0: gettext("Male"), 1: gettext("Female")},
-    "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
-}
 NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariables", "classes", "maps")
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
-TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at", "foundingdate"})
-HIDDEN = frozenset(
-    {"id", "mail_id", "invitation_id", "signalid", "guildid", "instanceid"}
-)  # fields that are not shown: their ids say nothing to people
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
 NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion
@@ -129,12 +50,13 @@ class Difference(NamedTuple):
 
 
 class Names(NamedTuple):
-    """Names of items, spells, variables, classes and maps, by kind and id, and of accounts and bags, by id."""
+    """Names of items, spells, variables, classes and maps, by kind and id, and of accounts, bags and guilds, by id."""
 
     known: Mapping[str, Mapping[str, catalogue.CatalogueEntry]]
     accounts: Mapping[str, str] = MappingProxyType({})
     bags: Mapping[str, str] = MappingProxyType({})
     sees_accounts: bool = False  # whether the viewer may see names of accounts
+    guilds: Mapping[str, str] = MappingProxyType({})
     pictures: Mapping[str, str] = MappingProxyType({})  # item → hash of its picture; only pages with slots load them
 
     def of(self, kind: str, each: str) -> str:
@@ -189,11 +111,13 @@ async def load_names(
     wanted: dict[str, set[str]] = {kind: set() for kind in NAMED_KINDS}
     wanted["items"].update(each for each in item_ids if each)
     owners: set[str] = set()
+    owning_guilds: set[str] = set()
     for side in sides:
         wanted["items"].update([stack.item_id for stack in side.slots.values() if stack], side.sums)
         wanted["variables"].update(side.variables)
         wanted["servervariables"].update(side.server_variables)
         wanted["guildvariables"].update(variable for _, variable in side.guild_variables)
+        owning_guilds.update(guild for guild, _ in side.guild_variables)
         if side.spells:
             wanted["spells"].update(spell for spell in side.spells.values() if spell)
         if side.player:
@@ -203,7 +127,8 @@ async def load_names(
                 owners.add(str(side.player["user_id"]))
     known = {kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()}
     accounts = {each.id: each.name for each in await users.read_by_ids(tx, owners)} if owners else {}
-    return Names(known, accounts, sees_accounts=sees_accounts)
+    named = await guilds.find_names(tx, owning_guilds) if owning_guilds else {}
+    return Names(known, accounts, sees_accounts=sees_accounts, guilds=named)
 
 
 async def _read_sides(
@@ -256,9 +181,16 @@ def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
         yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
     yield from _pair_values("variables", before.variables, after.variables, names)
     yield from _pair_values("servervariables", before.server_variables, after.server_variables, names)
-    first, second = ({each: value for (_, each), value in side.guild_variables.items()} for side in (before, after))
-    yield from _pair_values("guildvariables", first, second, names)
+    for key in _list_keys(before.guild_variables, after.guild_variables):
+        values = (describe_value(side.guild_variables.get(key)) for side in (before, after))
+        yield Difference(_name_guild_variable(key, names), *values)
     yield from _pair_values("items", before.sums, after.sums, names)
+
+
+def _name_guild_variable(key: tuple[str, str], names: Names) -> str:
+    guild, variable = key
+    name = names.of("guildvariables", variable)
+    return gettext("%(variable)s of the guild %(guild)s", variable=name, guild=names.guilds.get(guild) or guild)
 
 
 def _pair_values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Names) -> Iterator[Difference]:
@@ -385,7 +317,7 @@ def _describe_field(name: str, value: object, names: Names) -> str:
     if name == "play_time_seconds" and isinstance(value, int):
         return gettext("%(hours)s h %(minutes)s min", hours=f"{value // 3600:,}", minutes=value % 3600 // 60)
     words = VALUES.get(name, {})
-    return words[value] if isinstance(value, int) and value in words else describe_value(value)
+    return words[value] if isinstance(value, int | str) and value in words else describe_value(value)
 
 
 def describe_value(value: object) -> str:

@@ -1,5 +1,6 @@
 """The page of the security log: a filtered list of events, newest first."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -46,6 +47,30 @@ KIND_NAMES = {
     "approval_denied": gettext("Approval denied"),
     "person_exported": gettext("Data of a person exported"),
     "role_edited": gettext("Role edited"),
+}
+
+# details that are true or false, in lower case; only those that are true are shown
+FACTS: Mapping[str, str] = {
+    "session": gettext("In the console"),
+    "sessions": gettext("Only sessions of the console"),
+    "readonly": gettext("Read only"),
+    "secondfactor": gettext("With a second factor"),
+    "deleted": gettext("Deleted"),
+}
+DETAIL_NAMES: Mapping[str, str] = {  # field of the details in lower case → its label
+    "count": gettext("Times"),
+    "by": gettext("By"),
+    "given": gettext("Given"),
+    "taken": gettext("Taken"),
+    "before": gettext("Before"),
+    "after": gettext("After"),
+    "role": gettext("Role"),
+    "added": gettext("Added"),
+    "removed": gettext("Removed"),
+    "changed": gettext("Changed"),
+    "approvalid": gettext("Approval"),
+    "rule": gettext("Rule"),
+    "kept": gettext("Kept"),
 }
 
 
@@ -104,10 +129,13 @@ async def _make_filter(request: Request, sought: dict[str, str]) -> SecurityFilt
 def _describe(event: SecurityRow) -> str:
     """Describe the details of an event in one line, such as `Given: moderator`. Empty values are left out."""
     found: dict[str, object] = msgspec.json.decode(event.details) if event.details else {}
-    return "; ".join(f"{name}: {_format(value)}" for name, value in found.items() if value not in (False, None, []))
+    return "; ".join(_describe_detail(name, value) for name, value in found.items() if value not in (False, None, []))
 
 
-def _format(value: object) -> str:
+def _describe_detail(name: str, value: object) -> str:
+    label = DETAIL_NAMES.get(name.lower(), name)
+    if value is True:
+        return FACTS.get(name.lower(), label)
     if isinstance(value, list):
-        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any JSON
-    return gettext("yes") if value is True else str(value)
+        return f"{label}: {', '.join(map(str, value))}"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any JSON
+    return f"{label}: {value}"

@@ -166,5 +166,10 @@ async def find_known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known, as_table({"id": each} for each in ids))}
 
 
+async def find_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
+    """Find the names of guilds by id. A deleted guild has none."""
+    return {row[0]: row[1] for row in await tx.all(SQL.names, as_table({"id": each} for each in ids))}
+
+
 async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}

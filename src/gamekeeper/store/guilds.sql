@@ -102,6 +102,9 @@ WHERE g.members <> (SELECT COUNT(*) FROM guild_members m WHERE m.guild_id = g.id
 -- name: known
 SELECT id FROM guilds WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
+-- name: names
+SELECT id, name FROM guilds WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
 -- name: known_folds
 SELECT DISTINCT fold FROM guilds WHERE fold IN (SELECT value->>'fold' FROM json_each($1));
 
