@@ -7,6 +7,7 @@ import click
 
 from benchmarks import (
     console,
+    counting,
     flats,
     holders,
     lists,
@@ -35,10 +36,12 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     ((holders.PART,), holders.run),
     (pages.PARTS, pages.run),
     (("T7", "T8"), writes.run),
+    ((counting.PART,), counting.run),
     (("T9",), lookups.beside_validates),
     (("T10",), loading.run),
     (("T11",), memory.run),
     ((console.PART,), console.run),
+    ((console.HOME,), console.run_home),
     ((operations.PART,), operations.run),
 )
 # name of the scenario that compares two versions of Gamekeeper; it runs only on request and is not documented

@@ -1,9 +1,15 @@
-"""Benchmark part T12: CPU time of console pages, beside that of the API operations that return the same data."""
+"""CPU time of console pages, beside that of the API operations that return the same data (T12).
+
+Part T12-home compares the home page of a big database with that of a small one.
+"""
 
 import http.client
 import json
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import product
 from urllib.parse import urlencode
 
 from benchmarks import machine, rounds, servers
@@ -11,12 +17,12 @@ from benchmarks.latencies import TimedRequests, measure
 from benchmarks.load import TIMEOUT_SECONDS
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
-from benchmarks.servers import Server
-from benchmarks.worlds import ENGINES, PASSWORD, POSTGRES, SQLITE
+from benchmarks.servers import PORT, Server
+from benchmarks.worlds import ENGINES, MIDDLE, PASSWORD, POSTGRES, SMALL, SQLITE
 from gamekeeper.demo.names import numbered_name
 from gamekeeper.demo.world import API_ACCOUNT
 
-PART = "T12"
+PART, HOME = "T12", "T12-home"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 WHO = f"/api/v1/players/{numbered_name(0)}"
 KEPT = "/api/keeper/v1"
@@ -36,6 +42,12 @@ PAGES = {
 # number of gives before the measurement, so that the newest changes are gives and not the long creations of players
 GIFTS = 50
 LIMIT, GOAL = 2.0, 1.3
+HOME_LIMIT, HOME_GOAL = 1.5, 1.1
+SHARED, UNSHARED = "home page", "home page, nothing shared with other viewers"
+HOME_ABOUT = (
+    "one request at a time. Viewers share most numbers of the home page for a second or longer. A server where "
+    "nothing is shared reads all of them for each request."
+)
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
@@ -49,6 +61,41 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
                 found.samples += [measure(each, number) for each in rounds.order(asked, number)]
         found.verdicts += [_verdict(found.samples, page, engine) for page in PAGES]
     return found
+
+
+def run_home(bench: Bench, _: Collection[str]) -> Results:
+    found = Results(notes=[f"{HOME}: {HOME_ABOUT}"])
+    for engine in ENGINES:
+        print(f"Home page on {NAMES[engine]}, {MIDDLE:,} players and {SMALL:,}", flush=True)
+        with ExitStack() as stack:
+            asked = [_open_home(bench, stack, engine, *each) for each in product((SMALL, MIDDLE), (SHARED, UNSHARED))]
+            for each in asked:
+                measure(each, 0)  # the first requests load code and templates
+            for number in range(bench.rounds):
+                found.samples += [measure(each, number) for each in rounds.order(asked, number)]
+        found.verdicts += [_compare_homes(found.samples, engine, way) for way in (SHARED, UNSHARED)]
+    return found
+
+
+def _open_home(bench: Bench, stack: ExitStack, engine: str, players: int, way: str) -> TimedRequests:
+    world = bench.worlds.get(engine, players)
+    program = servers.gamekeeper(world)
+    if way == UNSHARED:
+        program = replace(program, command=(sys.executable, "-m", "benchmarks.unshared", world.url, PORT))
+    name = f"home-{engine}-{players}{'-unshared' if way == UNSHARED else ''}"
+    server = stack.enter_context(servers.running(replace(program, name=name)))
+    cookie = {"Cookie": _sign_in(server)}
+    return TimedRequests(HOME, _name_home(engine, players, way), server, ("/console",), cookie, players)
+
+
+def _compare_homes(samples: Sequence[Sample], engine: str, way: str) -> Verdict:
+    sides = (rounds.of(samples, _name_home(engine, each, way), "cpu_us") for each in (MIDDLE, SMALL))
+    what = f"{way}, {NAMES[engine]}, {MIDDLE:,} players vs. {SMALL:,}"
+    return Verdict(HOME, what, ratio(*sides), HOME_LIMIT, HOME_GOAL, at_least=False)
+
+
+def _name_home(engine: str, players: int, way: str) -> str:
+    return f"{way}, {NAMES[engine]}, {players:,}"
 
 
 def _list_pages(bench: Bench, stack: ExitStack, engine: str) -> list[TimedRequests]:

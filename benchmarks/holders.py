@@ -1,35 +1,25 @@
 """Holders of an item and a board of it: compare the last page with the first, where every player has the item."""
 
-import asyncio
 from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 
-from benchmarks import rounds, servers
+from benchmarks import counted, rounds, servers
 from benchmarks.lists import LIMITS, NAMES, name_of
 from benchmarks.load import Load
 from benchmarks.pages import FIRST, LAST
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.worlds import ENGINES, BenchWorld
-from gamekeeper import opening, settings
-from gamekeeper.game import boards
-from gamekeeper.game.boards import BoardDraft, SeasonDraft
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.http import samples
-from gamekeeper.store import boards as board_rows
+from gamekeeper.demo.world import COIN
 
 PART = "T5-holders"
-BOARD = BoardDraft("bench", "Silver", "item", samples.COIN, gain=False, hide_staff=False, public=False)
 PATHS = {  # what is listed → path of its operation
-    "holders": f"/api/keeper/v1/economy/items/{samples.COIN}/holders",
-    "standings": f"/api/keeper/v1/boards/{BOARD.name}/standings",
+    "holders": f"/api/keeper/v1/economy/items/{COIN.id}/holders",
+    "standings": f"/api/keeper/v1/boards/{counted.BOARD.name}/standings",
 }
-RANKED = f"item:{samples.COIN}"  # an item that every player of the demo's loader has
 
 
 def run(bench: Bench, _: Collection[str]) -> Results:
@@ -37,9 +27,9 @@ def run(bench: Bench, _: Collection[str]) -> Results:
     for engine in ENGINES:
         print(f"Holders of an item on {NAMES[engine]}, {bench.players:,} players", flush=True)
         world = bench.worlds.get(engine, bench.players)
-        asyncio.run(_count(world))
+        counted.count(world)
         with ExitStack() as stack:
-            program = replace(servers.gamekeeper(world), environment={"GAMEKEEPER_RANKED": RANKED})
+            program = replace(servers.gamekeeper(world), environment=counted.ENVIRONMENT)
             server = stack.enter_context(servers.running(program))
             asked = [
                 Candidate(
@@ -53,19 +43,6 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         found.samples += measured
         found.verdicts += [_compare(measured, what, world, size) for what, size in product(PATHS, LIMITS)]
     return found
-
-
-async def _count(world: BenchWorld) -> None:
-    """Count the economy and a board of a world once; they are kept with the world."""
-
-    async def catch_up(keeper: Keeper) -> None:
-        await keeper.economy.catch_up()
-        if await board_rows.find(keeper.store, BOARD.name) is None:
-            decide = partial(boards.create, draft=BOARD, season=SeasonDraft())
-            await keeper.changes.apply(Intent(request_id="bench"), decide, lambda _: b"")
-        await keeper.boards.catch_up()
-
-    await opening.run_with_keeper(settings.load({}, database=world.url, ranked=RANKED), catch_up)
 
 
 def _name(what: str, place: str, size: int, world: BenchWorld) -> str:

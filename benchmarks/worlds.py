@@ -73,7 +73,7 @@ class Worlds:
     def describe(self) -> dict[str, str]:
         if not self._cluster:
             return {}
-        return {"postgresql": _ask(self._cluster.get_uri(), "SHOW server_version")[0][0]}
+        return {"postgresql": ask(self._cluster.get_uri(), "SHOW server_version")[0][0]}
 
     def get(self, engine: str, players: int) -> BenchWorld:
         folder = _folder(engine, players)
@@ -100,8 +100,8 @@ class Worlds:
             return f"sqlite:///{folder.resolve() / 'world.db'}"
         self._cluster = self._cluster or _start_cluster(DATA / "cluster")
         name = folder.name
-        if not _ask(self._cluster.get_uri(), "SELECT 1 FROM pg_database WHERE datname = $1", name):
-            _ask(self._cluster.get_uri(), f"CREATE DATABASE {name}")
+        if not ask(self._cluster.get_uri(), "SELECT 1 FROM pg_database WHERE datname = $1", name):
+            ask(self._cluster.get_uri(), f"CREATE DATABASE {name}")
         return self._cluster.get_uri(name)
 
     def _empty(self, found: BenchWorld) -> None:
@@ -109,7 +109,7 @@ class Worlds:
         shutil.rmtree(found.folder)
         found.folder.mkdir()
         if found.engine == POSTGRES:
-            _ask(self._cluster.get_uri(), f"DROP DATABASE {found.folder.name}")
+            ask(self._cluster.get_uri(), f"DROP DATABASE {found.folder.name}")
             self._url(found.engine, found.folder)
 
 
@@ -140,7 +140,9 @@ def _start_cluster(folder: Path) -> Any:  # noqa: ANN401 - see _wheel
     return cluster
 
 
-def _ask(url: str, statement: str, *values: object) -> list[Any]:
+def ask(url: str, statement: str, *values: object) -> list[Any]:
+    """Run a statement on PostgreSQL, and return its rows."""
+
     async def ask() -> list[Any]:
         driver: Any = asyncpg
         db = await driver.connect(url)
@@ -169,8 +171,8 @@ def _make(made: BenchWorld) -> None:
     print(f"Making {made.players:,} players on {made.engine} …", flush=True)
     issued = terminal.run_with_keeper(settings.load({}, database=made.url), partial(_fill, players=made.players))
     if made.engine == POSTGRES:
-        _ask(made.url, "VACUUM (ANALYZE)")  # vacuum now, so that no automatic vacuum disturbs a measurement
-        _ask(made.url, "CHECKPOINT")
+        ask(made.url, "VACUUM (ANALYZE)")  # vacuum now, so that no automatic vacuum disturbs a measurement
+        ask(made.url, "CHECKPOINT")
     # the token file is written last, because it marks a complete world
     made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")
 

@@ -16,9 +16,10 @@ from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.holdings import KEEP_MS
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy as economy_rows
-from gamekeeper.store import feed
+from gamekeeper.store import feed, ranked_buckets
 from gamekeeper.store import holdings as rows
 from gamekeeper.store.engine import Writing
+from gamekeeper.store.ranked_buckets import BucketStep
 from listings import MakeWorld
 from people import ANN, COIN, KILLS, SWORD
 from tidying import trim_older
@@ -251,3 +252,25 @@ def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, mon
     assert count > 6
     assert (max(deleted), sum(deleted), deleted[-1]) == (3, count, 0)
     assert errors(world) == []
+
+
+def test_buckets_are_found_alike_in_long_and_short_lists(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holdings, "BUCKET_ROWS", 2)
+    world = make_world(ranked="item:Gold Coin")
+    load_players(world, 19)
+    catch_up(world)
+    starts = world.sql("SELECT quantity, player_id FROM ranked_buckets ORDER BY quantity, player_id")
+    assert len(starts) > 6
+    keys = [(quantity + more, str(player_id)) for quantity, player_id in starts[1:] for more in (-1, 0, 1)]
+    steps = [BucketStep("item", COIN.id, *key, 1) for key in (holdings.LOWEST, *keys, holdings.HIGHEST)]
+
+    def find() -> list[tuple[int, str]]:
+        found = world.run(world.keeper.store.read(lambda tx: rows.BUCKETS.find_buckets(tx, steps)))
+        return [(each.quantity, each.player_id) for each in found]
+
+    whole = find()
+    monkeypatch.setattr(ranked_buckets, "BUCKETS_PER_STEP", 0)  # each bucket is sought, as in a long list
+    first = [(quantity, str(player_id)) for quantity, player_id in starts]
+    assert whole == find() == [max(each for each in first if each <= (step[2], step[3])) for step in steps]

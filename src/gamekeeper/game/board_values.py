@@ -7,6 +7,7 @@ gain needs no value from before the season.
 from collections.abc import Mapping
 
 from gamekeeper.game.codec import ChangeSide, Codec
+from gamekeeper.game.item_undo import ITEM_KINDS
 from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, BoardChange, OpenSeason
 
 EXP_BITS = 40  # of the value of a level: players of the same level are ranked by their experience in it
@@ -48,6 +49,8 @@ class ReadChange:
 
     def touches(self, season: OpenSeason) -> bool:
         """Tell whether the change can change the player's value in a season, or whether it is listed."""
+        if self.change.kind in ITEM_KINDS:  # their sides have nothing but items, so they are not decoded
+            return season.ranks == ITEM and self.count_gain(season.thing_id or "") != 0
         before, after = self.sides
         if self.change.kind in EXISTENCE_KINDS or "user_id" in after.player:
             return True

@@ -115,10 +115,11 @@ def read_values_before(change: CountedChange, codec: Codec, variables: frozenset
     return read_values(change._replace(before=change.after, after=change.before), codec, variables)
 
 
-def count_gains(change: CountedChange, codec: Codec) -> Counter[str]:
+def count_gains(change: CountedChange, codec: Codec) -> dict[str, int]:
     """Return how much of each item a change adds or, if negative, removes."""
-    found: Counter[str] = Counter(codec.count_items(change.after))
-    found.subtract(codec.count_items(change.before))
+    found = dict(codec.count_items(change.after))
+    for item_id, quantity in codec.count_items(change.before).items():
+        found[item_id] = found.get(item_id, 0) - quantity
     return found
 
 

@@ -1,6 +1,5 @@
 """Convert values of the game's rules to JSON shapes of the API and back. Implements `Codec` of game/codec.py."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
@@ -276,21 +275,20 @@ def list_personal_fields() -> Sequence[str]:
     return wire.history.PERSONAL
 
 
-def count_items(side: bytes | str | None) -> Counter[str]:
+def count_items(side: bytes | str | None) -> dict[str, int]:
     """Sum up the quantities per item in `Before` or `After` of a change, also in nested lists such as bags."""
-    found: Counter[str] = Counter()
+    found: dict[str, int] = {}
     waiting: list[Any] = [msgspec.json.decode(side)] if side else []
-    while waiting:
-        value = waiting.pop()
+    value: Any
+    for value in waiting:  # the list grows in the loop
         if isinstance(value, list):
-            waiting += cast("list[Any]", value)
+            waiting += value
         elif isinstance(value, dict):
-            record = cast("dict[str, Any]", value)
-            if ITEM in record and QUANTITY in record:
-                if record[ITEM] != ZERO_GUID:
-                    found[record[ITEM]] += record[QUANTITY]
+            if ITEM in value and QUANTITY in value:
+                if value[ITEM] != ZERO_GUID:
+                    found[value[ITEM]] = found.get(value[ITEM], 0) + value[QUANTITY]
             else:
-                waiting += record.values()
+                waiting += value.values()
     return found
 
 

@@ -128,8 +128,8 @@ async def set_state(tx: Writing, state: EconomyState) -> None:
 
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[CountedChange]:
-    found = [CountedChange(*row) for row in await tx.all(SQL.changes, after, upto, limit)]
-    return [each._replace(is_key=bool(each.is_key), over_link=bool(each.over_link)) for each in found]
+    rows = await tx.all(SQL.changes, after, upto, limit)
+    return [CountedChange(*row[:5], bool(row[5]), bool(row[6]), *row[7:]) for row in rows]
 
 
 async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[Gift]) -> None:

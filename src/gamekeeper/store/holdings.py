@@ -14,6 +14,7 @@ BUCKETS = BucketTable(
     BucketStatements(
         key_at=SQL.key_at,
         find_buckets=SQL.find_buckets,
+        buckets=SQL.buckets,
         save_buckets=SQL.save_buckets,
         delete_bucket=SQL.delete_bucket,
         bucket_before=SQL.bucket_before,

@@ -98,6 +98,10 @@ FROM (SELECT value->>'place' AS place, value->>'kind' AS kind, CAST(value->>'thi
              CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
       FROM json_each($1)) AS g;
 
+-- name: buckets
+SELECT quantity, player_id, entries FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
+ORDER BY quantity, player_id LIMIT $3;
+
 -- name: bucket_before
 SELECT quantity, player_id, entries FROM ranked_buckets
 WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)

@@ -3,7 +3,10 @@
 Holdings and standings have such lists, each with statements of the same names in its own .sql file.
 """
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -11,6 +14,10 @@ import msgspec
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statement
 from gamekeeper.store.table import as_table
+
+# A list with at most so many buckets for each step is read whole: a row of it costs less than a seek.
+BUCKETS_PER_STEP = 4
+_KEY = attrgetter("quantity", "player_id")
 
 
 class Bucket(NamedTuple):
@@ -51,6 +58,7 @@ class Holder(NamedTuple):
 class BucketStatements(NamedTuple):
     key_at: Statement
     find_buckets: Statement
+    buckets: Statement
     save_buckets: Statement
     delete_bucket: Statement
     bucket_before: Statement
@@ -75,9 +83,27 @@ class BucketTable:
 
     async def find_buckets(self, tx: Reading, steps: Sequence[BucketStep]) -> list[Bucket]:
         """Return the bucket that each step belongs to."""
+        whole = {
+            owner: await self._read_whole(tx, *owner, BUCKETS_PER_STEP * count)
+            for owner, count in Counter((each.kind, each.thing_id) for each in steps).items()
+        }
+        few = [each for each in steps if not whole[each.kind, each.thing_id]]
+        sought = await self._seek_buckets(tx, few) if few else {}
+        found: list[Bucket] = []
+        for each in steps:
+            buckets = whole[each.kind, each.thing_id]
+            found.append(_find_in(buckets, each) if buckets else sought[each])
+        return found
+
+    async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[Bucket]:
+        """Read all buckets of a list, in order. Empty: there are more than `most`."""
+        rows = await tx.all(self._sql.buckets, *self._name(kind, thing_id), most + 1)
+        return [Bucket(kind, thing_id, *row) for row in rows] if len(rows) <= most else []
+
+    async def _seek_buckets(self, tx: Reading, steps: Sequence[BucketStep]) -> dict[BucketStep, Bucket]:
         given = as_table({**each._asdict(), "place": n} for n, each in enumerate(steps))
         found = {row[0]: row[1:] for row in await tx.all(self._sql.find_buckets, given)}
-        return [Bucket(each.kind, each.thing_id, *found[place]) for place, each in enumerate(steps)]
+        return {each: Bucket(each.kind, each.thing_id, *found[place]) for place, each in enumerate(steps)}
 
     async def save_buckets(self, tx: Writing, buckets: Iterable[Bucket]) -> None:
         await tx.returning(self._sql.save_buckets, as_table(each._asdict() for each in buckets))
@@ -117,3 +143,9 @@ class BucketTable:
 
     def _name(self, kind: str, thing_id: str) -> tuple[str, ...]:
         return (kind, thing_id) if self._has_kinds else (thing_id,)
+
+
+def _find_in(buckets: Sequence[Bucket], step: BucketStep) -> Bucket:
+    """Return the last bucket that starts at or before a key."""
+    place = bisect_right(buckets, (step.quantity, step.player_id), key=_KEY)
+    return buckets[place - 1]

@@ -119,6 +119,9 @@ FROM (SELECT value->>'place' AS place, CAST(value->>'thing_id' AS {guid}) AS sea
              CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
       FROM json_each($1)) AS g;
 
+-- name: buckets
+SELECT quantity, player_id, entries FROM standing_buckets WHERE season_id = $1 ORDER BY quantity, player_id LIMIT $2;
+
 -- name: bucket_before
 SELECT quantity, player_id, entries FROM standing_buckets
 WHERE season_id = $1 AND (quantity, player_id) < ($2, $3) ORDER BY quantity DESC, player_id DESC LIMIT 1;

@@ -55,6 +55,7 @@ def test_statements_of_boards_use_an_index(world: World) -> None:
         (standings.SQL.has_uncounted, (1,)),
         (standings.SQL.key_at, (SEASON, *LOWEST, 20)),
         (standings.SQL.find_buckets, (keys,)),
+        (standings.SQL.buckets, (SEASON, 20)),
         (standings.SQL.bucket_before, (SEASON, *HIGHEST)),
         (standings.SQL.save_buckets, (keys,)),
         (standings.SQL.delete_bucket, (SEASON, *LOWEST)),

@@ -1,0 +1,55 @@
+"""Count the economy and a board of a benchmark database once, as the background jobs of a server would do it."""
+
+import asyncio
+import sqlite3
+import time
+from contextlib import closing
+from functools import partial
+
+from benchmarks import copies, worlds
+from benchmarks.worlds import SQLITE, BenchWorld
+from gamekeeper import opening, settings
+from gamekeeper.demo.world import COIN
+from gamekeeper.game import boards
+from gamekeeper.game.boards import BoardDraft, SeasonDraft
+from gamekeeper.game.changes import Intent
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import boards as board_rows
+
+# every player of the demo's loader has this item
+BOARD = BoardDraft("bench", "Silver", "item", COIN.id, gain=False, hide_staff=False, public=False)
+RANKED = f"item:{COIN.id}"
+ENVIRONMENT = {"GAMEKEEPER_RANKED": RANKED}  # of a server that keeps the ranked list
+# the demo's own boards are not counted: one board is measured
+ONE_BOARD = f"UPDATE seasons SET final = TRUE WHERE board_id NOT IN (SELECT id FROM boards WHERE name = '{BOARD.name}')"  # noqa: S608 - our own names
+# 1: all changes are counted, by the economy and by all seasons that are not final
+UP_TO_DATE = (
+    "SELECT CASE WHEN (SELECT seq FROM economy) >= (SELECT MAX(seq) FROM ledger) AND NOT EXISTS ("
+    "SELECT 1 FROM seasons WHERE NOT final AND seq < (SELECT MAX(seq) FROM ledger)) THEN 1 ELSE 0 END"
+)
+
+
+def count(world: BenchWorld) -> None:
+    """Count all that is not counted yet: holdings, a ranked list of an item, and a board of the same item."""
+    copies.execute(world, ONE_BOARD)
+    started, used = time.perf_counter(), time.process_time()
+    loaded = settings.load({}, database=world.url, ranked=RANKED)
+    asyncio.run(opening.run_with_keeper(loaded, _catch_up))
+    took, used = time.perf_counter() - started, time.process_time() - used
+    print(f"  counted in {took:.0f} s, {used:.0f} s of CPU without PostgreSQL's", flush=True)
+
+
+def is_up_to_date(world: BenchWorld) -> bool:
+    if world.engine == SQLITE:
+        with closing(sqlite3.connect(world.url.removeprefix("sqlite:///"))) as db:
+            return bool(db.execute(UP_TO_DATE).fetchone()[0])
+    return bool(worlds.ask(world.url, UP_TO_DATE)[0][0])
+
+
+async def _catch_up(keeper: Keeper) -> None:
+    await keeper.economy.follow(0)  # not `catch_up`, which does not choose the ranked lists
+    if await board_rows.find(keeper.store, BOARD.name) is None:
+        decide = partial(boards.create, draft=BOARD, season=SeasonDraft())
+        await keeper.changes.apply(Intent(request_id="bench"), decide, lambda _: b"")
+    await keeper.economy.follow(0)
+    await keeper.boards.catch_up()

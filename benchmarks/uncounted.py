@@ -1,0 +1,30 @@
+"""Gamekeeper without the jobs that count changes, which is not a setting; counting.py runs it as a program."""
+
+import sys
+
+from gamekeeper import settings
+from gamekeeper.cli import serve
+from gamekeeper.game.board_follower import BoardFollower
+from gamekeeper.game.economy import Economy
+from gamekeeper.http.asgi import Asgi
+from gamekeeper.settings import Settings
+
+NO_REST = 0.0
+
+
+def build(settings: Settings) -> Asgi:
+    """Build the application in the worker, because changes in the parent process do not reach it."""
+    from gamekeeper import app  # noqa: PLC0415 - only the worker needs it
+
+    Economy.follow = BoardFollower.follow = _do_nothing
+    app.ROLLUPS = ()
+    return serve.build_app(settings)
+
+
+async def _do_nothing(self: object, rest_factor: float = NO_REST) -> None:
+    """Replace the job that follows the audit log."""
+
+
+if __name__ == "__main__":
+    database, port = sys.argv[1:]
+    serve.run(settings.load({}, database=database, port=int(port)), build, "ready")
