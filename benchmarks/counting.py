@@ -16,7 +16,7 @@ from benchmarks.load import Load
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
 from benchmarks.servers import PORT, Program
-from benchmarks.worlds import ENGINES, POSTGRES, SQLITE, BenchWorld
+from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from benchmarks.writes import give_lines
 from gamekeeper.game import rollups
 
@@ -26,6 +26,7 @@ WITHOUT, HOLDINGS, BOARD = "nothing counted", "holdings counted", "holdings, a r
 COPIES = {WITHOUT: "uncounted", HOLDINGS: "held", BOARD: "ranked"}
 LIMIT, GOAL = 1.15, 1.1
 WARM_UP_SECONDS = 3
+SETTLE_SECONDS = 4  # twice the interval of the jobs that count
 LOAD_SECONDS = 5
 IDLE_SECONDS = 6  # three times the interval of the jobs that count
 # seconds from the start of the load to the end of a measurement: each job runs at least once
@@ -48,7 +49,7 @@ ABOUT = (
 def run(bench: Bench, _: Collection[str]) -> Results:
     found = Results(notes=[f"{PART}: {ABOUT}"])
     for engine in ENGINES:
-        world = bench.worlds.largest(engine, bench.sizes)
+        world = bench.worlds.get(engine, SMALL)
         print(f"Gifts with and without counting on {NAMES[engine]}, {world.players:,} players", flush=True)
         counted.count(world)
         with ExitStack() as stack:
@@ -75,7 +76,7 @@ def _measure(name: str, world: BenchWorld, number: int) -> Sample:
     is_done = (lambda: True) if name == WITHOUT else (lambda: counted.is_up_to_date(world))
     with servers.running(_program_of(world, name)) as server:
         load.drive(server.port, given, WARM_UP_SECONDS)
-        _wait(WINDOW_SECONDS, is_done)
+        _wait(SETTLE_SECONDS, is_done)
         idle_before, started = machine.cpu_seconds(server.roots), time.monotonic()
         time.sleep(IDLE_SECONDS)
         before, idle = machine.cpu_seconds(server.roots), time.monotonic() - started

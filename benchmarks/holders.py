@@ -35,7 +35,7 @@ def run(bench: Bench, _: Collection[str]) -> Results:
                 Candidate(
                     _name(what, place, size, world),
                     server,
-                    Load(_write_requests(what, place, size, world), world.tokens),
+                    Load(write_requests(what, place, size, world), world.tokens),
                 )
                 for what, place, size in product(PATHS, (FIRST, LAST), LIMITS)
             ]
@@ -49,7 +49,7 @@ def _name(what: str, place: str, size: int, world: BenchWorld) -> str:
     return name_of(f"{what}, {place} page of {size}", world.engine, world.players)
 
 
-def _write_requests(what: str, place: str, size: int, world: BenchWorld) -> Path:
+def write_requests(what: str, place: str, size: int, world: BenchWorld) -> Path:
     number = 0 if place == FIRST else world.players // size - 1
     line = f"GET {PATHS[what]}?page={number}&pageSize={size}"
     return world.requests(f"{what}-{place}-{size}", lambda _: [line])

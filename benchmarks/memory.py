@@ -1,24 +1,28 @@
-"""Measure the memory of a worker process after look-ups, lists and writes in a big world."""
+"""Measure the memory of a worker process after look-ups, lists and writes in a big world, with all of it counted."""
 
 import re
+import time
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import load, machine, servers, writes
+from benchmarks import counted, holders, load, machine, servers, writes
 from benchmarks.load import Load
 from benchmarks.machine import PROC
-from benchmarks.pages import LISTS, RANDOM, BenchPage
+from benchmarks.pages import LAST, LISTS, RANDOM, BenchPage
 from benchmarks.results import Results, Verdict
 from benchmarks.rounds import Bench
 from benchmarks.worlds import ENGINES, BenchWorld
 
 LARGEST_PAGE = 100
+COUNT_SECONDS = 5  # seconds after the writes, in which some of them are counted
 FIGURE = "VmRSS"
 SHOWN = (FIGURE, "RssAnon", "RssFile", "Pss", "Private_Clean", "Private_Dirty")
 ABOUT = (
     "the resident memory of the worker that answers, all of it: its own (RssAnon) and what it maps (RssFile), which is "
     "Python and its libraries. It maps no database; the pages of one that it has read are the system's, and "
-    "PostgreSQL's processes are not counted."
+    "PostgreSQL's processes are not counted. The worker has listed holders and standings, and counts holdings, a "
+    "ranked list and a board."
 )
 
 
@@ -28,9 +32,12 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     for engine in ENGINES:
         print(f"Memory on {engine}, {bench.players:,} players", flush=True)
         world = bench.worlds.get(engine, bench.players)
-        with servers.running(servers.gamekeeper(world)) as server:
+        counted.count(world)
+        program = replace(servers.gamekeeper(world), environment=counted.ENVIRONMENT)
+        with servers.running(program) as server:
             for each in _loads(world):
                 load.drive(server.port, each, bench.seconds)
+            time.sleep(COUNT_SECONDS)
             held = _measure_worker(server.roots[0])
         said = ", ".join(f"{name} {held[name]:.0f}" for name in SHOWN)
         print(f"  MiB: {said}", flush=True)
@@ -46,11 +53,17 @@ def parse(text: str) -> dict[str, float]:
 
 
 def _loads(world: BenchWorld) -> Iterable[Load]:
-    """Yield look-ups, lists and writes; the writes change the benchmark database, since copying it takes too long."""
+    """Yield look-ups, lists and writes; the writes change the benchmark database, since copying it takes too long.
+
+    Background jobs count the writes: holdings, a ranked list and a board.
+    """
     yield Load(world.lookups(), world.tokens)
     for name in LISTS:
         yield Load(BenchPage(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)
+    for what in holders.PATHS:
+        yield Load(holders.write_requests(what, LAST, LARGEST_PAGE, world), world.tokens)
     yield Load(writes.exp_changes(world), world.tokens)
+    yield Load(world.requests("gives", lambda dice: [*writes.give_lines(world.players, dice)]), world.tokens)
 
 
 def _measure_worker(parent: int) -> dict[str, float]:

@@ -284,11 +284,13 @@ def count_items(side: bytes | str | None) -> dict[str, int]:
         if isinstance(value, list):
             waiting += value
         elif isinstance(value, dict):
-            if ITEM in value and QUANTITY in value:
-                if value[ITEM] != ZERO_GUID:
-                    found[value[ITEM]] = found.get(value[ITEM], 0) + value[QUANTITY]
+            record = cast("dict[str, Any]", value)
+            if ITEM in record and QUANTITY in record:
+                item_id: str = record[ITEM]
+                if item_id != ZERO_GUID:
+                    found[item_id] = found.get(item_id, 0) + record[QUANTITY]
             else:
-                waiting += value.values()
+                waiting += record.values()
     return found
 
 

@@ -129,7 +129,7 @@ async def set_state(tx: Writing, state: EconomyState) -> None:
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[CountedChange]:
     rows = await tx.all(SQL.changes, after, upto, limit)
-    return [CountedChange(*row[:5], bool(row[5]), bool(row[6]), *row[7:]) for row in rows]
+    return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
 
 
 async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[Gift]) -> None:
