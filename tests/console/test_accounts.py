@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping
 
 import pytest
-from keepers import Keeper
+from keepers import Keeper, open_session
 from markup import Page
 
 import people
+import staff
 from gamekeeper.console import accounts
 from gamekeeper.game import search
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.store import users
 from gamekeeper.store.users import Powers
 from world import World
 
@@ -145,6 +148,42 @@ def test_state_without_accounts_shows_a_message(world: World, root: Keeper) -> N
     assert "No account is muted." in root.page(MUTED).text
     assert root.page(BANNED).links["Show all"] == PAGE
     assert "Show all" not in root.page(f"{PAGE}?state=&search=").links
+
+
+def test_filters_by_role_and_sign_in_have_chips_and_shareable_addresses(world: World, root: Keeper) -> None:
+    staff.add_account(world, "Mod", "moderator")
+    staff.add_account(world, "Late", "moderator")
+    event = (
+        "INSERT INTO security_events (id, at, kind, user_id) SELECT $1, $2, 'sign_in', id FROM users WHERE name = $3"
+    )
+    for name, at in (("Mod", 86_400_000), ("Late", 864_000_000), ("Ann", 864_000_001)):
+        world.sql(event, new_guid(), at, name)
+    form = root.page(PAGE).form(PAGE, "Search")
+    assert {"role", "signedinfrom", "signedinto"} <= form.fields.keys()
+    assert list_names(root, f"{PAGE}?role=moderator") == ["Late", "Mod"]
+    both = f"{PAGE}?role=moderator&signedinto=1970-01-05"
+    page = root.page(both)
+    assert list_names(root, both) == ["Mod"]
+    assert "Mod mod@example.test moderator 1970-01-02 00:00:00 UTC" in page.text
+    assert page.form(PAGE, "Search").fields["signedinto"] == "1970-01-05"
+    assert page.links["Role: moderator ✕ : remove this condition"].startswith(f"{PAGE}?signedinto=1970-01-05T23")
+    assert page.links["Last sign-in until 1970-01-05 ✕ : remove this condition"] == f"{PAGE}?role=moderator"
+    assert page.links["Show all"] == PAGE
+    assert list_names(root, f"{PAGE}?signedinfrom=1970-01-03")[-2:] == ["Ann", "Late"]  # newest first
+    assert list_names(root, f"{PAGE}?signedinto=1970-01-30&sortby=name") == ["Ann", "Late", "Mod"]
+    assert "No accounts match the filter." in root.page(f"{PAGE}?role=viewer").text
+    assert root.get(f"{PAGE}?signedinfrom=yesterday").status == 400
+
+
+def test_sign_ins_are_shown_only_with_the_audit_log(world: World) -> None:
+    staff.add_account(world, "Reader", staff.save_role(world, "reader", ["users.query"]))
+    user = world.run(users.find_by_fold(world.keeper.store, "reader"))
+    assert user
+    session = open_session(world, user.name, user.id)
+    page = session.page(PAGE)
+    assert "Last sign-in" not in page.text
+    assert {"role"} == {"role", "signedinfrom", "signedinto"} & page.form(PAGE, "Search").fields.keys()
+    assert session.get(f"{PAGE}?signedinfrom=1970-01-03").status == 403
 
 
 def test_unknown_state_is_rejected(root: Keeper) -> None:

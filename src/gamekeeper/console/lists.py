@@ -9,15 +9,17 @@ import msgspec
 from gamekeeper.console.queries import JumpQuery, ListQuery
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
+from gamekeeper.game.account_filters import ALL_SORTS as ACCOUNT_SORTS
 from gamekeeper.game.refusals import BadField
-from gamekeeper.game.search import ACCOUNTS, PLAYERS, STATES, R, Sort
+from gamekeeper.game.search import PLAYERS, R, Sort
 from gamekeeper.http import paging, queries, search
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.store.search import PART_LETTERS
 
 ASCENDING, DESCENDING = "ascending", "descending"
-ALL_SORTS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # sort keys of all lists
+ALL_SORTS = {*PLAYERS, *ACCOUNT_SORTS}  # sort keys of all lists
+DATE_LENGTH = len("2026-11-17")
 ALL_VALUE = "all"  # URL value of the option that switches a filter off
 
 
@@ -34,6 +36,13 @@ class ListPage(NamedTuple):
     pages: int = 0  # number of pages
     number: int = 0  # number of this page, counted from 1
     kept: Mapping[str, str] = {}  # query parameters that the form for another page sends again
+
+
+class Chip(NamedTuple):
+    """A condition in force, and the address of the list without it."""
+
+    label: str
+    url: str
 
 
 class ListFilter(NamedTuple):
@@ -101,6 +110,15 @@ def build_url(request: Request, **changed: str) -> str:
     if "[" in path:  # a page with a parameter in its path, such as a guild
         path = request.raw_path.partition(b"?")[0].decode("latin-1")
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def expand_days(query: Mapping[str, str], first: str, last: str) -> dict[str, str]:
+    """Return a query with times instead of days: the start of the day `first`, and the end of the day `last`."""
+    expanded = dict(query)
+    for name, rest in ((first, "T00:00:00Z"), (last, "T23:59:59Z")):
+        if len(expanded.get(name, "")) == DATE_LENGTH:
+            expanded[name] += rest
+    return expanded
 
 
 def encode(query: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from gamekeeper.console import item_names, lists
-from gamekeeper.console.lists import SortableColumn
+from gamekeeper.console.lists import DATE_LENGTH, Chip, SortableColumn
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.player_filters import PlayersPage
@@ -36,15 +36,7 @@ COLUMNS: Mapping[str, str] = {
 SIZES = (25, 50, 100)
 PREFIX = "filter_"  # of the conditions in the form for a bulk job
 MOST_ENTRIES = 300  # classes or maps in the menus of the form; others are chosen by their ids in the address
-DATE_LENGTH = len("2026-11-17")
 YES, NO = "true", "false"
-
-
-class Chip(NamedTuple):
-    """A condition in force, and the address of the list without it."""
-
-    label: str
-    url: str
 
 
 class FilterForm(NamedTuple):
@@ -83,9 +75,7 @@ async def normalize(request: Request) -> Request:
     query = {name: text for name, text in query.items() if text or name not in ALL_CONDITIONS}
     if query.get("online", "").lower() == "yes":
         query["online"] = YES
-    for name, rest in (("seenfrom", "T00:00:00Z"), ("seento", "T23:59:59Z")):
-        if len(query.get(name, "")) == DATE_LENGTH:
-            query[name] += rest
+    query = lists.expand_days(query, "seenfrom", "seento")
     if "itemid" in query:
         query["itemid"] = await item_names.find_id(request.services.keeper.store, query["itemid"])
     queries.decode(PlayerConditions, query)  # rejects wrong values, also of a list that does not need them

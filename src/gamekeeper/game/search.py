@@ -2,10 +2,10 @@
 
 Without a search text, pages come from the ordered lists, with exact totals. With one, a limited number of matches is
 read and sorted, so the total has an upper limit. A search among online players filters the matches of all players.
-Accounts in one state, such as banned, are always read this way, with or without a text.
+`account_filters.py` has the lists of accounts in one state, such as banned.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,14 +14,12 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, ListDefinition
 from gamekeeper.game.lists import PageRequest
 from gamekeeper.game.refusals import SearchNotReady
-from gamekeeper.store import moderation, players, search, users
+from gamekeeper.store import players, search, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import RankKey, RecordRow
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
 R = TypeVar("R", RecordRow, users.User)
-# finds the banned (or muted, privileged) ones of these accounts: id → start of the ban or mute, 0 for privileged ones
-FindTimes = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]
 MOST_MATCHES = 1000  # matches of one search that are read and sorted at most
 # rows that a search reads from the trigram index: they contain parts of the text, but not all contain the whole text
 MOST_CANDIDATES = 4000
@@ -79,7 +77,7 @@ async def _match_online(tx: Reading, sought: str) -> Matches:
     return Matches([each for each in found if each.id in there], cut)
 
 
-async def _match_users(tx: Reading, sought: str) -> Matches:
+async def match_users(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
     found = await search.find_users(tx, pick_parts(sought), sought, MOST_CANDIDATES, MOST_MATCHES)
     return Matches(found, len(found) >= MOST_MATCHES)
@@ -90,48 +88,6 @@ async def _require_index(tx: Reading) -> None:
         raise SearchNotReady  # without the trigram index the search would read every row
 
 
-async def _match_banned(tx: Reading, sought: str) -> Matches:
-    return await _match_state(tx, sought, await search.find_banned(tx, MOST_CANDIDATES, MOST_MATCHES), _find_ban_times)
-
-
-async def _match_muted(tx: Reading, sought: str) -> Matches:
-    return await _match_state(tx, sought, await search.find_muted(tx, MOST_CANDIDATES, MOST_MATCHES), _find_mute_times)
-
-
-async def _match_with_powers(tx: Reading, sought: str) -> Matches:
-    return await _match_state(tx, sought, await search.find_with_powers(tx, MOST_MATCHES), _find_with_powers)
-
-
-async def _match_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: FindTimes) -> Matches:
-    """Find the accounts in one state, such as banned, that match a text.
-
-    `some`: accounts in that state. If there are more, search all accounts and keep those to which `among` gives a time.
-    """
-    whole = len(some) < MOST_MATCHES
-    if whole or not sought:
-        found = [each for each in some if _contains(each.fold, sought) or _contains(each.email_fold, sought)]
-        return Matches(found, not whole)
-    found, cut = await _match_users(tx, sought)
-    since = await among(tx, [each.id for each in found])
-    return Matches([each._replace(since=since[each.id]) for each in found if each.id in since], cut)
-
-
-def _contains(fold: str, sought: str) -> bool:
-    return sought in lookup.strip_clash(fold)
-
-
-async def _find_ban_times(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return {each.user_id: each.started_at for each in await moderation.find_bans(tx, ids)}
-
-
-async def _find_mute_times(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return {each.user_id: each.started_at for each in await moderation.find_mutes(tx, ids)}
-
-
-async def _find_with_powers(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return dict.fromkeys(await search.filter_with_powers(tx, ids), 0)
-
-
 def pick_parts(sought: str) -> list[str]:
     """Pick trigrams of a search text for the index: the first, the last, and some evenly between."""
     last = len(sought) - PART_LETTERS
@@ -139,11 +95,11 @@ def pick_parts(sought: str) -> list[str]:
     return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
 
 
-async def _read_users(tx: Reading, ids: Sequence[str]) -> dict[str, users.User]:
+async def read_users(tx: Reading, ids: Sequence[str]) -> dict[str, users.User]:
     return {each.id: each for each in await users.read_by_ids(tx, ids)}
 
 
-def _name_key(found: PlayerMatch | UserMatch) -> str:
+def get_name(found: PlayerMatch | UserMatch) -> str:
     return found.fold
 
 
@@ -151,42 +107,19 @@ def _rank_key(found: PlayerMatch) -> RankKey:
     return RankKey(found.level, found.exp, found.id)
 
 
-def _email_key(found: UserMatch) -> str:
+def get_email(found: UserMatch) -> str:
     return found.email_fold
 
 
-def _newest_key(found: UserMatch) -> tuple[int, str]:
-    return -found.since, found.fold
-
-
 PLAYERS: Mapping[str, Sort[RecordRow]] = {
-    "name": Sort(NAMES, match_players, _name_key, players.read_records_of_ids),
+    "name": Sort(NAMES, match_players, get_name, players.read_records_of_ids),
     "level": Sort(RANK, match_players, _rank_key, players.read_records_of_ids),
 }
 ONLINE_PLAYERS: Mapping[str, Sort[RecordRow]] = {
-    "name": Sort(ONLINE, _match_online, _name_key, players.read_records_of_ids),
+    "name": Sort(ONLINE, _match_online, get_name, players.read_records_of_ids),
     "level": Sort(ONLINE_RANK, _match_online, _rank_key, players.read_records_of_ids),
 }
 ACCOUNTS: Mapping[str, Sort[users.User]] = {
-    "name": Sort(USERS, _match_users, _name_key, _read_users),
-    "email": Sort(EMAILS, _match_users, _email_key, _read_users),
-}
-
-
-def _make_sorts(find: Find) -> dict[str, Sort[users.User]]:
-    """Make the sort orders of a list of banned, muted or privileged accounts, which a search reads and sorts."""
-    return {
-        "name": Sort(None, find, _name_key, _read_users),
-        "email": Sort(None, find, _email_key, _read_users),
-    }
-
-
-def _make_sorts_with_newest(find: Find) -> dict[str, Sort[users.User]]:
-    return {"newest": Sort(None, find, _newest_key, _read_users), **_make_sorts(find)}
-
-
-STATES: Mapping[str, Mapping[str, Sort[users.User]]] = {
-    "banned": _make_sorts_with_newest(_match_banned),
-    "muted": _make_sorts_with_newest(_match_muted),
-    "powers": _make_sorts(_match_with_powers),
+    "name": Sort(USERS, match_users, get_name, read_users),
+    "email": Sort(EMAILS, match_users, get_email, read_users),
 }

@@ -1,6 +1,7 @@
 """All operations of the API, collected from the handlers' modules. `gamekeeper operations` prints them."""
 
 from gamekeeper.http import (
+    account_filters,
     activity,
     api_keys,
     approvals,
@@ -57,6 +58,7 @@ GROUPS = tuple(
             items,
             spells,
             users,
+            account_filters,
             person,
             moderation,
             notes,

@@ -136,6 +136,18 @@ STAFF_MEMBER = wire.staff.StaffMember(
     Sessions=1,
     SecondFactor=True,
 )
+FILTERED_ACCOUNT = wire.account_filters.FilteredUser(
+    USER_ID,
+    USER,
+    "marlow@example.test",
+    [ROLE],
+    ["users.query"],
+    Suspended=False,
+    IsBanned=False,
+    IsMuted=False,
+    RegistrationDate=TIME,
+    LastSignIn=TIME,
+)
 SECOND_FACTORS = wire.second_factors.SecondFactorList(
     USER_ID, USER, [wire.second_factors.SecondFactor("totp", "Phone", TIME, TIME)], 9
 )

@@ -24,7 +24,7 @@ class UserMatch(NamedTuple):
     id: str
     fold: str
     email_fold: str
-    since: int = 0  # start of the ban or mute, in a search for banned or muted accounts
+    since: int = 0  # in a filtered list: start of the ban or mute, or the last sign-in
 
 
 async def find_players(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[PlayerMatch]:
@@ -62,6 +62,30 @@ async def filter_online(tx: Reading, ids: Iterable[str]) -> set[str]:
 
 async def filter_with_powers(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.powerful_among, _to_table("id", ids))}
+
+
+async def find_with_role(tx: Reading, role: str, limit: int) -> list[UserMatch]:
+    return [UserMatch(*row) for row in await tx.all(SQL.with_role, role, limit)]
+
+
+async def filter_with_role(tx: Reading, role: str, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.with_role_among, _to_table("id", ids), role)}
+
+
+async def find_sign_ins(tx: Reading, since: int, until: int, limit: int) -> tuple[list[str], bool]:
+    """Find the accounts of the newest sign-ins in a range of times, and whether there were more than `limit`."""
+    found = await tx.all(SQL.sign_ins, since, until, limit)
+    return [row[0] for row in found], sum(row[1] for row in found) >= limit
+
+
+async def read_last_sign_ins(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+    """Read the last sign-in of each of these accounts that the security log has one of."""
+    found = await tx.all(SQL.last_sign_ins, _to_table("id", ids))
+    return {row[0]: row[1] for row in found if row[1] is not None}
+
+
+async def read_users(tx: Reading, ids: Iterable[str]) -> list[UserMatch]:
+    return [UserMatch(*row) for row in await tx.all(SQL.users_among, _to_table("id", ids))]
 
 
 def _to_table(column: str, values: Iterable[str]) -> str:

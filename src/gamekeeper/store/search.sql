@@ -87,6 +87,39 @@ FROM json_each($1) AS wanted, {each} users r WHERE r.id = CAST(value->>'id' AS {
           OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = r.id)
           OR EXISTS (SELECT 1 FROM user_permissions d WHERE d.user_id = r.id)) {end_each};
 
+-- Accounts with a role. The role api is a column of the accounts: its condition is that of the index users_with_powers.
+-- name: with_role
+SELECT r.id, r.fold, r.email_fold
+FROM (SELECT user_id FROM user_roles WHERE role = $1 ORDER BY user_id LIMIT $2) AS held,
+     {each} users r WHERE r.id = held.user_id {end_each}
+UNION ALL
+SELECT * FROM (SELECT id, fold, email_fold FROM users
+               WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link)
+                 AND api AND CAST($1 AS TEXT) = 'api'
+               ORDER BY fold LIMIT $2) AS flagged;
+
+-- name: with_role_among
+SELECT r.id
+FROM json_each($1) AS wanted, {each} users r WHERE r.id = CAST(value->>'id' AS {guid})
+     AND ((r.api AND CAST($2 AS TEXT) = 'api')
+          OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = r.id AND h.role = $2)) {end_each};
+
+-- Accounts of the $3 newest sign-ins in a range of times, each with the number of its sign-ins among them.
+-- name: sign_ins
+SELECT user_id, COUNT(*)
+FROM (SELECT user_id FROM security_events WHERE kind = 'sign_in' AND at >= $1 AND at <= $2
+      ORDER BY at DESC, id DESC LIMIT $3) AS newest
+GROUP BY user_id;
+
+-- name: last_sign_ins
+SELECT wanted.value->>'id', (SELECT MAX(s.at) FROM security_events s
+                             WHERE s.user_id = CAST(wanted.value->>'id' AS {guid}) AND s.kind = 'sign_in')
+FROM json_each($1) AS wanted;
+
+-- name: users_among
+SELECT r.id, r.fold, r.email_fold
+FROM json_each($1) AS wanted, {each} users r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
+
 -- The search index is missing during a bulk load.
 -- name: indexed (sqlite)
 SELECT COUNT(*) = 2 FROM sqlite_master WHERE name IN ('players_by_part', 'users_by_part');

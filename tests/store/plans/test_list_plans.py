@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gamekeeper.demo.names import numbered_id, numbered_name
-from gamekeeper.game import finder, search
+from gamekeeper.game import account_filters, finder, search
+from gamekeeper.game.account_filters import AccountFilter
 from gamekeeper.game.bucket_index import SPLIT_ROWS
 from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
@@ -93,7 +94,7 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     """These lists read no more rows if nearly all accounts have a ban or mute, be it ended or in force."""
     monkeypatch.setattr(search, "MOST_MATCHES", 50)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
-    finds = [sorts["name"].find for sorts in search.STATES.values()]
+    finds = [account_filters.make_sorts(AccountFilter(each))["name"].find for each in account_filters.STATES]
     every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
     named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
     among = partial(search_rows.filter_with_powers, ids=[numbered_id("user", number) for number in range(50)])
@@ -110,6 +111,33 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     for table, each in penalties.items() if engine == "sqlite" else ():
         plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", 100, 50))
         assert all(f"COVERING INDEX {table}_by_end (ends_at{which}?)" in plan for which in "=>")
+
+
+def test_filtered_accounts_do_not_grow_with_accounts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page reads no more rows if nearly all accounts have the role, and have signed in several times."""
+    monkeypatch.setattr(search, "MOST_MATCHES", 50)
+    monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
+    fill_lists(world)
+    world.sql("INSERT INTO user_roles (user_id, role, given_at) SELECT id, 'moderator', 1 FROM users")
+    event = "INSERT INTO security_events (id, at, kind, user_id)"
+    for table, hour in (
+        ("users", 1),
+        ("players", 2),
+    ):  # the events of players stand for those of deleted accounts
+        world.sql(f"{event} SELECT id, {hour}000 + length(fold), 'sign_in', id FROM {table}")  # noqa: S608 - words of the test's own
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE")
+    filters = [
+        AccountFilter(role="moderator"),
+        AccountFilter(role="api"),
+        AccountFilter(signed_in_from=1),
+        AccountFilter(signed_in_to=1_500),
+        AccountFilter("banned", "moderator", 1, 1_500),
+    ]
+    finds = [account_filters.make_sorts(each)["name"].find for each in filters]
+    looks: list[Look] = [lambda tx, find=find, text=text: find(tx, text) for find in finds for text in ("", "example")]
+    require_none_grows(world, looks)
+    assert [len(world.run(find(world.keeper.store, "")).found) for find in finds] == [50, 4, 0, 50, 0]
 
 
 def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:

@@ -13,6 +13,8 @@ from gamekeeper_client.tokens import hash_password
 
 R = TypeVar("R")
 UserSort = Literal["name", "email"]
+UserState = Literal["banned", "muted", "powers"]
+FilteredUserSort = Literal["newest", "name", "email"]
 
 
 class Power(Struct, rename="pascal"):
@@ -70,6 +72,29 @@ class Registered(Struct, rename="pascal"):
     email: str
 
 
+class FilteredUser(Struct, rename="pascal"):
+    """An account of a filtered list. `last_sign_in` is None also for callers without audit.read."""
+
+    id: str
+    name: str
+    email: str
+    roles: list[str]
+    granted: list[str]
+    suspended: bool
+    is_banned: bool
+    is_muted: bool
+    registration_date: str
+    last_sign_in: str | None
+
+
+class FilteredUsers(Struct, rename="pascal"):
+    """A page of accounts that match a filter. `complete` is False if there may be more matches than `total`."""
+
+    total: int
+    complete: bool
+    values: list[FilteredUser]
+
+
 class Person(Struct):
     """All data of a person. The elements of the lists are JSON objects."""
 
@@ -106,6 +131,44 @@ class Person(Struct):
 
 
 class Users:
+    @operation("GET", "/api/keeper/v1/users")
+    def filter_users(
+        self,
+        page: int | None = None,
+        *,
+        state: UserState | None = None,
+        role: str | None = None,
+        signed_in_from: str | None = None,
+        signed_in_to: str | None = None,
+        search: str | None = None,
+        sort_by: FilteredUserSort | None = None,
+        sort_direction: Direction | None = None,
+        page_size: int | None = None,
+    ) -> Payload[FilteredUsers]:
+        """List one page of the accounts that match a filter. Needs the role users.query.
+
+        state: only accounts that are banned, are muted, or have any permission.
+        role: only accounts with this role.
+        signed_in_from: only accounts whose last sign-in was at this time or later; needs `audit.read`.
+        signed_in_to: only accounts whose last sign-in was at this time or before; needs `audit.read`.
+        search: only accounts whose name or email contains this text.
+        sort_by: newest sorts by the start of the ban or mute, or by the last sign-in.
+        Returns the page, with the number of matches.
+        Raises BadField, SearchNotReady, TooManyLongReads, RoleMissing, PermissionMissing.
+        """
+        query = {
+            "page": page,
+            "state": state,
+            "role": role,
+            "signedInFrom": signed_in_from,
+            "signedInTo": signed_in_to,
+            "search": search,
+            "sortBy": sort_by,
+            "sortDirection": sort_direction,
+            "pageSize": page_size,
+        }
+        return Payload(FilteredUsers, query=query)
+
     @operation("GET", "/api/v1/users")
     def list_users(
         self,

@@ -6,6 +6,7 @@ from types import ModuleType
 from msgspec import Struct
 
 from gamekeeper.http.wire import (
+    account_filters,
     activity,
     api_keys,
     approvals,
@@ -53,6 +54,7 @@ from gamekeeper.http.wire.scalars import encode
 
 __all__ = [
     "SHAPES",
+    "account_filters",
     "activity",
     "api_keys",
     "approvals",
