@@ -264,7 +264,7 @@ def test_dockerfile_names_existing_files() -> None:
 def test_image_contains_the_files_of_the_build() -> None:
     """The Dockerfile must copy every file from which the wheel is built; otherwise `pip install .` fails in it."""
     dockerfile = (DEPLOY / "Dockerfile").read_text()
-    for named in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "deploy"):
+    for named in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "deploy", "docs"):
         assert re.search(rf"^COPY .*\b{re.escape(named)}\b", dockerfile, re.MULTILINE), named
 
 

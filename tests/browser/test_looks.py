@@ -45,6 +45,8 @@ PAGES = [
     f"{player_page('Aldwyn')}?tab=account",
     f"{player_page('Aldwyn')}?tab=notes",
     "/console/notes",
+    "/console/documents",
+    "/console/documents/signals",
     "/console/characters?levelfrom=20&online=false&sortby=seen",
     "/console/boards",
     "/console/boards/most-silver",

@@ -6,6 +6,7 @@ import pytest
 from keepers import Keeper
 
 from gamekeeper.console import menu, page_help
+from gamekeeper.console.document_files import DOCUMENTS
 from gamekeeper.console.routes import PAGES
 
 
@@ -54,14 +55,7 @@ def test_each_menu_page_marks_itself_and_has_its_own_help(root: Keeper) -> None:
         assert page_help.find_help(entry.path).text in page.text, entry.path
 
 
-def test_help_is_of_existing_pages_and_documents(pytestconfig: pytest.Config) -> None:
+def test_help_is_of_existing_pages_and_documents() -> None:
     paths = {each.path for each in PAGES if each.method == "GET"}
     assert {f"/console{path}" for path in page_help.HELP} <= paths
-    documents = {each.document for each in page_help.HELP.values()}
-    assert {each for each in documents if not (pytestconfig.rootpath / "docs" / f"{each}.md").is_file()} == set()
-
-
-def test_documentation_address_is_that_of_the_package() -> None:
-    urls = ["Homepage, https://a.example", "Documentation, https://b.example/"]
-    assert page_help.read_documentation_url(urls) == "https://b.example"
-    assert page_help.read_documentation_url([]) == ""
+    assert {each.document for each in page_help.HELP.values()} <= DOCUMENTS.keys()

@@ -1,8 +1,8 @@
 """Short explanations of the console's pages, each with the document that says more, for the help menu."""
 
-from importlib import metadata
 from typing import NamedTuple
 
+from gamekeeper.console.document_files import DOCUMENTS
 from gamekeeper.console.texts import gettext
 
 
@@ -11,17 +11,11 @@ class PageHelp(NamedTuple):
     document: str = "console"  # name of a document in the folder docs
 
     @property
-    def url(self) -> str:
-        return f"{DOCUMENTATION}/docs/{self.document}.html" if DOCUMENTATION else ""
+    def title(self) -> str:
+        """Return the title of the document; empty if the installation has no documents."""
+        return DOCUMENTS[self.document].title if self.document in DOCUMENTS else ""
 
 
-def read_documentation_url(urls: list[str]) -> str:
-    """Return the documents' address from the package's Project-URL fields, empty if there is none."""
-    labelled = (each.partition(", ") for each in urls)
-    return next((address.rstrip("/") for label, _, address in labelled if label.lower() == "documentation"), "")
-
-
-DOCUMENTATION = read_documentation_url(metadata.metadata("gamekeeper").get_all("Project-URL") or [])
 ANY_PAGE = PageHelp(gettext("Every change shows a preview, needs a reason, and can be undone from the audit log."))
 # help by the path of a page's route, without /console
 HELP = {
@@ -169,6 +163,7 @@ HELP = {
         gettext("Authenticator apps, passkeys and recovery codes that protect your account."),
         "second-factors",
     ),
+    "/documents": PageHelp(gettext("All documents of this version: how to run, use and program the server.")),
     "/search": PageHelp(
         gettext("Search for players, accounts, items, changes and pages. Misspelt names are found too."),
     ),

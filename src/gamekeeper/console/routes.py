@@ -14,6 +14,7 @@ from gamekeeper.console import (
     catalogue,
     changes,
     deliveries,
+    documents,
     economy,
     events,
     explorer,
@@ -232,6 +233,8 @@ PAGES: tuple[Route, ...] = (
     page_route("/keys", keys.show, KEYS),
     page_route("/mail", mail.show, MANAGE),
     page_route("/notes", notes.show, frozenset({notes.NEEDED})),
+    page_route("/documents", documents.show_list),
+    page_route("/documents/[document]", documents.show),
     page_route("/explorer", explorer.show),
     form_route("/explorer/run", explorer.run),
 )

@@ -1,0 +1,77 @@
+"""Render a document as HTML, with links that work in the console."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from gamekeeper.console.document_files import DOCUMENTS
+
+PATH = "/console/documents"
+MOST_KEPT = 64  # rendered documents: all of them
+LINK = re.compile(r"(?P<document>[\w-]+)\.md(?P<heading>#.*)?", re.ASCII)
+OPEN_SCROLL, CLOSE_SCROLL = '<div class="scroll" tabindex="0">', "</div>"
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def render(name: str) -> Markup:
+    """Render a document as HTML. HTML in its text is shown as text; pictures, which are not shipped, are left out."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(DOCUMENTS[name].file.read_text("utf-8"))
+    for number, token in enumerate(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", make_heading_id(tokens[number + 1]))
+        elif token.type in {"th_open", "td_open"}:
+            _align_by_class(token)
+        elif token.type in {"fence", "code_block"}:
+            token.attrSet("tabindex", "0")  # so that the keyboard can scroll a long line
+        elif token.type == "inline":
+            token.children = _adapt_links(token.children or [])
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return Markup(html.replace("<table>", f"{OPEN_SCROLL}<table>").replace("</table>", f"</table>{CLOSE_SCROLL}"))  # noqa: S704 - escaped by the renderer
+
+
+def make_heading_id(inline: Token) -> str:
+    """Make the id of a heading as the website of the documents does, so that links lead to it here too."""
+    text = "".join(each.content for each in inline.children or ())
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower())
+
+
+def _align_by_class(token: Token) -> None:
+    """Replace the inline style of a cell: the page's policy allows none."""
+    style = str(token.attrs.pop("style", ""))
+    if "right" in style:
+        token.attrSet("class", "figure")
+
+
+def _adapt_links(tokens: Sequence[Token]) -> list[Token]:
+    """Lead links to other documents to their pages. Links to files that are not shipped become plain text."""
+    kept: list[Token] = []
+    is_dropped = False
+    for token in tokens:
+        if token.type == "image":
+            continue
+        if token.type == "link_open":
+            address = _find_address(str(token.attrGet("href") or ""))
+            is_dropped = not address
+            token.attrSet("href", address)
+            if address.startswith("https:"):
+                token.attrSet("rel", "noreferrer")
+        if token.type not in {"link_open", "link_close"} or not is_dropped:
+            kept.append(token)
+        if token.type == "link_close":
+            is_dropped = False
+    return kept
+
+
+def _find_address(link: str) -> str:
+    """Return the address of a link in a document; empty: it leads to nothing that is shipped."""
+    if link.startswith(("#", "https://")):
+        return link
+    found = LINK.fullmatch(link)
+    if found is None or found["document"] not in DOCUMENTS:
+        return ""
+    return f"{PATH}/{found['document']}{found['heading'] or ''}"
