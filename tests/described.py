@@ -24,6 +24,7 @@ TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 # headers of some answers of an operation only
 OPTIONAL_HEADERS = {"idempotent-replay", "x-dry-run", "x-approval-required", "retry-after"}
+SCHEMA = re.compile(r"#/components/schemas/([\w.-]+)")
 IGNORED = "If-None-Match"  # request header whose malformed values the server ignores instead of refusing
 
 
@@ -88,9 +89,24 @@ def faults(schema: Any, value: object, document: Any = DOCUMENT) -> list[str]:
     return [f"{each.instance_path}: {each.message[:300]}" for each in validator.iter_errors(value)]
 
 
+def find_referenced(schema: str, document: int) -> set[str]:
+    """Find the schemas that a schema refers to, also through others: a validator with all schemas is slow to make."""
+    found, waiting = set[str](), set(SCHEMA.findall(schema))
+    while waiting:
+        found |= waiting
+        waiting = {name for each in waiting for name in _find_next(each, document)} - found
+    return found
+
+
+@functools.cache
+def _find_next(name: str, document: int) -> list[str]:
+    return SCHEMA.findall(json.dumps(CLOSED[document]["schemas"][name]))
+
+
 @functools.cache
 def _make_validator(schema: str, document: int) -> jsonschema_rs.Draft202012Validator:
-    whole = {"allOf": [json.loads(schema)], "components": CLOSED[document]}
+    schemas = {name: CLOSED[document]["schemas"][name] for name in find_referenced(schema, document)}
+    whole = {"allOf": [json.loads(schema)], "components": {"schemas": schemas}}
     return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
 
 
