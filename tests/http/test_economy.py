@@ -78,13 +78,15 @@ def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest
         ("variables", KILLS.id, "SELECT player_id, value FROM player_variables WHERE variable_id = $1"),
     ):
         wanted = sorted(((int(row[1]), str(row[0])) for row in world.sql(table, thing)), reverse=True)
-        found: list[tuple[int, str]] = []
-        for number in range(20):
-            page = world.get(f"{ROOT}/{kind}/{thing}/holders?page={number}&pageSize=7").json
-            assert (page["Total"], page["Ranked"]) == (len(wanted), True)
-            found += [(each["Quantity"], each["PlayerId"]) for each in page["Values"]]
-            assert [each["Rank"] for each in page["Values"]] == [*range(number * 7 + 1, number * 7 + 1 + page["Count"])]
-        assert found == wanted
+        for size in (7, 2):  # longer and shorter than a bucket
+            found: list[tuple[int, str]] = []
+            for number in range(len(wanted) // size + 2):
+                page = world.get(f"{ROOT}/{kind}/{thing}/holders?page={number}&pageSize={size}").json
+                assert (page["Total"], page["Ranked"]) == (len(wanted), True)
+                found += [(each["Quantity"], each["PlayerId"]) for each in page["Values"]]
+                first = number * size + 1
+                assert [each["Rank"] for each in page["Values"]] == [*range(first, first + page["Count"])]
+            assert found == wanted
     assert world.sql("SELECT MAX(entries) FROM ranked_buckets")[0][0] < 8
 
 

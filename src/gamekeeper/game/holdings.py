@@ -120,10 +120,14 @@ async def find_page(
     total, place = ends[-1] if ends else 0, bisect_right(ends, offset)
     if place == len(ends):
         return total, ()
+    count, end = min(limit, total - offset), ends[place]
+    skipped, left = offset - (ends[place - 1] if place else 0), end - offset - count
+    if 0 <= left < skipped:  # the page is within one bucket, and nearer to its lower end
+        start = await table.find_bucket_key(tx, kind, thing_id, place, len(ends))
+        return total, await table.read_page_up(tx, kind, thing_id, start or LOWEST, count, left)
     # a bucket ends where the one above it starts
     below = (await table.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
-    above = ends[place - 1] if place else 0
-    return total, await table.read_page(tx, kind, thing_id, below, limit, offset - above)
+    return total, await table.read_page(tx, kind, thing_id, below, limit, skipped)
 
 
 def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> list[RankedList]:

@@ -22,6 +22,7 @@ BUCKETS = BucketTable(
         bucket_from_top=SQL.bucket_from_top,
         bucket_from_bottom=SQL.bucket_from_bottom,
         page=SQL.page,
+        page_up=SQL.page_up,
     ),
     has_kinds=True,
 )

@@ -140,6 +140,11 @@ SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.q
 FROM (SELECT player_id, quantity FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)
       ORDER BY quantity DESC, player_id DESC LIMIT $5 OFFSET $6) AS h;
 
+-- name: page_up
+SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.quantity
+FROM (SELECT player_id, quantity FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4)
+      ORDER BY quantity, player_id LIMIT $5 OFFSET $6) AS h;
+
 -- name: sums
 SELECT thing_id, CAST(SUM(quantity) AS {long}), COUNT(*) FROM holdings WHERE kind = 'item' GROUP BY thing_id;
 

@@ -66,6 +66,7 @@ class BucketStatements(NamedTuple):
     bucket_from_top: Statement
     bucket_from_bottom: Statement
     page: Statement
+    page_up: Statement
 
 
 class BucketTable:
@@ -137,8 +138,19 @@ class BucketTable:
     async def read_page(
         self, tx: Reading, kind: str, thing_id: str, below: tuple[int, str], limit: int, offset: int
     ) -> list[Holder]:
-        """Read holders below a key, most first."""
-        rows = await tx.all(self._sql.page, *self._name(kind, thing_id), *below, limit, offset)
+        """Read holders below a key, most first, after the highest `offset` of them."""
+        return await self._read_holders(tx, self._sql.page, kind, thing_id, below, limit, offset)
+
+    async def read_page_up(
+        self, tx: Reading, kind: str, thing_id: str, start: tuple[int, str], limit: int, offset: int
+    ) -> list[Holder]:
+        """Read holders from a key on, most first, before the lowest `offset` of them."""
+        return await self._read_holders(tx, self._sql.page_up, kind, thing_id, start, limit, offset)
+
+    async def _read_holders(
+        self, tx: Reading, sql: Statement, kind: str, thing_id: str, key: tuple[int, str], limit: int, offset: int
+    ) -> list[Holder]:
+        rows = await tx.all(sql, *self._name(kind, thing_id), *key, limit, offset)
         return sorted((Holder(*row) for row in rows), key=lambda each: (each.quantity, each.player_id), reverse=True)
 
     def _name(self, kind: str, thing_id: str) -> tuple[str, ...]:

@@ -157,6 +157,11 @@ SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.v
 FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed = {true} AND (value, player_id) < ($2, $3)
       ORDER BY value DESC, player_id DESC LIMIT $4 OFFSET $5) AS h;
 
+-- name: page_up
+SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.value
+FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed = {true} AND (value, player_id) >= ($2, $3)
+      ORDER BY value, player_id LIMIT $4 OFFSET $5) AS h;
+
 -- name: entries_above
 SELECT CAST(COALESCE(SUM(entries), 0) AS {long}) FROM standing_buckets
 WHERE season_id = $1 AND (quantity, player_id) > ($2, $3);

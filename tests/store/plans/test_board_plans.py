@@ -64,6 +64,7 @@ def test_statements_of_boards_use_an_index(world: World) -> None:
         (standings.SQL.bucket_above, (SEASON, *LOWEST)),
         (standings.SQL.count_between, (SEASON, *HIGHEST, *HIGHEST)),
         (standings.SQL.page, (SEASON, *HIGHEST, 5, 20)),
+        (standings.SQL.page_up, (SEASON, *LOWEST, 5, 20)),
         (standings.SQL.after, (player, SEASON, 20)),
     ]
     faults = {
@@ -95,6 +96,7 @@ def test_pages_of_standings_seek_by_value(world: World) -> None:
         (standings.SQL.key_at, (*below, 20)),
         (standings.SQL.count_between, (*below, *HIGHEST)),
         (standings.SQL.page, (*below, 5, 20)),
+        (standings.SQL.page_up, (*below, 5, 20)),
     ):
         plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement.render('sqlite', WORDS['sqlite'])}", *values))
         # a range after the season alone would read, and sort, all players of the season

@@ -73,6 +73,7 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (holdings.SQL.delete, (keys,)),
         (holdings.SQL.key_at, ("item", item, *LOWEST, 20)),
         (holdings.SQL.page, ("item", item, *HIGHEST, 5, 20)),
+        (holdings.SQL.page_up, ("item", item, *LOWEST, 5, 20)),
         (holdings.SQL.find_buckets, (keys,)),
         (holdings.SQL.buckets, ("item", item, 20)),
         (holdings.SQL.bucket_before, ("item", item, *HIGHEST)),
