@@ -52,13 +52,14 @@ async def show_docs(request: Request) -> Response:
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
+    query=wire.info.DocsFileQuery,
     answer="text/*",
     refusals=(),
 )
-async def get_file(request: Request, file: str) -> Response:
+async def get_file(request: Request, query: wire.info.DocsFileQuery, file: str) -> Response:
     """Get a script or style sheet of the API explorer."""
     found = _make_response(MEDIA_TYPES[file], request.services.files.named[file])
-    if request.query.get("v") == VERSION:
+    if query.v == VERSION:
         found.cache_control = FOREVER
     return found
 

@@ -8,9 +8,15 @@ from gamekeeper.http.wire.scalars import PlainInt32, PlainInt64
 
 Tolerant = Annotated[bool, Meta(description="Get the tolerant document, which describes all that the server accepts.")]
 
+FileVersion = Annotated[str, Meta(description="Version of the file. A browser keeps the present version for a year.")]
+
 
 class DocumentQuery(Struct, frozen=True):
     tolerant: Tolerant = False
+
+
+class DocsFileQuery(Struct, frozen=True):
+    v: FileVersion = ""
 
 
 class Health(Struct):
