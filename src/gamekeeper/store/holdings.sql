@@ -1,8 +1,17 @@
--- name: held
+-- name: held (sqlite)
 SELECT r.player_id, r.kind, r.thing_id, r.quantity
 FROM json_each($1) AS given,
-     {each} holdings r WHERE r.player_id = CAST(given.value->>'player_id' AS {guid}) AND r.kind = given.value->>'kind'
-         AND r.thing_id = CAST(given.value->>'thing_id' AS {guid}) {end_each};
+     holdings r WHERE r.player_id = given.value->>'player_id' AND r.kind = given.value->>'kind'
+         AND r.thing_id = given.value->>'thing_id';
+
+-- The kind is compared as an expression, so that the rows are found by their player. Without statistics the planner may
+-- choose holdings_by_quantity, and then walks through all quantities of an item for each player.
+-- name: held (postgres)
+SELECT r.player_id, r.kind, r.thing_id, r.quantity
+FROM json_each($1) AS given,
+     LATERAL (SELECT h.* FROM holdings h
+              WHERE h.player_id = CAST(given.value->>'player_id' AS uuid) AND h.kind || '' = given.value->>'kind'
+                AND h.thing_id = CAST(given.value->>'thing_id' AS uuid) OFFSET 0) AS r;
 
 -- name: held_between
 SELECT player_id, kind, thing_id, quantity FROM holdings WHERE player_id > $1 AND player_id <= $2;
@@ -18,13 +27,14 @@ ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = excluded.quanti
 DELETE FROM holdings WHERE (player_id, kind, thing_id) IN (
     SELECT value->>'player_id', value->>'kind', value->>'thing_id' FROM json_each($1));
 
--- By the places of the rows, which only the holder of the economy's lock changes: a join may scan the whole table.
+-- By the places of the rows, which only the holder of the economy's lock changes: a join may scan the whole table. The
+-- kind is an expression for the same reason as above.
 -- name: delete (postgres)
 DELETE FROM holdings WHERE ctid = ANY (ARRAY(
     SELECT r.place
     FROM json_each($1) AS given,
          LATERAL (SELECT h.ctid AS place FROM holdings h
-                  WHERE h.player_id = CAST(given.value->>'player_id' AS uuid) AND h.kind = given.value->>'kind'
+                  WHERE h.player_id = CAST(given.value->>'player_id' AS uuid) AND h.kind || '' = given.value->>'kind'
                     AND h.thing_id = CAST(given.value->>'thing_id' AS uuid) OFFSET 0) AS r));
 
 -- name: players_after

@@ -87,3 +87,17 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         if statement.name not in SORTED or "TEMP B-TREE" not in str(found)
     }
     assert not faults, "\n".join(map(str, faults.items()))
+
+
+def test_holdings_are_found_by_player_without_statistics(world: World) -> None:
+    if world.keeper.store.engine == "sqlite":
+        return  # it has no statistics, and the test above found the same plans
+    world.sql("ANALYZE holdings")  # while it is empty
+    for statement in FILL:
+        world.sql(statement, COIN.id)
+    key = as_table([{"player_id": numbered_id("player", 7), "kind": "item", "thing_id": COIN.id}])
+    for statement in (holdings.SQL.held, holdings.SQL.delete):
+        text = statement.render("postgres", WORDS["postgres"]).replace("$1", f"'{key}'")
+        plan = str(world.sql(f"EXPLAIN {text}"))
+        assert "holdings_pkey" in plan, plan
+        assert "holdings_by_quantity" not in plan, plan
