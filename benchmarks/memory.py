@@ -41,7 +41,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
             held = _measure_worker(server.roots[0])
         said = ", ".join(f"{name} {held[name]:.0f}" for name in SHOWN)
         print(f"  MiB: {said}", flush=True)
-        found.notes.append(f"{part}: {engine}, in MiB: {said}")
+        found.notes.append(f"{part}: {engine}, {bench.players:,} players, in MiB: {said}")
         what = f"a worker's memory, {engine}, {bench.players:,} players"
         found.verdicts.append(Verdict(part, what, held[FIGURE], 150, 80, at_least=False, unit=" MiB"))
     return found
