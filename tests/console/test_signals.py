@@ -50,7 +50,10 @@ def test_signal_is_listed_shown_with_its_evidence_and_acknowledged(make_world: M
     shown = root.page(f"{PAGE}/{signal}")
     assert "Acknowledged by Root" in shown.text
     assert ": An event." in shown.text
-    assert "Signal acknowledged" in root.page("/console/changes").text
+    changes = root.page("/console/changes").text
+    assert "Signal acknowledged" in changes
+    assert "by Gamekeeper" in changes
+    assert "Rule — One player got very much Item — Gold Coin" in changes  # words, and no ids
 
 
 def test_gift_links_to_its_giver_and_silent_server_is_named(make_world: MakeWorld) -> None:
@@ -97,7 +100,7 @@ def test_home_page_counts_open_signals(make_world: MakeWorld) -> None:
 
 
 def test_every_rule_has_its_texts() -> None:
-    assert page_texts.TITLES.keys() == page_texts.ADVICE.keys() == page_texts.SENTENCES.keys() == RULES.keys()
+    assert page_texts.SIGNAL_TITLES.keys() == page_texts.ADVICE.keys() == page_texts.SENTENCES.keys() == RULES.keys()
 
 
 @pytest.mark.parametrize("path", [NOBODY_ID, "nothing"])

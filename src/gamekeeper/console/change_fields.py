@@ -4,7 +4,17 @@ from collections.abc import Mapping
 
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.commands import DIRECT, GLOBAL, PROXIMITY
+from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
 
+SIGNAL_TITLES: Mapping[str, str] = {
+    SUPPLY: gettext("Supply of an item has grown fast"),
+    GAIN: gettext("One player got very much"),
+    GIFT: gettext("Large gift"),
+    BAG: gettext("One bag in two places"),
+    CONSERVATION: gettext("Quantities do not add up"),
+    REFUSALS: gettext("More refused requests than usual"),
+    SILENT: gettext("Game server is silent"),
+}
 LABELS = {
     "name": gettext("Name"),
     "user_id": gettext("Account"),
@@ -53,6 +63,8 @@ LABELS = {
     "bankslotscount": gettext("Bank slots"),
     "members": gettext("Changed members"),
     "rule": gettext("Rule"),
+    "itemid": gettext("Item"),
+    "server": gettext("Game server"),
     "channel": gettext("Recipients"),
     "message": gettext("Message"),
     "upto": gettext("Deleted up to change"),
@@ -82,6 +94,7 @@ SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}
 VALUES: Mapping[str, Mapping[int | str, str]] = {  # fields whose values stand for words
     "gender": {0: gettext("Male"), 1: gettext("Female")},
     "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
+    "rule": {**SIGNAL_TITLES},  # those of approvals are shown as they are written in the setting
     "channel": {
         GLOBAL: gettext("everybody in the game"),
         DIRECT: gettext("this player"),
@@ -90,4 +103,4 @@ VALUES: Mapping[str, Mapping[int | str, str]] = {  # fields whose values stand f
 }
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at", "foundingdate"})
 # fields that are not shown: ids, and the colour of a chat message, say nothing to people
-HIDDEN = frozenset({"id", "mail_id", "invitation_id", "signalid", "guildid", "instanceid", "color"})
+HIDDEN = frozenset({"id", "mail_id", "invitation_id", "signalid", "playerid", "guildid", "instanceid", "color"})

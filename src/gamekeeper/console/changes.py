@@ -19,6 +19,7 @@ from gamekeeper.game import delivery_states, finder, history, lookup
 from gamekeeper.game.delivery_states import NO_STATES, States
 from gamekeeper.game.history import HistoryPage, Pause
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
+from gamekeeper.game.signal_effects import SignalRaised
 from gamekeeper.http import errors, queries, wire
 from gamekeeper.http import history as operations
 from gamekeeper.http.caller import Caller
@@ -39,6 +40,7 @@ FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"applic
 AROUND = 1_000  # how many change numbers before and after a change are searched for others of its request
 REQUEST_CHANGES = 50  # how many changes of one request are shown
 MOST_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
+GAMEKEEPER = gettext("Gamekeeper")  # raises signals by itself
 COMMAND_LINE, DELETED_ACCOUNT = gettext("the command line"), gettext("a deleted account")
 ANOTHER_ACCOUNT = gettext("another account")
 ACCOUNT_KINDS = gettext("Accounts")
@@ -338,7 +340,7 @@ def name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
     if told.actor:
         return told.actor
     if not told.actor_id:
-        return COMMAND_LINE
+        return GAMEKEEPER if told.kind == SignalRaised.kind else COMMAND_LINE
     return DELETED_ACCOUNT if told.actor is None else hidden
 
 

@@ -24,7 +24,7 @@ TIMES_SIGN = "\u00d7"  # the multiplication sign between a quantity and an item
 CHANGED = gettext("changed")  # marks two values that read the same but differ, such as an item whose stat buffs changed
 PLACES = {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")}
 NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariables", "classes", "maps")
-CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
+CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps", "itemid": "items"}
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
 NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion
@@ -120,6 +120,8 @@ async def load_names(
         owning_guilds.update(guild for guild, _ in side.guild_variables)
         if side.spells:
             wanted["spells"].update(spell for spell in side.spells.values() if spell)
+        if "itemid" in side.catalogue:
+            wanted["items"].add(str(side.catalogue["itemid"]))
         if side.player:
             for name in CATALOGUE_KINDS.keys() & side.player.keys():
                 wanted[CATALOGUE_KINDS[name]].add(str(side.player[name]))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.change_fields import SIGNAL_TITLES
 from gamekeeper.console.queries import SignalsPageQuery
 from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.texts import CATALOGUE, gettext
@@ -23,15 +24,6 @@ from gamekeeper.store.signals import ACKNOWLEDGED, OPEN, ChangeOfPlayer
 SIGNALS_PER_PAGE = 30
 _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 STATES: Mapping[str, str] = {OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged")}
-TITLES: Mapping[str, str] = {
-    SUPPLY: gettext("Supply of an item has grown fast"),
-    GAIN: gettext("One player got very much"),
-    GIFT: gettext("Large gift"),
-    BAG: gettext("One bag in two places"),
-    CONSERVATION: gettext("Quantities do not add up"),
-    REFUSALS: gettext("More refused requests than usual"),
-    SILENT: gettext("Game server is silent"),
-}
 ADVICE: Mapping[str, str] = {
     SUPPLY: gettext(
         "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, take it "
@@ -91,7 +83,7 @@ async def show(request: Request) -> Response:
         request,
         "signals.html",
         lines=[make_line(hide_accounts(each, request.caller)) for each in page.signals],
-        rules=TITLES,
+        rules=SIGNAL_TITLES,
         rule=query.rule or "",
         shown=query.state,
         states={OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged"), "all": gettext("All")},
@@ -127,7 +119,7 @@ async def show_signal(request: Request) -> Response:
 def make_line(found: SignalDetails) -> SignalLine:
     signal = found.signal
     text = BEYOND_TEXT if signal.subject == BEYOND else _describe(found)
-    return SignalLine(found, TITLES.get(signal.rule, signal.rule), STATES.get(signal.state, signal.state), text)
+    return SignalLine(found, SIGNAL_TITLES.get(signal.rule, signal.rule), STATES.get(signal.state, signal.state), text)
 
 
 def _describe(found: SignalDetails) -> str:
