@@ -18,7 +18,7 @@ from visitor import NARROW, WIDE, Visitor
 
 from gamekeeper.console.menu import MENU
 from gamekeeper.console.routes import PAGES as TABLE
-from gamekeeper.demo.world import KEY
+from gamekeeper.demo.world import KEY, SHARD
 from gamekeeper.http import samples
 
 Visit = Callable[..., Visitor]
@@ -207,9 +207,12 @@ def test_refusal_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> No
         *((name, path, WIDE[0], dark) for name, path in (
             ("home", "/console?range=30d"),
             ("player", player_page("Aldwyn")),
-            ("changes", "/console/changes"),
-            ("account", account_page("Grizelda")),
         ) for dark in (False, True)),
+        ("changes", "/console/changes", WIDE[0], True),
+        ("account", account_page("Grizelda"), WIDE[0], False),
+        ("item", f"/console/items/{SHARD.id}", WIDE[0], False),
+        ("signals", "/console/signals", WIDE[0], False),
+        ("boards", "/console/boards/most-silver", WIDE[0], True),
         ("players", "/console/characters", WIDE[0], False),
         ("online", "/console/online", WIDE[0], True),
         ("search", "/console/search?q=ban+Aldwyn+7d", WIDE[0], False),
