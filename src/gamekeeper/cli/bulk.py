@@ -3,10 +3,10 @@
 It calls the operations of the API as an account, so the permissions, approvals and limits of that account count.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -36,6 +36,14 @@ Answer = dict[str, Any]
 
 account_option = click.option("--as", "account", metavar="ACCOUNT", required=True, help="Account that does it.")
 reason_option = click.option("--reason", help="Why; stored with each change.")
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def job_options(command: F) -> F:
+    """Add the argument and the options of a command that acts on one job."""
+    for add in (terminal.database_option, terminal.json_option, reason_option, account_option, click.argument("job")):
+        command = add(command)
+    return command
 
 
 @click.group()
@@ -112,45 +120,29 @@ def start(act: str, file: Path, account: str, reason: str | None, database: str 
 
 
 @bulk.command(epilog="Example: gamekeeper bulk pause 3f2c8a4e-… --as keeper")
-@click.argument("job")
-@account_option
-@reason_option
-@terminal.json_option
-@terminal.database_option
+@job_options
 def pause(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Pause a job after the player that it works on."""
     _act(job, "pause", account, reason, **given)
 
 
 @bulk.command(epilog="Example: gamekeeper bulk resume 3f2c8a4e-… --as keeper")
-@click.argument("job")
-@account_option
-@reason_option
-@terminal.json_option
-@terminal.database_option
+@job_options
 def resume(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Start a job, or resume a paused one. Only the account that created it can do that."""
     _act(job, "start", account, reason, **given)
 
 
 @bulk.command(epilog="Example: gamekeeper bulk cancel 3f2c8a4e-… --as keeper")
-@click.argument("job")
-@account_option
-@reason_option
-@terminal.json_option
-@terminal.database_option
+@job_options
 def cancel(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Cancel a job. What it has changed stays."""
     _act(job, "cancel", account, reason, **given)
 
 
 @bulk.command(epilog="Example: gamekeeper bulk undo 3f2c8a4e-… --as keeper --yes")
-@click.argument("job")
-@account_option
-@reason_option
+@job_options
 @click.option("--yes", is_flag=True, help="Start the undo. Without it, the job is only created.")
-@terminal.json_option
-@terminal.database_option
 def undo(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Create a job that undoes the changes of another one. It starts only with --yes."""
     _act(job, "undo", account, reason, **given)

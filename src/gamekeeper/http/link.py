@@ -14,6 +14,7 @@ from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.pictures import Picture
 from gamekeeper.store.players import StoredPlayer
 
 ENTRIES = (
@@ -80,10 +81,7 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
 async def put_item_picture(request: Request, body: wire.link.PutPicture, item_id: str) -> Response:
     """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
     picture = await asyncio.to_thread(pictures.convert_base64, body.Picture)
-    return await request.change(
-        partial(pictures.put, item_id=item_id, picture=picture),
-        lambda found: wire.encode(wire.link.ItemPicture(item_id, found)),
-    )
+    return await _change_picture(request, item_id, picture)
 
 
 @GROUP.operation(
@@ -97,8 +95,13 @@ async def put_item_picture(request: Request, body: wire.link.PutPicture, item_id
 )
 async def delete_item_picture(request: Request, item_id: str) -> Response:
     """Remove the picture of an item. An item without a picture stays as it is."""
+    return await _change_picture(request, item_id, None)
+
+
+async def _change_picture(request: Request, item_id: str, picture: Picture | None) -> Response:
+    """Set or remove the picture of an item, and answer with its hash."""
     return await request.change(
-        partial(pictures.put, item_id=item_id, picture=None),
+        partial(pictures.put, item_id=item_id, picture=picture),
         lambda found: wire.encode(wire.link.ItemPicture(item_id, found)),
     )
 
