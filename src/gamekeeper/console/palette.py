@@ -134,7 +134,7 @@ async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[S
 
 
 async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> list[PaletteAction]:
-    """Understand a text as an action, for each player, account and item that it may mean and that the viewer may do."""
+    """List the actions that a text may mean: one for each player, account and item, as far as the viewer may do it."""
     if sanction := SANCTION.fullmatch(text):
         return await _find_sanctions(keeper, sanction, sight, csrf)
     if ending := ENDING.fullmatch(text):

@@ -51,7 +51,7 @@ class BoardFollower:
         self._codec = codec
         self._feed = changes
         self._last_ban = boards.NO_BAN  # the last ended ban that was reviewed
-        self._newest = False  # whose turn it was: the seasons that have counted most, or those furthest behind
+        self._newest = False  # whether the last turn was of the seasons that have counted most
 
     async def follow(self, rest_factor: float = REST_FACTOR) -> None:
         """Count all final changes and sweep players, as the background job of a serving process, with pauses."""
@@ -113,7 +113,7 @@ class BoardFollower:
 
     async def _find_steps(self, tx: Reading, upto: int, read_at: int) -> list[Step]:
         """Return all steps that are due."""
-        # in turns: a season that starts in the past does not hold up the others
+        # the seasons take turns, so that one that starts in the past does not hold up the others
         self._newest = not self._newest
         found = await self._find_counting(tx, upto, newest=self._newest)
         if await board_seasons.find_finished(tx, upto, read_at):
@@ -144,7 +144,7 @@ class BoardFollower:
         return await self._store.write(locked)
 
     async def _apply_ended_bans(self, tx: Writing) -> bool:
-        """Show players whose ban has ended. That is no change in the audit log.
+        """List players again whose ban has ended. The audit log has no entry for the end of a ban.
 
         The checkpoint is a time, and more bans than a batch may end at the same one. So the place within that time is
         only in memory: after a restart some accounts are reviewed again, which changes nothing.
@@ -266,7 +266,7 @@ class BoardFollower:
         return None
 
     async def _sweep_play_time(self) -> bool:
-        """Add the sessions that were counted before a season was created. Both locks keep the counts still."""
+        """Add the sessions that were counted before a season was created. Both locks prevent counting meanwhile."""
 
         async def sweep(tx: Writing) -> bool:
             counted = await rollups.wait(tx, SESSIONS)

@@ -23,7 +23,7 @@ class DueSeasons(NamedTuple):
 
 
 def is_swept_kind(each: OpenSeason) -> bool:
-    """Tell whether a season needs what players have: gains and play time need not."""
+    """Tell whether a season starts with what players have. Seasons of gains and of play time do not."""
     return not each.gain and each.ranks != PLAY_TIME
 
 
@@ -40,7 +40,10 @@ def counts_in(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
 
 
 def is_listed_anew(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
-    """Tell whether a player who was deleted after a season's end vanishes from it, or is back: until it is final."""
+    """Tell whether a change after the end of a season deletes or restores a player who may be in its standings.
+
+    Until the season is final, a deleted player leaves its standings, and a restored one comes back.
+    """
     swept = each.season.swept
     return (
         not is_before_end(each.season, change)
@@ -53,19 +56,19 @@ async def find_counted(tx: Reading) -> int:
     """Return the number up to which all open seasons have counted the changes: older changes can be deleted."""
     found, now = await boards.read_open(tx), await clock.now(tx)
     if any(each.season.seq == NOT_STARTED and each.gain and each.season.starts_at <= now for each in found):
-        return 0  # it has not found yet where it starts
+        return 0  # the first change of this season is not found yet
     return min((each.season.seq for each in found if each.season.seq != NOT_STARTED), default=FOREVER)
 
 
 async def find_starting(tx: Reading) -> OpenSeason | None:
-    """Return a season whose time has come."""
+    """Return a season that should have started but has not."""
     now = await clock.now(tx)
     waiting = [each for each in await boards.read_open(tx) if each.season.seq == NOT_STARTED]
     return next((each for each in waiting if each.season.starts_at <= now), None)
 
 
 async def start(tx: Writing, upto: int) -> bool:
-    """Start a season whose time has come: find the change from which on it counts."""
+    """Start a season that is due: find the first change that it counts."""
     each = await find_starting(tx)
     if each is None:
         return False

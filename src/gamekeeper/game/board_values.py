@@ -30,7 +30,7 @@ class ReadChange:
 
     @property
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        """Both sides, decoded; one that is missing is empty."""
+        """Return both sides, decoded. A missing side is empty."""
         if self._decoded is None:
             before, after = (self._codec.decode_side(each) if each else ChangeSide() for each in self._sides)
             self._decoded = before, after
@@ -48,7 +48,7 @@ class ReadChange:
         return after.get(item_id, 0) - before.get(item_id, 0)
 
     def touches(self, season: OpenSeason) -> bool:
-        """Tell whether the change can change the player's value in a season, or whether it is listed."""
+        """Tell whether the change can affect the player's value in a season, or its place in the list."""
         if self.change.kind in ITEM_KINDS:  # their sides have nothing but items, so they are not decoded
             return season.ranks == ITEM and self.count_gain(season.thing_id or "") != 0
         before, after = self.sides

@@ -27,7 +27,8 @@ MOST_SEASONS = 500  # of one board
 MOST_HIDDEN = 500
 SHOWN_SEASONS = 20  # newest seasons of a board in its record
 SESSIONS = "activity"  # checkpoint of the play sessions: since when they are recorded, and which are deleted
-SOON_MS = 60_000  # play time of a season that starts earlier is counted from the sessions before it was created too
+# A season of play time that starts before now, or within this time, also adds the sessions that are counted already.
+SOON_MS = 60_000
 NEWEST_CHANGES = 1_000  # changes that a complete season may not have counted yet: they come all the time
 CATALOGUE = {ITEM: "items", VARIABLE: "variables"}  # what a board ranks → kind of catalogue entries
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)

@@ -25,9 +25,9 @@ SLOT_MINUTES = 10
 DAY_SLOTS = 24 * 60 // SLOT_MINUTES
 # requests refused in ten minutes below which nothing is unusual: some clients try every second
 LEAST_REFUSED = 100
-# minutes after the end of ten minutes: processes save their numbers every ten seconds
+# minutes to wait after the end of a slot: processes save their numbers every ten seconds
 SETTLE_MINUTES = 1
-# tens of minutes without serving, after which the usual number is not known for a day. Shorter pauses hardly change it.
+# after so many slots without serving, the usual number is not known for a day; shorter pauses hardly change it
 MOST_PAUSE_SLOTS = 6
 MOST_UNBALANCED = 100  # items of one day
 
@@ -108,7 +108,7 @@ class SignalChecks:
         await self._store.write(step)
 
     async def _find_last_slot(self, tx: Reading) -> int:
-        """Return the first ten minutes that are not over."""
+        """Return the number of the first slot of ten minutes that is not over."""
         return (await clock.now(tx) // MINUTE_MS - SETTLE_MINUTES) // SLOT_MINUTES
 
     async def _judge_slot(self, tx: Reading, slot: int) -> Finding | None:
@@ -141,7 +141,7 @@ class SignalChecks:
 
 
 def _find_recorded_since(checkpoint: Checkpoint, last: int) -> int:
-    """Return the first ten minutes since which refusals were recorded without a long pause.
+    """Return the slot of ten minutes since which refusals were recorded without a long pause.
 
     It is the value of the checkpoint. 0: none is known, as after the upgrade that began to record them.
     """

@@ -19,7 +19,7 @@ from gamekeeper.store.signal_sums import GainKey, Slots
 
 SLOT_MS = 10 * 60 * 1000
 WINDOW_SLOTS = 6  # an hour
-# Quantity as which smaller supplies count: the first finds of a new item are not a duplication.
+# A smaller supply counts as this quantity: the first finds of a new item are not a duplication.
 LEAST_SUPPLY = 100
 # Changes below this part of the limit of one player are not added up: most changes then cost nothing.
 SMALL_PART = 100
@@ -83,7 +83,7 @@ class _Hour:
         slot = move.at // SLOT_MS
         if self._totals is not None:
             self._totals[move.item_id] = self._totals.get(move.item_id, 0) + move.gain
-        # imports, undos and new players are no growth; what ends always counts, since the total has become less
+        # Imports, undos and new players are no growth. A loss always counts, because the total becomes less.
         if self._limits.supply and (move.gain < 0 or _is_growth(move)):
             slots = self.growth.setdefault(move.item_id, {})
             slots[slot] = self.changed_growth[move.item_id, slot] = slots.get(slot, 0) + move.gain

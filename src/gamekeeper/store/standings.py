@@ -103,7 +103,7 @@ async def clear_buckets(tx: Writing, season_id: str) -> None:
 
 
 async def read_visibility(tx: Reading, player_ids: Iterable[str]) -> dict[str, Visibility]:
-    """Return the visibility of those of these players that exist."""
+    """Return the visibility of players. Players that do not exist are left out."""
     rows = await tx.all(SQL.visibility, as_table({"id": each} for each in player_ids))
     return {row[0]: Visibility(bool(row[1]), bool(row[2]), bool(row[3])) for row in rows}
 
