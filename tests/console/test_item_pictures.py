@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import pytest
 from keepers import Keeper
 
+import staff
 from game_server import LINK
 from gamekeeper.http import samples
 from gamekeeper.store import pictures
@@ -48,6 +49,19 @@ def test_page_shows_letters_where_there_is_no_picture(world: World, root: Keeper
     world.run(world.keeper.economy.follow())
     assert list_pictures(root, PAGES[name]) == []
     assert ">Ar</span>" in root.get(PAGES[name]).raw.decode()
+
+
+def test_search_shows_pictures_of_items_where_there_are_some(published: World, root: Keeper) -> None:
+    _ = published
+    found = {
+        row["name"]: row.get("picture")
+        for text in ("arro", "swor", "ann")
+        for group in root.post("/console/suggest", {"q": text}).json["groups"]
+        for row in group["found"]
+    }
+    assert (found["Arrow"], found["Sword"], found["Ann"]) == (ADDRESS, None, None)
+    staff.add_account(published, "Arrowhead", "moderator")  # a second result, so that the page is no redirect
+    assert [each["src"] for each in list_pictures(root, "/console/search?q=arro")] == [ADDRESS]
 
 
 def test_items_without_picture_keep_letters_beside_others(published: World, root: Keeper) -> None:

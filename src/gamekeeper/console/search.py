@@ -10,11 +10,13 @@ from gamekeeper.console import pages, palette, pasted_secrets, sessions
 from gamekeeper.console.pages import FormToken
 from gamekeeper.console.palette import PaletteAction, PaletteLink
 from gamekeeper.console.pasted_secrets import PastedSecret
+from gamekeeper.console.pictures import build_address
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.store import pictures
 
 MAX_SUGGESTIONS, MAX_RESULTS = 10, 50
 KIND_LABELS = {
@@ -47,6 +49,7 @@ class ResultRow(NamedTuple):
     detail: str
     match: str
     href: str
+    picture: str = ""  # address of an item's picture; empty: there is none
 
 
 class FoundThings(NamedTuple):
@@ -75,8 +78,12 @@ async def suggest(request: Request, raw: bytes) -> Response:
 
 
 def _make_group(title: str, found: Sequence[ResultRow | PaletteLink | PastedSecret]) -> dict[str, object]:
-    rows = [{"name": each.name, "detail": each.detail, "href": each.href} for each in found]
+    rows = [{"name": each.name, "detail": each.detail, "href": each.href, **_make_picture(each)} for each in found]
     return {"title": title, "found": rows}
+
+
+def _make_picture(found: ResultRow | PaletteLink | PastedSecret) -> dict[str, str]:
+    return {"picture": found.picture} if isinstance(found, ResultRow) and found.picture else {}
 
 
 def _make_action_group(actions: Sequence[PaletteAction]) -> dict[str, object]:
@@ -131,7 +138,14 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
         return hits, await palette.find_actions(keeper, text, sight, csrf), records
 
     hits, actions, records = await request.run_through_gate(look)
-    rows = [ResultRow(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)) for each in hits]
+    shown = await pictures.find_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
+    rows = [
+        ResultRow(
+            *(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)),
+            build_address(shown.get(each.id)) if each.kind == "item" else "",
+        )
+        for each in hits
+    ]
     pages_found, searches = palette.find_pages(text, rights), palette.list_searches(text, rights)
     return FoundThings(list(dict.fromkeys(rows)), actions, [*pages_found, *records], searches)
 

@@ -135,7 +135,7 @@ function makeGroup({ title, found }, number) {
   return made;
 }
 
-function makeOption({ name, detail, href, form }) {
+function makeOption({ name, detail, href, form, picture }) {
   const made = document.createElement("a");
   if (href) made.href = href;
   if (form) made.addEventListener("click", (event) => openPreview(event, form));
@@ -147,6 +147,7 @@ function makeOption({ name, detail, href, form }) {
   const more = document.createElement("span");
   more.className = "detail";
   more.textContent = detail;
+  if (picture) made.append(Object.assign(document.createElement("img"), { src: picture, alt: "" }));
   made.append(label, more);
   return made;
 }
