@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
+from urllib.parse import quote
 
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Request, expect
 from visitor import NARROW, Visitor
 
-from gamekeeper.demo.world import KEY
+from gamekeeper.demo.world import ACCENTED_NAME, CYRILLIC_NAME, KEY
 
 Visit = Callable[..., Visitor]
 PASTED = "gka_not-a-token-but-it-looks-like-one"
@@ -41,6 +42,19 @@ def test_typed_action_leads_to_its_preview(visit: Visit, demo: DemoServer) -> No
     me.confirm_button.click()
     me.sees_done()
     assert me.page.url.partition("?")[0].endswith(player_page("Wynstan"))
+
+
+def test_search_box_finds_other_scripts_and_shows_pictures_of_items(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go("/console")
+    for part, name in (("раф", CYRILLIC_NAME), ("СЕРА", CYRILLIC_NAME), ("éphyr", ACCENTED_NAME)):  # noqa: RUF001 - Cyrillic
+        me.page.locator("#find").fill(part)
+        expect(me.page.get_by_role("option", name=name)).to_be_visible()
+    me.page.locator("#find").fill(KEY.name)
+    picture = me.page.get_by_role("option", name=KEY.name).first.locator("img")
+    expect(picture).to_have_js_property("naturalWidth", 64)
+    me.go(f"/console/characters?search={quote('раф')}")
+    expect(me.page.get_by_role("link", name=CYRILLIC_NAME, exact=True)).to_be_visible()
 
 
 def test_enter_opens_the_preview_of_a_single_suggestion(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -21,7 +21,8 @@ KEEPER, MASTER, MODERATOR = Staff(world.API_ACCOUNT), *(Staff(name) for name in 
 # players who trade; the others stay as they were made
 TRADERS = (
     *("Dorrick", "Elowen", "Farrokh", "Gwendry", "Isaura", "Jorunn", "Kestrin", "Lysander", "Maelis", "Orsolya"),
-    *("Peregrin", "Quenna", "Ragnfrid", "Seraphel", "Vashti", "Xanthe", "Yorick", "Zephyra", "Balthus", "Caelith"),
+    *("Peregrin", "Quenna", "Ragnfrid", world.CYRILLIC_NAME, "Vashti", "Xanthe", "Yorick", world.ACCENTED_NAME),
+    *("Balthus", "Caelith"),
     *("Drustan", "Emrys", "Fenwick", "Ghislain", "Hollis", "Ingrith", "Morwenna", "Sigrun"),
 )
 REPORTS_PER_DAY = 5
@@ -156,7 +157,13 @@ def _add_notes(past: Past, start: int) -> None:
     past.note(
         _find_time(start, 12, 18, 45), MODERATOR, "Hollis", "Muted for shouting, was polite about it.", warning=True
     )
-    past.note(_find_time(start, 20, 8, 2), MODERATOR, "Seraphel", "Fished for 11 hours without a pause.", warning=True)
+    past.note(
+        _find_time(start, 20, 8, 2),
+        MODERATOR,
+        world.CYRILLIC_NAME,
+        "Fished for 11 hours without a pause.",
+        warning=True,
+    )
     past.note(_find_time(start, 31, 9, 25), KEEPER, "Ulfgar", "Banned by mistake; apologised, and gave 5 tonics.")
     sorry = _find_time(start, 31, 9, 27)
     past.give(sorry, KEEPER.make_intent(sorry, "banned by mistake"), "Ulfgar", world.TONIC, 5)

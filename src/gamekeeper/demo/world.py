@@ -135,6 +135,8 @@ API_POWERS = Powers(
 STAFF_ROLES = {"Ottoline": "game master", "Tobiah": "moderator"}
 SHOP_KEY = "Harbour Store"  # name of the API key of a shop
 
+# Two names that a keyboard of another language types: a search must find them by a part.
+CYRILLIC_NAME, ACCENTED_NAME = "Серафима", "Zéphyrine"
 # Accounts and their players. Aldwyn has items of every kind, Corvane has no free slot, Nim has no items.
 ACCOUNTS: dict[str, tuple[str, ...]] = {
     "Marlow": ("Aldwyn", "Brisela", "Corvane"),
@@ -145,10 +147,10 @@ ACCOUNTS: dict[str, tuple[str, ...]] = {
     "Wilhelmina": ("Lysander", "Maelis"),
     "Quillon": ("Nim",),
     "Rosamund": ("Orsolya", "Peregrin", "Quenna"),
-    "Ludovic": ("Ragnfrid", "Seraphel"),
+    "Ludovic": ("Ragnfrid", CYRILLIC_NAME),
     "Anselma": ("Thessaly", "Ulfgar"),
     "Bertram": ("Vashti", "Wynstan"),
-    "Clementine": ("Xanthe", "Yorick", "Zephyra"),
+    "Clementine": ("Xanthe", "Yorick", ACCENTED_NAME),
     "Dagobert": ("Ambrosine", "Balthus"),
     "Evangeline": ("Caelith", "Drustan"),
     "Fitzroy": ("Emrys",),
