@@ -9,7 +9,9 @@ from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, st
 from economics import give, load_players
 from expectations import everything, refused
 from game_server import heartbeat, join, put_player
-from gamekeeper.game import board_follower, boards, erasure_jobs, holdings
+from gamekeeper.game import board_follower, board_seasons, boards, erasure_jobs, holdings
+from gamekeeper.game import standings as standing_rules
+from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
 from people import ANN, BOB, KILLS, USER_IDS, ZOE
@@ -281,6 +283,58 @@ def test_board_hides_staff_if_it_says_so(world: World) -> None:
     assert standings(world) == [("Zoe", 12), ("Ann", 12)]
     assert len(standings(world, "all")) == 3
     assert put(world, "levels", {"HideStaff": False}).status == 200
+    assert len(standings(world)) == 3
+
+
+def test_account_that_is_shown_again_has_its_place_of_the_end_in_final_standings(world: World) -> None:
+    """Bans after the end do not matter, nor that a ban of that time is over."""
+    ban = {"duration": 30, "reason": "x", "moderator": "m", "ip": False}
+    create(world)
+    catch_up(world)
+    assert world.post("/api/v1/users/Bob/admin/ban", ban).status == 200
+    hide(world, "Ann")
+    catch_up(world)
+    end_now(world)
+    pass_time(world, HOUR)
+    catch_up(world)
+    assert (read(world)["Season"]["State"], standings(world)) == ("final", [])
+    assert world.post("/api/v1/users/Bob/admin/unban", {}).status == 200
+    assert world.post("/api/v1/users/Ann/admin/ban", ban).status == 200
+    for hidden in (False, True, False):
+        hide(world, "Ann", hidden=hidden)
+        hide(world, "Bob", hidden=not hidden)
+        assert standings(world) == ([] if hidden else [("Zoe", 12), ("Ann", 12)])
+        hide(world, "Bob", hidden=False)
+        assert standings(world) == ([] if hidden else [("Zoe", 12), ("Ann", 12)])
+
+
+def test_staff_is_reviewed_in_batches_that_go_on_after_a_crash(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standing_rules, "BATCH_STAFF", 1)
+    create(world)
+    catch_up(world)
+    for name in ("Ann", "Bob"):
+        assert world.post(f"/api/keeper/v1/users/{name}/roles", {"give": ["moderator"]}).status == 200
+    catch_up(world)
+    count = "SELECT COUNT(*) FROM standings WHERE listed"
+    assert world.sql(count) == [(0,)]
+    end_now(world)
+    catch_up(world)
+    counted = world.ledger()[-1].seq
+    assert put(world, "levels", {"HideStaff": False}).status == 200
+    pass_time(world, HOUR)
+    seen, read_at = list[int](), 0
+    while world.sql("SELECT 1 FROM boards WHERE reviewed IS NOT NULL"):
+        # each step is by a follower of its own, as after a crash
+        follower = BoardFollower(world.keeper.store, world.keeper.changes.codec, world.keeper.feed)
+        upto, read_at = world.ledger()[-1].seq, world.run(clock.now(world.keeper.store))
+        assert world.run(board_seasons.find_finished(world.keeper.store, counted, read_at)) is None
+        assert world.run(follower.step(upto, read_at))
+        seen += [number for ((number,),) in (world.sql(count),) if number not in seen]
+        assert world.sql("SELECT COUNT(*) FROM seasons WHERE final") == [(0,)]
+    assert seen == [0, 2, 3]
+    assert world.run(board_seasons.find_finished(world.keeper.store, counted, read_at)) is not None
+    catch_up(world)
+    assert read(world)["Season"]["State"] == "final"
     assert len(standings(world)) == 3
 
 

@@ -10,7 +10,7 @@ from gamekeeper.game.board_seasons import FOREVER, counts_in, is_swept_kind
 from gamekeeper.game.board_values import ReadChange, advance
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.standings import is_listed
+from gamekeeper.game.standings import make_standing
 from gamekeeper.store import boards, clock, holdings, ledger, standings
 from gamekeeper.store.boards import NOT_STARTED, BoardChange, OpenSeason
 from gamekeeper.store.engine import Reading
@@ -89,12 +89,12 @@ async def _check_listed(
     tx: Reading, found: Findings, each: OpenSeason, held: Mapping[StandingKey, Standing], *, is_current: bool
 ) -> None:
     """Check who is listed, unless changes wait. A ban may have ended since: that is no change."""
-    if not is_current or await boards.find_hidden_waiting(tx, 1):
+    if not is_current or await boards.find_hidden_waiting(tx, 1) or await boards.read_reviewing(tx):
         return
     visible = await standings.read_visibility(tx, {key.player_id for key in held})
     for key, standing in held.items():
         seen = visible.get(key.player_id)
-        right = {is_listed(each, shown, standing.value) for shown in _list_bans(seen)}
+        right = {make_standing(each, shown, standing.value).listed for shown in _list_bans(seen)}
         if standing.listed not in right:
             state = "is listed" if standing.listed else "is not listed"
             found.add(ERROR, BOARDS, f"Player {key.player_id} {state} in season {key.season_id}, wrongly. {ADVICE}")

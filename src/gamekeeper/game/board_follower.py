@@ -103,6 +103,8 @@ class BoardFollower:
             found.append(lambda: self._write(lambda tx: board_seasons.start(tx, upto)))
         if await boards.find_hidden_waiting(tx, 1):
             found.append(lambda: self._write(_apply_hidden))
+        if await boards.read_reviewing(tx):
+            found.append(lambda: self._write(standings.review_staff))
         if await boards.find_ended_bans(
             tx, boards.NO_BAN._replace(ends_at=checkpoint.position + 1), await clock.now(tx), 1
         ):
@@ -166,8 +168,6 @@ class BoardFollower:
             return False
         read = await boards.read_changes(tx, due.first, due.end, BATCH_CHANGES)
         changes, contradicted = await self._apply_changes(tx, due.seasons, read)
-        for name in self._find_staff_changes(changes):
-            await standings.review_staff(tx, name)
         crash.crash_at("boards_standings")
         is_whole = len(changes) == len(read) < BATCH_CHANGES
         last = due.end if is_whole else changes[-1].seq
@@ -214,16 +214,6 @@ class BoardFollower:
                     values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
         await standings.apply(tx, values | dict.fromkeys(gone), held, group)
         return changes, wrong
-
-    def _find_staff_changes(self, changes: Sequence[BoardChange]) -> list[str]:
-        """Return the names of boards that hide staff since these changes, or show them."""
-        found: list[str] = []
-        for each in changes:
-            if each.kind == "board_saved" and each.before is not None:
-                before, after = ReadChange(each, self._codec).sides
-                if before.catalogue["hidestaff"] != after.catalogue["hidestaff"]:  # decoded names have no capitals
-                    found.append(str(after.catalogue["board"]))
-        return found
 
     async def _sweep(self) -> bool:
         """Compare the standings of the next players with what they have. False: all are swept, or changes wait."""

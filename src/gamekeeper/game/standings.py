@@ -16,8 +16,7 @@ from gamekeeper.store.standings import BUCKETS, KIND, Standing, StandingKey, Vis
 BOARDS = "boards"  # checkpoint whose row is the lock of all standings; bans that ended before its time are applied
 
 
-MOST_STAFF = 10_000  # accounts with permissions that are reviewed when a board hides staff or shows them
-BATCH_PLAYERS = 500  # of staff, per statement
+BATCH_STAFF = 100  # accounts of staff that are reviewed per transaction when a board hides staff or shows them
 
 
 class PlayedTime(NamedTuple):
@@ -49,7 +48,7 @@ async def apply(
     for key, value in values.items():
         after = None
         if value is not None:
-            after = Standing(value, is_listed(rules[key.season_id], visible.get(key.player_id), value))
+            after = make_standing(rules[key.season_id], visible.get(key.player_id), value)
         if after != held.get(key):
             changed[key] = after
     await save(tx, changed, held)
@@ -69,39 +68,51 @@ async def save(
     await holdings.count_steps(tx, BUCKETS, steps)
 
 
-def is_listed(season: OpenSeason, visible: Visibility | None, value: int) -> bool:
-    """Tell whether a player is listed in an open season. `visible` is None if it does not exist."""
-    if visible is None or visible.hidden or visible.banned or (visible.staff and season.hide_staff):
+def make_standing(season: OpenSeason, visible: Visibility | None, value: int) -> Standing:
+    """Decide whether a player is listed in an open season. `visible` is None if it does not exist."""
+    if visible is None or visible.banned or (visible.staff and season.hide_staff):
+        return Standing(value, listed=False)
+    has_enough = value > 0 or not (season.gain or season.ranks == PLAY_TIME)
+    return Standing(value, listed=has_enough and not visible.hidden, withheld=has_enough and visible.hidden)
+
+
+async def review_staff(tx: Writing) -> bool:
+    """Decide again which staff is listed in the open seasons of a board that has begun to hide staff, or to show them.
+
+    Each call reviews a batch of accounts and stores how far it got. False: there is no such board.
+    """
+    reviewing = await boards.read_reviewing(tx)
+    if not reviewing:
         return False
-    return value > 0 or not (season.gain or season.ranks == PLAY_TIME)
-
-
-async def review_staff(tx: Writing, board: str) -> None:
-    """Decide again which staff is listed in the open seasons of a board."""
-    found = await boards.find(tx, board)
-    seasons = [each for each in await boards.read_open(tx) if found and each.season.board_id == found.id]
-    players = await standings.find_players_of(tx, await standings.find_staff(tx, MOST_STAFF)) if seasons else []
-    for start in range(0, len(players), BATCH_PLAYERS):
-        keys = [StandingKey(each, one.season.id) for each in players[start : start + BATCH_PLAYERS] for one in seasons]
-        held = await standings.read_held(tx, keys)
-        await apply(tx, {key: each.value for key, each in held.items()}, held, seasons)
+    board_id, after = min(reviewing.items())
+    seasons = [each for each in await boards.read_open(tx) if each.season.board_id == board_id]
+    accounts = await standings.find_staff(tx, after, BATCH_STAFF) if seasons else []
+    players = await standings.find_players_of(tx, accounts)
+    held = await standings.read_held(tx, [StandingKey(each, one.season.id) for each in players for one in seasons])
+    await apply(tx, {key: each.value for key, each in held.items()}, held, seasons)
+    await boards.move_review(tx, board_id, accounts[-1] if len(accounts) == BATCH_STAFF else None)
+    return True
 
 
 async def review(tx: Writing, user_ids: Iterable[str], *, with_final: bool = False) -> None:
-    """Decide again which players of some accounts are listed. In final seasons only if `with_final`."""
+    """Decide again which players of some accounts are listed.
+
+    In final seasons only if `with_final`: those of hidden accounts are withheld, and those of others are back as they
+    were at the end.
+    """
     seasons = {each.season.id: each for each in await boards.read_open(tx)}
     players = await standings.find_players_of(tx, user_ids)
     held = await standings.read_of_players(tx, players)
     visible = await standings.read_visibility(tx, players)
-    if with_final:
-        rules = await boards.read_rules(tx, {key.season_id for key in held})
-        seasons = rules | seasons
     changed: dict[StandingKey, Standing | None] = {}
     for key, each in held.items():
+        after, seen = each, visible.get(key.player_id)
         if season := seasons.get(key.season_id):
-            listed = is_listed(season, visible.get(key.player_id), each.value)
-            if listed != each.listed:
-                changed[key] = each._replace(listed=listed)
+            after = make_standing(season, seen, each.value)
+        elif with_final and seen and (each.listed or each.withheld):
+            after = each._replace(listed=not seen.hidden, withheld=seen.hidden)
+        if after != each:
+            changed[key] = after
     await save(tx, changed, held)
 
 

@@ -10,6 +10,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("boards")
 LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
 NOT_STARTED = -1
+FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000"  # before all ids
 
 
 class Board(NamedTuple):
@@ -65,7 +66,7 @@ class EndedBan(NamedTuple):
     user_id: str
 
 
-NO_BAN = EndedBan(0, -1, "00000000-0000-0000-0000-000000000000")
+NO_BAN = EndedBan(0, -1, FIRST_ACCOUNT)
 
 
 class HiddenAccount(NamedTuple):
@@ -78,7 +79,17 @@ def insert(tx: Writing, board: Board) -> None:
 
 
 def update(tx: Writing, board: Board) -> None:
-    tx.defer(SQL.update, board.id, board.title, board.hide_staff, board.public)
+    """Update a board. If it hides staff from now on, or shows them, the review of all staff starts."""
+    tx.defer(SQL.update, board.id, board.title, board.hide_staff, board.public, FIRST_ACCOUNT)
+
+
+async def read_reviewing(tx: Reading) -> dict[str, str]:
+    """Return the boards whose staff is being reviewed, each with the account up to which it is."""
+    return {row[0]: row[1] for row in await tx.all(SQL.reviewing)}
+
+
+async def move_review(tx: Writing, board_id: str, reviewed: str | None) -> None:
+    await tx.returning(SQL.move_review, board_id, reviewed)
 
 
 def mark_deleted(tx: Writing, board_id: str) -> None:

@@ -3,7 +3,16 @@ INSERT INTO boards (id, name, title, ranks, thing_id, gain, hide_staff, public, 
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, {false});
 
 -- name: update
-UPDATE boards SET title = $2, hide_staff = $3, public = $4 WHERE id = $1;
+UPDATE boards SET title = $2, public = $4, hide_staff = $3,
+                  reviewed = CASE WHEN hide_staff = $3 THEN reviewed ELSE CAST($5 AS {guid}) END
+WHERE id = $1;
+
+-- Boards whose change of `hide_staff` is not applied to all staff. The number of boards is limited.
+-- name: reviewing
+SELECT id, reviewed FROM boards WHERE reviewed IS NOT NULL AND NOT deleted ORDER BY id;
+
+-- name: move_review
+UPDATE boards SET reviewed = $2 WHERE id = $1;
 
 -- name: mark_deleted
 UPDATE boards SET deleted = {true}, public = {false} WHERE id = $1;

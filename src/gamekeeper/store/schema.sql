@@ -983,7 +983,8 @@ CREATE TABLE boards (
     hide_staff  {boolean} NOT NULL,
     public      {boolean} NOT NULL,
     created_at  {long} NOT NULL,
-    deleted     {boolean} NOT NULL
+    deleted     {boolean} NOT NULL,
+    reviewed    {guid}                         -- a change of hide_staff is applied to staff up to this id; null: to all
 ) {strict};
 CREATE UNIQUE INDEX boards_by_name ON boards (name) WHERE NOT deleted;
 
@@ -1008,6 +1009,7 @@ CREATE TABLE standings (
     season_id  {guid} NOT NULL,
     value      {long} NOT NULL,
     listed     {boolean} NOT NULL,             -- false: hidden, banned, deleted, or gained nothing
+    withheld   {boolean} NOT NULL DEFAULT {false}, -- it would be listed, but its account is hidden
     PRIMARY KEY (player_id, season_id)
 ) {clustered};
 CREATE INDEX standings_by_value ON standings (season_id, listed, value, player_id);

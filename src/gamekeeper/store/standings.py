@@ -36,6 +36,7 @@ class StandingKey(NamedTuple):
 class Standing(NamedTuple):
     value: int
     listed: bool
+    withheld: bool = False  # it would be listed, but its account is hidden
 
 
 class Visibility(NamedTuple):
@@ -76,8 +77,13 @@ async def read_after(tx: Reading, player_id: str, season_id: str, limit: int) ->
 async def save(tx: Writing, held: Mapping[StandingKey, Standing], gone: Iterable[StandingKey]) -> None:
     if held:
         rows = (
-            {**key._asdict(), "value": value, "listed": "yes" if listed else ""}
-            for key, (value, listed) in held.items()
+            {
+                **key._asdict(),
+                "value": each.value,
+                "listed": "yes" if each.listed else "",
+                "withheld": "yes" if each.withheld else "",
+            }
+            for key, each in held.items()
         )
         await tx.returning(SQL.save, as_table(rows))
     lost = [each._asdict() for each in gone]
@@ -108,9 +114,9 @@ async def read_visibility(tx: Reading, player_ids: Iterable[str]) -> dict[str, V
     return {row[0]: Visibility(bool(row[1]), bool(row[2]), bool(row[3])) for row in rows}
 
 
-async def find_staff(tx: Reading, limit: int) -> list[str]:
-    """Return the accounts with any permission."""
-    return [row[0] for row in await tx.all(SQL.staff, limit)]
+async def find_staff(tx: Reading, after: str, limit: int) -> list[str]:
+    """Return the next accounts with any permission, after an id."""
+    return [row[0] for row in await tx.all(SQL.staff, after, limit)]
 
 
 async def find_players_of(tx: Reading, user_ids: Iterable[str]) -> list[str]:
@@ -179,4 +185,4 @@ async def sum_buckets(tx: Reading) -> dict[str, int]:
 
 
 def _to_standings(rows: Iterable[Row]) -> dict[StandingKey, Standing]:
-    return {StandingKey(row[0], row[1]): Standing(row[2], bool(row[3])) for row in rows}
+    return {StandingKey(row[0], row[1]): Standing(row[2], bool(row[3]), bool(row[4])) for row in rows}

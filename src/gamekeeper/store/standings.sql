@@ -1,23 +1,24 @@
 -- name: held
-SELECT r.player_id, r.season_id, r.value, r.listed
+SELECT r.player_id, r.season_id, r.value, r.listed, r.withheld
 FROM json_each($1) AS given,
      {each} standings r WHERE r.player_id = CAST(given.value->>'player_id' AS {guid})
          AND r.season_id = CAST(given.value->>'season_id' AS {guid}) {end_each};
 
 -- name: held_between
-SELECT player_id, season_id, value, listed FROM standings WHERE player_id > $1 AND player_id <= $2 AND season_id = $3;
+SELECT player_id, season_id, value, listed, withheld FROM standings WHERE player_id > $1 AND player_id <= $2 AND season_id = $3;
 
 -- All seasons of some players.
 -- name: of_players
-SELECT r.player_id, r.season_id, r.value, r.listed
+SELECT r.player_id, r.season_id, r.value, r.listed, r.withheld
 FROM json_each($1) AS given, {each} standings r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- name: save
-INSERT INTO standings (player_id, season_id, value, listed)
+INSERT INTO standings (player_id, season_id, value, listed, withheld)
 SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'season_id' AS {guid}), CAST(value->>'value' AS {long}),
-       value->>'listed' = 'yes'
+       value->>'listed' = 'yes', value->>'withheld' = 'yes'
 FROM json_each($1) WHERE {true}
-ON CONFLICT (player_id, season_id) DO UPDATE SET value = excluded.value, listed = excluded.listed;
+ON CONFLICT (player_id, season_id) DO UPDATE SET value = excluded.value, listed = excluded.listed,
+                                                 withheld = excluded.withheld;
 
 -- name: delete (sqlite)
 DELETE FROM standings WHERE (player_id, season_id) IN (
@@ -52,11 +53,12 @@ SELECT r.id, EXISTS (SELECT 1 FROM hidden_accounts h WHERE h.user_id = r.user_id
        OR EXISTS (SELECT 1 FROM user_permissions g WHERE g.user_id = r.user_id)
 FROM json_each($1) AS given, {each} players r WHERE r.id = CAST(given.value->>'id' AS {guid}) {end_each};
 
--- Accounts with any permission.
+-- The next accounts with any permission, after an id.
 -- name: staff
 SELECT id FROM (
     SELECT id FROM users WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link
-    UNION SELECT user_id FROM user_roles UNION SELECT user_id FROM user_permissions) AS found ORDER BY id LIMIT $1;
+    UNION SELECT user_id FROM user_roles UNION SELECT user_id FROM user_permissions) AS found
+WHERE id > $1 ORDER BY id LIMIT $2;
 
 -- name: players_of
 SELECT r.id FROM json_each($1) AS given,
@@ -188,5 +190,5 @@ SELECT season_id, COUNT(*) FROM standings WHERE listed GROUP BY season_id;
 SELECT season_id, CAST(SUM(entries) AS {long}) FROM standing_buckets GROUP BY season_id;
 
 -- name: after
-SELECT player_id, season_id, value, listed FROM standings WHERE (player_id, season_id) > ($1, $2)
+SELECT player_id, season_id, value, listed, withheld FROM standings WHERE (player_id, season_id) > ($1, $2)
 ORDER BY player_id, season_id LIMIT $3;
