@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import gc
 import os
 import ssl
 import tempfile
@@ -180,6 +181,12 @@ def make_world(
 @pytest.fixture
 def world(make_world: Callable[..., worlds.World]) -> worlds.World:
     return make_world()
+
+
+def pytest_collection_finish() -> None:
+    """Leave the thousands of collected tests out of garbage collections, which would look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
