@@ -56,6 +56,26 @@ def test_job_of_pasted_names_is_previewed_started_and_undone(world: World, root:
     assert bulking.count_coins(world, "Bob") == 0
 
 
+def test_preview_counts_the_expected_refusals_of_all_players_or_of_a_sample(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra = bulking.add_players(world, 9)
+    job = create(root, "\n".join(["Ann", *extra]), act="take_item")
+    text = root.page(job).text
+    assert "All 10 players were tried now: 9 would be refused." in text
+    assert "9 players: " in text
+    monkeypatch.setattr("gamekeeper.console.bulk.MOST_CHECKED", 9)
+    monkeypatch.setattr("gamekeeper.console.bulk.SAMPLE", 7)
+    text = root.page(job).text
+    assert "This is a sample: the first 7 of 10 players were tried now, and 6 of them would be refused." in text
+    checked = world.get(f"/api/keeper/v1/bulk/{job.rpartition('/')[2]}/preview?limit=1&check=1000").json
+    assert (len(checked["Players"]), checked["Check"]["Tried"], checked["Check"]["Waiting"]) == (1, 10, 10)
+    assert [(each["Players"], each["First"]) for each in checked["Check"]["Refusals"]] == [(9, "Extra0")]
+    assert bulking.count_coins(world, "Ann") == 1250
+    monkeypatch.setattr("gamekeeper.http.bulk.CHECK_SECONDS", -1.0)
+    assert "This is a sample: the first 5 of 10 players" in root.page(job).text
+
+
 def test_job_is_paused_resumed_and_cancelled(world: World, root: Keeper) -> None:
     job = create(root, "Bob")
     press(root, job, "start")
@@ -153,6 +173,6 @@ def test_preview_counts_the_players_that_would_be_refused(world: World, root: Ke
     everything_full = world.post("/api/v1/players/Bob/items/give", {"itemid": people.SWORD.id, "quantity": 35})
     assert everything_full.status == 200
     page = root.page(create(root, "Ann\r\nBob"))
-    assert "Preview of the next players 1 of the 2 shown would be refused." in page.text
+    assert "Preview of the next players All 2 players were tried now: 1 would be refused." in page.text
     assert "there is room for 0 of 5" in page.text
     assert "would be refused" not in root.page(create(root, "Ann")).text

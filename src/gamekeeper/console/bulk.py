@@ -31,6 +31,8 @@ from gamekeeper.store.ledger import LedgerEntry
 
 PAGE, OPERATIONS = "/console/bulk", "/api/keeper/v1/bulk"
 JOBS_PER_PAGE, TARGETS_PER_PAGE, PREVIEWED_PLAYERS = 20, 50, 5
+MOST_CHECKED = 1_000  # a job for at most these many players is tried on all of them
+SAMPLE = 100  # players of a larger job that are tried
 JOB_ID = re.compile(rf"{REQUEST_PREFIX}([0-9a-f-]{{36}})", re.ASCII)
 ACT_TITLES: Mapping[str, str] = {
     "give_item": gettext("Give an item"),
@@ -72,6 +74,14 @@ class PreviewLine(NamedTuple):
     player: str
     problem: str
     lines: Sequence[Difference]
+
+
+class JobPreview(NamedTuple):
+    lines: Sequence[PreviewLine] = ()
+    check: wire.bulk.BulkCheck | None = None  # expected refusals
+
+
+NO_PREVIEW = JobPreview()
 
 
 async def show(request: Request) -> Response:
@@ -163,7 +173,9 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     page = await bulk_jobs.load_targets(store, job_id, after, TARGETS_PER_PAGE, shown)
     (view,) = await _make_views(request, [job])
     is_mine = job.creator_id == request.caller.account_id
-    can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine
+    # the players are tried once, not again for each page of the results
+    can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine and not after and shown is None
+    preview = await _preview(request, job) if can_try else NO_PREVIEW
     return pages.render(
         request,
         "bulk_job.html",
@@ -171,7 +183,9 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         job=job,
         problem=problem,
         is_mine=is_mine,
-        preview=await _preview(request, job) if can_try else [],
+        preview=preview.lines,
+        check=preview.check,
+        expected=sum(each.Players for each in preview.check.Refusals) if preview.check else 0,
         targets=[(each, TARGET_STATES[each.state]) for each in page.targets],
         states=TARGET_STATES,
         shown=shown or "",
@@ -185,13 +199,19 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     )
 
 
-async def _preview(request: Request, job: BulkJob) -> list[PreviewLine]:
-    """Try the next players of a job. A viewer who may not make its changes sees no preview."""
-    call = ApiCall("GET", f"{OPERATIONS}/{job.id}/preview", query={"limit": str(PREVIEWED_PLAYERS)})
+async def _preview(request: Request, job: BulkJob) -> JobPreview:
+    """Try the players of a job, and show the next ones. A viewer who may not make its changes sees no preview."""
+    checked = job.remaining if job.remaining <= MOST_CHECKED else SAMPLE
+    query = {"limit": str(PREVIEWED_PLAYERS), "check": str(checked)}
     try:
-        tried = _decode_preview((await api_calls.send(request, call)).content).Players
+        answer = await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{job.id}/preview", query=query))
     except Refusal:
-        return []
+        return NO_PREVIEW
+    preview = _decode_preview(answer.content)
+    return JobPreview(await _list_lines(request, preview.Players), preview.Check)
+
+
+async def _list_lines(request: Request, tried: Sequence[wire.bulk.PreviewedTarget]) -> list[PreviewLine]:
     found = list[PreviewLine]()
     for each in tried:
         logged = [_make_entry(change) for change in each.Changes]

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import time
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -38,6 +40,7 @@ GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.")
 RUN = needs("bulk.run", "players.read")
 ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
 LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
+CHECK_SECONDS = 5.0  # of trying players for expected refusals; the answer says how many were tried
 MISSING = (no.PowerMissing, PermissionMissing)
 
 
@@ -144,16 +147,18 @@ async def list_targets(request: Request, query: wire.bulk.TargetsQuery, job_id: 
     cache=NO_STORE,
     query=wire.bulk.PreviewQuery,
     answer=wire.bulk.BulkPreview,
-    refusals=(NoSuchBulkJob, *MISSING),
-    example_answer=wire.bulk.BulkPreview([samples.PREVIEWED_TARGET]),
+    refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
+    example_answer=wire.bulk.BulkPreview([samples.PREVIEWED_TARGET], samples.BULK_CHECK),
 )
 async def preview(request: Request, query: wire.bulk.PreviewQuery, job_id: str) -> bytes:
     """Try the job on its next players, and change nothing."""
     store = request.services.keeper.store
     job = await bulk_jobs.find(store, job_id)
     request.caller.require(bulk_acts.find_route(request.services, job).permissions or frozenset())
-    targets = await rows.read_targets(store, job_id, 0, query.limit, rows.WAITING)
-    return wire.encode(wire.bulk.BulkPreview([await _try_target(request, job, each) for each in targets]))
+    targets = await rows.read_targets(store, job_id, 0, max(query.limit, query.check), rows.WAITING)
+    tried = [await _try_target(request, job, each) for each in targets[: query.limit]]
+    check = await request.run_through_gate(lambda: _check(request, job, tried, targets)) if query.check else None
+    return wire.encode(wire.bulk.BulkPreview(tried, check))
 
 
 @GROUP.operation(
@@ -243,6 +248,25 @@ async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> wir
     return wire.bulk.PreviewedTarget(
         target.number, target.player_id or "", target.player, code, message, needs_approval, changes
     )
+
+
+async def _check(
+    request: Request, job: BulkJob, tried: list[wire.bulk.PreviewedTarget], targets: Sequence[BulkTarget]
+) -> wire.bulk.BulkCheck:
+    """Count the refusals that the job would get. Players after CHECK_SECONDS are not tried."""
+    until, found = time.monotonic() + CHECK_SECONDS, list(tried)
+    for each in targets[len(tried) :]:
+        if time.monotonic() > until:
+            break
+        found.append(await _try_target(request, job, each))
+    refused: dict[str, wire.bulk.ExpectedRefusal] = {}
+    for each in found:
+        if each.Code is not None:
+            first = wire.bulk.ExpectedRefusal(each.Code, each.Message or "", 0, each.Player)
+            refused.setdefault(each.Code, first).Players += 1
+    refusals = sorted(refused.values(), key=lambda each: (-each.Players, each.Code))
+    held = sum(each.NeedsApproval for each in found)
+    return wire.bulk.BulkCheck(len(found), job.remaining, held, refusals)
 
 
 def _describe(job: BulkJob) -> dict[str, object]:

@@ -80,8 +80,27 @@ class PreviewedTarget(Struct, rename="pascal"):
     changes: list[PreviewedChange]
 
 
+class ExpectedRefusal(Struct, rename="pascal"):
+    """A refusal that a job would get for some players; `message` and `first` are those of the first of them."""
+
+    code: str
+    message: str
+    players: int
+    first: str | None
+
+
+class BulkCheck(Struct, rename="pascal"):
+    """What to expect of a job: `tried` of the `waiting` players were tried."""
+
+    tried: int
+    waiting: int
+    need_approval: int
+    refusals: list[ExpectedRefusal]
+
+
 class BulkPreview(Struct, rename="pascal"):
     players: list[PreviewedTarget]
+    check: BulkCheck | None = None
 
 
 class BulkJobs:
@@ -172,15 +191,18 @@ class BulkJobs:
         return Payload(BulkTargetsPage, query={"after": after, "state": state, "limit": limit})
 
     @operation("GET", "/api/keeper/v1/bulk/{job_id}/preview")
-    def preview_bulk_job(self, job_id: str, *, limit: int | None = None) -> Payload[BulkPreview]:
+    def preview_bulk_job(
+        self, job_id: str, *, limit: int | None = None, check: int | None = None
+    ) -> Payload[BulkPreview]:
         """Try a job on its next players, and change nothing.
 
         job_id: id of the job.
         limit: try it on at most this many players; default 10.
-        Returns what it would do to each.
-        Raises NoSuchBulkJob, PowerMissing, PermissionMissing.
+        check: try it on at most this many players to count expected refusals, at most 1000; default 0.
+        Returns what it would do to each, and the expected refusals.
+        Raises BadField, NoSuchBulkJob, TooManyLongReads, PowerMissing, PermissionMissing.
         """
-        return Payload(BulkPreview, query={"limit": limit})
+        return Payload(BulkPreview, query={"limit": limit, "check": check})
 
     @operation("POST", "/api/keeper/v1/bulk/{job_id}/start")
     def start_bulk_job(self, job_id: str, **options: Unpack[WriteOptions]) -> Payload[BulkJob]:

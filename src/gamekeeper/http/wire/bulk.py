@@ -11,7 +11,7 @@ from gamekeeper.http.wire.history import Format
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
 from gamekeeper.http.wire.moderation import Days as DayCount
-from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, PlainInt32, PlainInt64, Positive
+from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, Natural, PlainInt32, PlainInt64, Positive
 from gamekeeper.http.wire.variables import VariableValue
 
 PlayerKey = Annotated[str, Meta(max_length=255)]
@@ -74,8 +74,18 @@ class TargetsQuery(Struct, frozen=True):
     format: Format = "json"
 
 
+CheckedPlayers = Annotated[
+    Natural,
+    Meta(
+        description="Try also these many players only to count expected refusals in `Check`; at most 1000.",
+        extra={"cut": 1000},
+    ),
+]
+
+
 class PreviewQuery(Struct, frozen=True):
     limit: Annotated[Limit, Meta(extra={"cut": 50})] = 10
+    check: CheckedPlayers = 0
 
 
 class BulkJob(Struct):
@@ -141,5 +151,24 @@ class PreviewedTarget(Struct):
     Changes: list[PreviewedChange]
 
 
+class ExpectedRefusal(Struct):
+    """A refusal that the job would get for some players; the message and the player are those of the first."""
+
+    Code: str
+    Message: str
+    Players: PlainInt32
+    First: str | None
+
+
+class BulkCheck(Struct):
+    """What to expect of the job: how many players were tried, of how many who wait, and the refusals."""
+
+    Tried: PlainInt32
+    Waiting: PlainInt32
+    NeedApproval: PlainInt32
+    Refusals: list[ExpectedRefusal]
+
+
 class BulkPreview(Struct):
     Players: list[PreviewedTarget]
+    Check: BulkCheck | None = None
