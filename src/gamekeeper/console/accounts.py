@@ -9,7 +9,7 @@ from gamekeeper.console import lists, pages, saved_views
 from gamekeeper.console.lists import DATE_LENGTH, Chip, ListFilter
 from gamekeeper.console.menu import SECURITY
 from gamekeeper.console.texts import gettext
-from gamekeeper.game import account_filters
+from gamekeeper.game import account_filters, lookup
 from gamekeeper.game.search import MOST_MATCHES
 from gamekeeper.http import account_filters as operations
 from gamekeeper.http import queries
@@ -18,6 +18,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.http.wire.account_filters import AccountConditions
 from gamekeeper.store import moderation, roles
 from gamekeeper.store.moderation import ImposedPenalty
+from gamekeeper.store.search import PART_LETTERS
 from gamekeeper.store.users import User
 
 STATE_LABELS = {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
@@ -97,7 +98,8 @@ async def _make_form(request: Request, choice: ListFilter) -> FilterForm:
 def _describe(given: Mapping[str, str], choice: ListFilter) -> dict[str, str]:
     """Describe the conditions in force: query parameter → label."""
     found: dict[str, str] = {}
-    if text := given.get("search", ""):
+    text = given.get("search", "")
+    if len(lookup.fold(text)) >= PART_LETTERS:  # a shorter text is not searched
         found["search"] = gettext("Name or email contains %(text)s", text=text)
     if choice.chosen:
         found["state"] = gettext("State: %(state)s", state=STATE_LABELS[choice.chosen])

@@ -17,7 +17,7 @@ from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import bulk_jobs, lookup
 from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX, UNDO
 from gamekeeper.game.lookup import new_guid
-from gamekeeper.game.refusals import MissingField, Refusal
+from gamekeeper.game.refusals import MissingField, Refusal, TooManyLongReads
 from gamekeeper.http import queries, wire
 from gamekeeper.http.bulk_acts import ACTS
 from gamekeeper.http.mail_cursor import MailCursor
@@ -204,6 +204,9 @@ async def _preview(request: Request, job: BulkJob) -> JobPreview:
     checked = job.remaining if job.remaining <= MOST_CHECKED else SAMPLE
     query = {"limit": str(PREVIEWED_PLAYERS), "check": str(checked)}
     try:
+        answer = await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{job.id}/preview", query=query))
+    except TooManyLongReads:
+        del query["check"]
         answer = await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{job.id}/preview", query=query))
     except Refusal:
         return NO_PREVIEW

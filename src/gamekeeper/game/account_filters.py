@@ -1,8 +1,8 @@
 """Filtered lists of accounts: by state, role and last sign-in. A page costs the same for any number of accounts.
 
 Each condition has an index. If fewer than MOST_MATCHES accounts meet one of the conditions, all of these are read and
-compared with the others, and the list is complete. Otherwise a limited number of accounts is compared: the matches of
-the search, or the first accounts that meet a condition.
+compared with the others, and the list is complete. Otherwise a limited number of accounts is compared: with a text its
+matches, without one the first MOST_MATCHES accounts that meet the first condition.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence

@@ -279,6 +279,8 @@ async def _apply_hidden(tx: Writing) -> bool:
     """Apply that an account was hidden or is shown again, in final standings too."""
     waiting = await boards.find_hidden_waiting(tx, 1)
     if waiting:
+        # until the end of this transaction nobody can decide anew, which would be noted as applied
+        await boards.lock_hidden(tx, waiting[0])
         await standings.review(tx, waiting, with_final=True)
         await boards.note_applied(tx, waiting[0])
     return bool(waiting)

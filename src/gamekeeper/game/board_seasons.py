@@ -128,7 +128,7 @@ async def find_finished(tx: Reading, upto: int, read_at: int) -> OpenSeason | No
     for each in await boards.read_open(tx):
         season = each.season
         if season.board_id in reviewing:
-            continue  # some of its staff may still be listed, or not yet
+            continue  # its change of `hide_staff` is not applied to all staff yet
         if season.ends_at is None or season.ends_at + SETTLE_MS > read_at or season.swept is not None:
             continue
         if season.seq < upto or (each.ranks == PLAY_TIME and await rows.has_uncounted_sessions(tx, season.ends_at)):

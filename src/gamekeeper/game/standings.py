@@ -81,10 +81,14 @@ async def review_staff(tx: Writing) -> bool:
 
     Each call reviews a batch of accounts and stores how far it got. False: there is no such board.
     """
-    reviewing = await boards.read_reviewing(tx)
-    if not reviewing:
+    board_id = min(await boards.read_reviewing(tx), default=None)
+    if board_id is None:
         return False
-    board_id, after = min(reviewing.items())
+    await boards.lock(tx, board_id)
+    # read once more: the board may have been edited until now, and cannot be before the end of this transaction
+    after = (await boards.read_reviewing(tx)).get(board_id)
+    if after is None:
+        return True
     seasons = [each for each in await boards.read_open(tx) if each.season.board_id == board_id]
     accounts = await standings.find_staff(tx, after, BATCH_STAFF) if seasons else []
     players = await standings.find_players_of(tx, accounts)

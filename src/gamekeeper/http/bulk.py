@@ -24,6 +24,7 @@ from gamekeeper.game.bulk_refusals import (
     NotYourJob,
     TooManyPlayers,
 )
+from gamekeeper.game.history import Pause
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import bulk_acts, bulk_filters, dispatcher, samples, wire
 from gamekeeper.http.bulk_acts import ACTS, make_request_id
@@ -35,12 +36,13 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import APPROVAL_HEADER, Response
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store.bulk_jobs import BulkJob, BulkTarget
+from gamekeeper.store.engine import DatabaseUnavailable
 
 GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.")
 RUN = needs("bulk.run", "players.read")
 ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
 LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
-CHECK_SECONDS = 5.0  # of trying players for expected refusals; the answer says how many were tried
+CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says how many were tried
 MISSING = (no.PowerMissing, PermissionMissing)
 
 
@@ -157,7 +159,10 @@ async def preview(request: Request, query: wire.bulk.PreviewQuery, job_id: str) 
     request.caller.require(bulk_acts.find_route(request.services, job).permissions or frozenset())
     targets = await rows.read_targets(store, job_id, 0, max(query.limit, query.check), rows.WAITING)
     tried = [await _try_target(request, job, each) for each in targets[: query.limit]]
-    check = await request.run_through_gate(lambda: _check(request, job, tried, targets)) if query.check else None
+    check = None
+    if query.check:
+        account, gate = request.caller.account_id, request.services.gate
+        check = await gate.run(account, lambda rest: _check(request, job, tried, targets, rest), long=True)
     return wire.encode(wire.bulk.BulkPreview(tried, check))
 
 
@@ -251,14 +256,22 @@ async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> wir
 
 
 async def _check(
-    request: Request, job: BulkJob, tried: list[wire.bulk.PreviewedTarget], targets: Sequence[BulkTarget]
+    request: Request,
+    job: BulkJob,
+    tried: list[wire.bulk.PreviewedTarget],
+    targets: Sequence[BulkTarget],
+    rest: Pause,
 ) -> wire.bulk.BulkCheck:
-    """Count the refusals that the job would get. Players after CHECK_SECONDS are not tried."""
+    """Count the refusals that the job would get. Players are tried for CHECK_SECONDS, or until the database fails."""
     until, found = time.monotonic() + CHECK_SECONDS, list(tried)
     for each in targets[len(tried) :]:
         if time.monotonic() > until:
             break
-        found.append(await _try_target(request, job, each))
+        try:
+            found.append(await _try_target(request, job, each))
+        except DatabaseUnavailable:
+            break
+        await rest()
     refused: dict[str, wire.bulk.ExpectedRefusal] = {}
     for each in found:
         if each.Code is not None:

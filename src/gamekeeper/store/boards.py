@@ -183,6 +183,10 @@ async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.hidden_waiting, limit)]
 
 
+async def lock_hidden(tx: Reading, user_id: str) -> None:
+    await tx.one(SQL.lock_hidden, user_id)
+
+
 async def note_applied(tx: Writing, user_id: str) -> None:
     """Note that the standings have what was decided about an account."""
     await tx.returning(SQL.set_applied, user_id)

@@ -100,6 +100,12 @@ SELECT COUNT(*) FROM hidden_accounts WHERE hidden;
 -- name: hidden_waiting
 SELECT user_id FROM hidden_accounts WHERE NOT applied ORDER BY user_id LIMIT $1;
 
+-- name: lock_hidden (sqlite)
+SELECT user_id FROM hidden_accounts WHERE user_id = $1;
+
+-- name: lock_hidden (postgres)
+SELECT user_id FROM hidden_accounts WHERE user_id = $1 FOR UPDATE;
+
 -- name: set_applied
 UPDATE hidden_accounts SET applied = {true} WHERE user_id = $1;
 

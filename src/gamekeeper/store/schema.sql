@@ -936,6 +936,7 @@ CREATE TABLE item_gifts (
     PRIMARY KEY (day, giver_id, item_id)
 ) {clustered};
 CREATE INDEX item_gifts_by_item ON item_gifts (item_id, day, giver_id);
+CREATE INDEX item_gifts_by_giver ON item_gifts (giver_id, day);
 
 -- Quantity of each item that each player has in all slots, and the values of ranked variables. Without references: the
 -- deletion of a player is counted like every other change.
@@ -1350,7 +1351,7 @@ CREATE TABLE rollups (
 -- of players online when it began. sign_ins: first hour whose sign-ins are not counted.
 INSERT INTO rollups (name, position, value)
 SELECT 'activity', {now}, 0 UNION ALL SELECT 'online', {now} / 60000, 0 UNION ALL SELECT 'sign_ins', {now} / 3600000, 0;
--- refusals: first ten minutes that are not examined, and those since which refusals were recorded without a long pause (0: none are known).
+-- refusals: first period of ten minutes that is not examined, and the first since which refusals are recorded without a long pause; 0: unknown.
 -- conservation: first day that is not examined.
 INSERT INTO rollups (name, position, value)
 SELECT 'refusals', {now} / 600000, 0 UNION ALL SELECT 'conservation', {now} / 86400000, 0;

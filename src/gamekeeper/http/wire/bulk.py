@@ -77,7 +77,7 @@ class TargetsQuery(Struct, frozen=True):
 CheckedPlayers = Annotated[
     Natural,
     Meta(
-        description="Try also these many players only to count expected refusals in `Check`; at most 1000.",
+        description="Number of players, with those shown, that are tried to count refusals in `Check`; at most 1000.",
         extra={"cut": 1000},
     ),
 ]
