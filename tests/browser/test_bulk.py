@@ -49,6 +49,21 @@ def test_colleague_finds_the_job_by_one_of_its_changes(visit: Visit, sqlite_demo
     check_page(helper)
 
 
+def test_typed_players_stay_when_the_action_is_switched(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console/characters?search=Nim")
+    me.page.get_by_label("Select Nim").check()
+    me.go("/console/bulk?act=mute_player")
+    players = me.page.locator("[data-players]")
+    for act, typed in (("Ban", "Nim"), ("Give an item", "Ondine\nPascoe"), ("Mute", "Ondine\nPascoe"), ("Ban", "")):
+        players.fill(typed)
+        me.page.get_by_role("link", name=act, exact=True).click()
+        expect(me.page.get_by_role("link", name=act, exact=True)).to_have_attribute("aria-current", "page")
+        expect(players).to_have_value(typed)
+    me.page.reload()
+    expect(players).to_have_value("")
+
+
 def test_job_works_without_javascript_on_a_phone(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=NARROW[0], java_script_enabled=False)
     me.go("/console/bulk?act=give_item")

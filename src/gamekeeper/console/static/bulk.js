@@ -3,12 +3,30 @@ import { attachChooser } from "./chooser.js";
 import { loadSelection, saveSelection } from "./selection.js";
 
 const POLL_MS = 1500;
+const TYPED_KEY = "gamekeeper-typed"; // list of players, from the page of one action to that of the next
+
+// Return the list that was typed before the action was switched, once; null: there is none.
+function takeTyped() {
+  const typed = sessionStorage.getItem(TYPED_KEY);
+  sessionStorage.removeItem(TYPED_KEY);
+  return typed;
+}
 
 const form = document.querySelector("[data-bulk]");
 if (form) {
   const field = form.querySelector("[data-players]");
   const chosen = loadSelection();
-  if (chosen.size && !field.value) field.value = [...chosen.values()].join("\n");
+  const selected = [...chosen.values()].join("\n");
+  const typed = takeTyped();
+  if (typed !== null) field.value = typed;
+  else if (chosen.size && !field.value) field.value = selected;
+  for (const link of document.querySelectorAll("[data-act]")) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || field.value === selected) return;
+      sessionStorage.setItem(TYPED_KEY, field.value);
+      saveSelection([]); // the typed list replaces the selection, also when the next page is reloaded
+    });
+  }
   for (const input of form.querySelectorAll("[data-suggest]")) attachChooser(input);
   form.addEventListener("submit", () => saveSelection([]));
 }
