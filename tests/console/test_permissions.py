@@ -1,5 +1,7 @@
 """The console offers what the account may do, and refuses the rest clearly."""
 
+import re
+
 import pytest
 from keepers import Keeper, open_session
 from markup import Page
@@ -82,3 +84,14 @@ def test_roles_are_not_offered_without_staff_manage(world: World) -> None:
 def test_list_of_accounts_shows_roles(world: World, root: Keeper) -> None:
     staff.add_account(world, "Guard", "moderator")
     assert "moderator" in root.get("/console/accounts?state=powers").raw.decode()
+
+
+def test_pages_have_no_links_to_changes_without_audit_read(world: World) -> None:
+    keeper = sign_in(world, "moderator")
+    done = keeper.act("POST", f"/api/v1/players/{people.ANN.id}/admin/ban", {"duration": 7, "reason": "Botting"})
+    by = done.headers["location"].partition("done=")[2].partition("#")[0]
+    pages = [f"/console/done/{by}", "/console/done/already", f"{ANN}?done={by}", ACCOUNT, "/console/catalogue"]
+    shown = [keeper.page(each) for each in [*pages, f"/console/items/{people.SWORD.id}"]]
+    assert re.search(r"Change \d+ ?:", shown[0].text)
+    found = {link for each in shown for link in links(each)}
+    assert not [each for each in found if each.startswith(("/console/changes", "/console/bulk")) or "?at=" in each]
