@@ -382,6 +382,7 @@ def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None
         f"State after change {before} compared with the current state",
         "Arrow 67 112 +45",
         "Gold Coin 1,250 650 −600",  # noqa: RUF001 - the text of the page
+        "Weapon Sword — changed",
         "Fireball known — changed",
         "Kills 7 99 changed",
         "1 60 Ar Arrow",
@@ -397,7 +398,7 @@ def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None
     assert "Arrow 112 67 −45" in back.text  # noqa: RUF001 - the text of the page
     assert "Fireball — known changed" in back.text
     same = root.page(f"{ANN}?at={before}&against={before}")
-    assert "The player had the same items, spells and variables at both moments." in same.text
+    assert "The player had the same items, equipment, spells and variables at both moments." in same.text
 
 
 def test_equipment_of_past_moments_is_marked(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,11 +422,19 @@ def test_equipment_of_past_moments_is_marked(root: Keeper, world: World, monkeyp
     for each in ("1 shield Ar −10 Arrow", "2 weapon Sw Sword", "1 50 Ar Arrow", "2 1 Sw Sword"):  # noqa: RUF001 - the text of the page
         assert each in compared, each
     assert "What was equipped then is not known" not in compared
+    for at, against, line in (
+        (both, "now", "Weapon Sword — changed Shield Arrow — changed"),
+        ("now", first, "Weapon — Sword changed"),
+    ):
+        assert line in root.page(f"{ANN}?at={at}&against={against}").text, line
+    assert "Weapon Sword" not in root.page(f"{ANN}?at={first}&against={both}").text
     # the second later change tells it, so a search of one change does not
     monkeypatch.setattr(past_equipment, "WINDOW_ROWS", 1)
     monkeypatch.setattr(past_equipment, "MOST_WINDOWS", 1)
     unknown = root.page(f"{ANN}?at={first - 1}").text
     assert "What was equipped then is not known" in unknown
+    unsure = root.page(f"{ANN}?at={first - 1}&against={first - 1}").text
+    assert "at both moments. It is not known whether the equipment was the same." in unsure
     assert "2 1 Sw Sword" in unknown
     assert "2 weapon Sw Sword" in root.page(f"{ANN}?at={first}").text
 

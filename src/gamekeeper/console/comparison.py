@@ -1,7 +1,7 @@
 """Two moments of a player side by side: what came and what went between them, slot by slot and in total."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.console import differences, grids
@@ -31,7 +31,8 @@ class ItemTotal(NamedTuple):
 class Comparison(NamedTuple):
     pairs: list[tuple[SlotGrid | None, SlotGrid | None]]  # the same place at both moments; None: there was no such bag
     totals: list[ItemTotal]  # items of which there are more or less; a move changes none
-    others: list[Difference]  # spells and variables
+    others: list[Difference]  # equipment, spells and variables
+    knows_equipment: bool  # whether the equipment of both moments is known
 
 
 def format_change(number: int) -> str:
@@ -40,16 +41,19 @@ def format_change(number: int) -> str:
 
 
 def compare(
-    states: tuple[ChangeSide, ChangeSide], equipped: Iterable[PastEquipment], names: Names, room: Settings
+    states: tuple[ChangeSide, ChangeSide], equipped: Sequence[PastEquipment], names: Names, room: Settings
 ) -> Comparison:
     before, after = states
     one, other = (grids.make_grids(side, names, room, worn.slots) for side, worn in zip(states, equipped, strict=True))
     sides = [{grid.place: grid for grid in made} for made in (one, other)]
+    is_known = all(each.is_known for each in equipped)
+    worn = differences.compare_equipment(states, [each.slots for each in equipped], names) if is_known else ()
     places = list(dict.fromkeys([*sides[0], *sides[1]]))
     return Comparison(
         [_mark(sides[0].get(place), sides[1].get(place)) for place in places],
         _count(before, after, names),
-        [*_list_spells(before, after, names), *_list_variables(before, after, names)],
+        [*worn, *_list_spells(before, after, names), *_list_variables(before, after, names)],
+        is_known,
     )
 
 

@@ -237,6 +237,19 @@ def _pair_parts(
         yield Difference(_label(name), *(text or NOTHING for text in texts))
 
 
+def compare_equipment(states: DecodedSides, slots: Sequence[Sequence[int]], names: Names) -> Iterator[Difference]:
+    """Yield each place whose item differs between two states of a player. `slots`: the equipment of both states."""
+    worn = [tuple(each) for each in slots]
+    before, after = (
+        _describe_parts("equipment", value, names, _list_inventory(side))
+        for value, side in zip(worn, states, strict=True)
+    )
+    _add_slots(before, after, _zip_slots(worn[0]), _zip_slots(worn[1]))
+    for each in _pair_parts("equipment", before, after, is_change=True):
+        if each.before != each.after:
+            yield each
+
+
 def _zip_slots(value: object) -> dict[str, int]:
     return dict(
         zip(PARTS["equipment"], cast("tuple[int, ...]", value) if isinstance(value, tuple) else (), strict=False)
