@@ -13,7 +13,7 @@ from gamekeeper.console import past_equipment, suggestions
 from gamekeeper.game import finder
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import format_instant
-from gamekeeper.store import users
+from gamekeeper.store import moderation, users
 from world import Answer, World
 
 Who = Callable[[str], Keeper]
@@ -279,6 +279,23 @@ def test_ban_and_mute_can_be_ended(root: Keeper, world: World) -> None:
     assert f"{OPERATIONS}/admin/ban" not in list_paths(page)
     submit(root, find_form(page, f"{OPERATIONS}/admin/unban"))
     assert "account banned" not in root.page(ANN).text
+
+
+@pytest.mark.parametrize("what", ["ban", "mute"])
+def test_page_says_until_when_by_whom_and_why(root: Keeper, keeper: Who, world: World, what: str) -> None:
+    world.post(f"{OPERATIONS}/admin/{what}", {"reason": "gold", "moderator": "Keeper", "duration": 7})
+    find = moderation.find_ban if what == "ban" else moderation.find_mute
+    given = world.run(find(world.keeper.store, people.USER_IDS["Ann"]))
+    assert given
+    assert given.ends_at
+    shown = f"until {format_instant(given.ends_at)[:19].replace('T', ' ')} UTC , by Keeper, gold"
+    page = root.page(ACCOUNT)
+    assert page.text.count(shown) == 2  # in the menu and in the details
+    assert shown in keeper("Clerk").page(ACCOUNT).text
+    assert "gold" not in keeper("Shop").page(ACCOUNT).text
+    world.post(f"{OPERATIONS}/admin/un{what}")
+    world.post(f"{OPERATIONS}/admin/{what}", {"reason": "gold", "moderator": "Keeper"})
+    assert root.page(ACCOUNT).text.count("permanent, by Keeper, gold") == 2
 
 
 def test_actions_without_permission_are_not_shown(keeper: Who, world: World) -> None:

@@ -42,11 +42,12 @@ from gamekeeper.game.timeline import EMPTY_PAGE, Subjects, TimelinePage
 from gamekeeper.game.values import BOOLEAN, INTEGER
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import catalogue, guilds, pictures, presence, users
+from gamekeeper.store import catalogue, guilds, moderation, pictures, presence, users
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.guilds import Guild, GuildMember
 from gamekeeper.store.history import OF_PLAYER, HistoryChange, HistoryFilter
+from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
@@ -84,6 +85,8 @@ class PlayerView(NamedTuple):
     holdings: ChangeSide
     names: Names
     owner: User | None
+    ban: Penalty | None
+    mute: Penalty | None
     viewer: User | None
     server: str | None
     membership: GuildMember | None  # None: no guild, or the viewer looks at an earlier state or a deleted player
@@ -254,6 +257,8 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
         holdings=held,
         names=names._replace(pictures=await pictures.find_hashes(tx, names.known["items"])),
         owner=owner,
+        ban=await moderation.find_ban(tx, owner.id) if owner and owner.ban_reason is not None else None,
+        mute=await moderation.find_mute(tx, owner.id) if owner and owner.mute_reason is not None else None,
         viewer=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),
         membership=membership,
