@@ -57,6 +57,26 @@ def find_first_change(world: World) -> int:
     return next(each.seq for each in rows if each.request_id == rows[-1].request_id)
 
 
+@pytest.mark.parametrize("what", ["ban", "mute"])
+def test_ban_or_mute_of_a_player_names_other_players_of_the_account(root: Keeper, world: World, what: str) -> None:
+    path = f"{PLAYER}/admin/{what}"
+    assert "Also hits Zoe of this account" in read_text(root.preview("POST", path))
+    assert "Also hits" not in read_text(root.preview("POST", f"/api/v1/players/{people.BOB.id}/admin/{what}"))
+    add_players(world, 1)
+    assert "Also hits Zoe and ExtraA of this account" in read_text(root.preview("POST", path))
+    add_players(world, 6)
+    expected = "Also hits Zoe, ExtraA, ExtraB, ExtraC, ExtraD and 2 more of this account"
+    assert expected in read_text(root.preview("POST", path))
+    assert "Also hits" not in read_text(root.preview("POST", f"{ACCOUNT}/admin/{what}"))
+
+
+def add_players(world: World, count: int) -> None:
+    """Add players to Ann's account, up to `count`."""
+    for number in range(count):
+        body = {"Name": f"Extra{chr(ord('A') + number)}", "UserId": people.USER_IDS["Ann"]}
+        assert put_player(world, people.guid(0x900 + number), body).status in {200, 201}
+
+
 # --- Every operation of a form has a dialog --------------------------------------------------------------------------
 
 

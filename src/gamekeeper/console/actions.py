@@ -21,6 +21,7 @@ from gamekeeper.console import (
     item_names,
     keys,
     new_accounts,
+    other_players,
     pages,
     password,
     sessions,
@@ -287,10 +288,10 @@ def _merge_tables(
 
 
 async def _list_facts(request: Request, call: ApiCall, tried: Response) -> list[Fact]:
-    """List what a dialog shows besides the changes: the API key that a call is about, or the keys that it weakens."""
+    """List what a dialog shows besides the changes: the API key or other players, and the keys that it weakens."""
     operation = api_calls.find_operation(request, call.method, call.path)[0].name
-    described = await keys.list_facts(request, operation, call, tried)
-    return [*described, *await weakened_keys.list_facts(request, operation, tried)]
+    facts = [*await keys.list_facts(request, operation, call, tried), *await other_players.list_facts(request, call)]
+    return [*facts, *await weakened_keys.list_facts(request, operation, tried)]
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:

@@ -91,6 +91,12 @@ async def read_records_of_user(tx: Reading, user_id: str) -> list[StoredPlayer]:
     return [StoredPlayer(*row) for row in await tx.all(SQL.records_of_user, user_id)]
 
 
+async def read_other_names(tx: Reading, user_id: str, player_id: str, most: int) -> tuple[list[str], int]:
+    """Read the names of the first other players of a player's account, and how many others there are."""
+    rows = await tx.all(SQL.other_names_of_user, user_id, player_id, most)
+    return [row[0] for row in rows], rows[0][1] - 1 if rows else 0
+
+
 async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> dict[str, StoredPlayer]:
     """Read these players: id → record."""
     rows = await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids))

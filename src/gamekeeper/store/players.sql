@@ -12,6 +12,10 @@ SELECT document, class_name, map_name, online, last_online FROM player_records W
 SELECT document, class_name, map_name, online, last_online FROM player_records
 WHERE user_id = $1 ORDER BY created_at, id;
 
+-- name: other_names_of_user
+SELECT name, (SELECT COUNT(*) FROM players WHERE user_id = $1) FROM players
+WHERE user_id = $1 AND id <> $2 ORDER BY created_at, id LIMIT $3;
+
 -- name: count
 SELECT COUNT(*) FROM players;
 
