@@ -4,11 +4,16 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from gamekeeper.http.wire.scalars import PlainInt32, PlainInt64
+from gamekeeper.http.wire.scalars import PRINTABLE, PlainInt32, PlainInt64
 
 Tolerant = Annotated[bool, Meta(description="Get the tolerant document, which describes all that the server accepts.")]
 
-FileVersion = Annotated[str, Meta(description="Version of the file. A browser keeps the present version for a year.")]
+FileVersion = Annotated[
+    str,
+    Meta(
+        description="Version of the file. A browser keeps the present version for a year.", extra_json_schema=PRINTABLE
+    ),
+]
 
 
 class DocumentQuery(Struct, frozen=True):
