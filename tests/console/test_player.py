@@ -11,6 +11,7 @@ import people
 import staff
 from gamekeeper.console import past_equipment, suggestions
 from gamekeeper.game import finder
+from gamekeeper.game.equipment import PLACES
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import format_instant
 from gamekeeper.store import moderation, users
@@ -124,6 +125,27 @@ def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
     linked = {attributes["href"] for _, attributes in page.tags if "data-slot" in attributes}
     assert f"{ANN}?slot={people.ANNS_POUCH}-1#slot" in linked
     assert len(linked) == 35 + 35 + 8
+
+
+@pytest.mark.parametrize(
+    ("fields", "selected"),
+    [
+        ({}, []),
+        ({"ItemType": "a hat", "EquipmentSlot": 9}, []),
+        ({"ItemType": 1, "EquipmentSlot": 3}, ["shield"]),
+        ({"EquipmentSlot": 4}, ["boots"]),
+        ({"ItemType": 2, "EquipmentSlot": 0}, None),  # the engine has place 0 for items of any type
+    ],
+)
+def test_slot_offers_the_place_that_fits_its_item(
+    root: Keeper, world: World, fields: dict[str, object], selected: list[str] | None
+) -> None:
+    entry = {"Id": people.ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 100, **fields}
+    assert world.call("PUT", "/api/link/v1/catalogue/items", body=[entry]).status == 200
+    page = root.page(f"{ANN}?slot=inventory-1")
+    assert (f"{SLOTS}/equip" in list_paths(page)) is (selected is not None)
+    chosen = [each["value"] for tag, each in page.tags if tag == "option" and "selected" in each]
+    assert [each for each in chosen if each in PLACES] == (selected or [])
 
 
 @pytest.mark.parametrize(

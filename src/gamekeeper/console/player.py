@@ -32,7 +32,7 @@ from gamekeeper.console.travel import Moments
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.equipment import PLACES, find_place
+from gamekeeper.game.equipment import PLACES, find_fit
 from gamekeeper.game.history import PointInTime
 from gamekeeper.game.lists import Ranking
 from gamekeeper.game.logs import LogFilter
@@ -169,7 +169,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         grids=found,
         slot=slot,
         equipment_places=PLACES,
-        slot_place=await find_place(keeper.store, held.item_id) if held else None,
+        slot_fit=await find_fit(keeper.store, held.item_id) if held else None,
         stats=list(zip(grids.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),

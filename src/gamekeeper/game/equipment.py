@@ -1,7 +1,7 @@
 """Equipping and unequipping an item of a player's inventory. `items.py` unequips items that leave the inventory."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +22,14 @@ from gamekeeper.store.players import StoredPlayer
 PLACES = ("helmet", "armor", "weapon", "shield", "boots")  # in the order of a player's `equipment`
 FREE = -1
 DETAIL = "EquipmentSlot"  # further field of an item in the catalogue: the number of its place
+TYPE, EQUIPMENT = "ItemType", 1  # further field with the engine's number of the type, and the number of equipment
+
+
+class Fit(NamedTuple):
+    """What the catalogue says about equipping an item."""
+
+    place: str | None
+    is_equipment: bool  # False: the item has another type. An item without a type may be equipment.
 
 
 async def equip(
@@ -29,7 +37,7 @@ async def equip(
 ) -> Decision[StoredPlayer]:
     """Equip the item of an inventory slot. Without a place, the item's place in the catalogue is used."""
     player = await _lock_holder(tx, key, slot, item_id, codec)
-    place = place or await find_place(tx, item_id)
+    place = place or (await find_fit(tx, item_id)).place
     if place is None:
         raise BadField(field="Place", problem=f"is missing: the catalogue has no {DETAIL} of this item")
     after = [FREE if each == slot else each for each in player.equipment]
@@ -43,13 +51,15 @@ async def unequip(tx: Locking, key: str, slot: int, item_id: str, codec: Codec) 
     return await _decide(tx, player, [FREE if each == slot else each for each in player.equipment], codec)
 
 
-async def find_place(tx: Reading, item_id: str) -> str | None:
-    """Return the place of an item, if its catalogue entry has one as a further field."""
+async def find_fit(tx: Reading, item_id: str) -> Fit:
+    """Find the place and the type of an item, if its catalogue entry has them as further fields."""
     item = await catalogue.find_item(tx, item_id)
     [described] = await catalogue.add_details(tx, "items", [item]) if item else [None]
-    details: object = msgspec.json.decode(described.details) if described and described.details else {}
-    number = cast("dict[str, object]", details).get(DETAIL) if isinstance(details, dict) else None
-    return PLACES[number] if type(number) is int and 0 <= number < len(PLACES) else None
+    decoded: object = msgspec.json.decode(described.details) if described and described.details else {}
+    details = cast("dict[str, object]", decoded) if isinstance(decoded, dict) else {}
+    number, kind = details.get(DETAIL), details.get(TYPE)
+    place = PLACES[number] if type(number) is int and 0 <= number < len(PLACES) else None
+    return Fit(place, type(kind) is not int or kind == EQUIPMENT)
 
 
 async def _lock_holder(tx: Locking, key: str, slot: int, item_id: str, codec: Codec) -> Player:
