@@ -90,15 +90,25 @@ class Points:
         self.server.kill()
         self.server.start()
         self.crashes += 1
-        self.surprises += [f"{key}: the process did not crash" for key in answered if key != keys[0]]
-        for key in keys:
-            self._ask_again("give", quantity, key, done=point == "after_commit" or key == keys[0])
+        # The first commit is that of one change, whichever came first, or of a background job.
+        if len(answered) > 1:
+            self.surprises.append(f"{', '.join(answered)}: the process did not crash")
+        done = [key for key in keys if self._repeat("give", quantity, key)]
+        if len(done) > 1 if point == "before_commit" else done != keys:
+            self.surprises.append(f"{point}: {len(done)} of {BATCH} changes of a batch were done")
         self.wanted += quantity * BATCH
 
     def _ask_again(self, verb: str, quantity: int, key: str, *, done: bool) -> None:
+        if self._repeat(verb, quantity, key) != done:
+            self.surprises.append(f"{key}: done is {not done}")
+
+    def _repeat(self, verb: str, quantity: int, key: str) -> bool:
+        """Send a change again with its key, and return whether it was done before."""
         answer = self.change(verb, quantity, key)
-        if answer is None or not answer.is_success or (REPLAYED in answer.headers) != done:
+        if answer is None or not answer.is_success:
             self.surprises.append(f"{key}: {answer}")
+            return False
+        return REPLAYED in answer.headers
 
     def count_held(self) -> int:
         headers = {"Authorization": f"Bearer {self.token}"}
