@@ -31,8 +31,8 @@ def test_selected_players_get_an_item_and_it_is_undone(visit: Visit, demo: DemoS
     me.page.get_by_role("button", name=f"{GIVE}: 3 players").click()
     me.sees("3 players: 3 done, 0 refused, 0 left.")  # the page follows the job by itself
     me.page.get_by_role("button", name="Undo for 3 players").click()
-    me.sees("Undo of another job")
-    me.page.get_by_role("button", name="Undo of another job: 3 players").click()
+    me.sees(f"Undo of: {GIVE}")
+    me.page.get_by_role("button", name=f"Undo of: {GIVE}: 3 players").click()
     me.sees("3 players: 3 done, 0 refused, 0 left.")
     me.go("/console/characters")
     assert me.page.evaluate("sessionStorage.getItem('gamekeeper-selected')") == "[]"

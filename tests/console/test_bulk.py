@@ -50,7 +50,9 @@ def test_job_of_pasted_names_is_previewed_started_and_undone(world: World, root:
     assert page.links["All changes of this job"] == f"/console/changes?request=bulk-{job.rpartition('/')[2]}"
     assert bulking.count_coins(world, "Bob") == 5
     undo = press(root, job, "undo")
-    assert "Undo of another job Not started" in root.page(undo).text
+    page = root.page(undo)
+    assert f"Undo of: Give 5 {TIMES_SIGN} Gold Coin Not started" in page.text
+    assert page.links[f"Give 5 {TIMES_SIGN} Gold Coin"] == job
     press(root, undo, "start")
     work(world)
     assert bulking.count_coins(world, "Bob") == 0

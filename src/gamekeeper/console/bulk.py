@@ -172,6 +172,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     shown = state if state in TARGET_STATES else None
     page = await bulk_jobs.load_targets(store, job_id, after, TARGETS_PER_PAGE, shown)
     (view,) = await _make_views(request, [job])
+    undone = await rows.find(store, job.undoes) if job.undoes else None
     is_mine = job.creator_id == request.caller.account_id
     # the players are tried once, not again for each page of the results
     can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine and not after and shown is None
@@ -181,6 +182,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         "bulk_job.html",
         view=view,
         job=job,
+        undone=(await _make_views(request, [undone]))[0].title if undone else "",
         problem=problem,
         is_mine=is_mine,
         preview=preview.lines,
@@ -234,11 +236,21 @@ def _make_entry(change: wire.approvals.PreviewedChange) -> LedgerEntry:
 
 async def _make_views(request: Request, jobs: Sequence[BulkJob]) -> list[JobView]:
     """Describe jobs, with the names of their items and variables."""
-    store, told = request.services.keeper.store, [bulk_jobs.read_details(job) for job in jobs]
+    store, known = request.services.keeper.store, {job.id: job for job in jobs}
+    for missing in {job.undoes for job in jobs if job.undoes} - known.keys():
+        if undone := await rows.find(store, missing):
+            known[missing] = undone
+    told = [bulk_jobs.read_details(job) for job in known.values()]
     items = await catalogue.find_by_ids(store, "items", {each.item_id for each in told if each.item_id})
     variables = await catalogue.find_by_ids(store, "variables", {each.variable_id for each in told if each.variable_id})
     names = {each.id: each.name for each in (*items.values(), *variables.values())}
-    return [JobView(job, _describe(job, names), STATES[job.state]) for job in jobs]
+    return [JobView(job, _entitle(job, known, names), STATES[job.state]) for job in jobs]
+
+
+def _entitle(job: BulkJob, known: Mapping[str, BulkJob], names: Mapping[str, str]) -> str:
+    """Describe a job. The title of an undo has that of the job that it undoes, if that job is still stored."""
+    undone = known.get(job.undoes or "")
+    return gettext("Undo of: %(job)s", job=_describe(undone, names)) if undone else _describe(job, names)
 
 
 def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
