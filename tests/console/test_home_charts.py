@@ -7,11 +7,12 @@ from keepers import Keeper, open_session
 
 import staff
 from gamekeeper.console import activity, chart
-from gamekeeper.console.activity import make_charts
+from gamekeeper.console.activity import ActivityReader, make_charts
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 from gamekeeper.console.time_range import TimeRange
 from gamekeeper.game import activity_series
 from gamekeeper.game.activity_series import Point
+from gamekeeper.game.calendar_steps import find_start
 from gamekeeper.store import users
 from gamekeeper.store.engine import DatabaseUnavailable
 from people import ANN, BOB
@@ -46,6 +47,11 @@ def test_page_shows_players_of_the_past(world: World, root: Keeper) -> None:
     roll_up(world)
     page = root.page("/console?range=7d")
     assert "Returning players today 0 Yesterday: 1" in page.text
+    week = world.run(ActivityReader(world.keeper).read_days(midnight + 4 * HOUR_MS)).week
+    assert week
+    assert (week.at, week.returning) == (find_start("week", midnight), 1)
+    number = int(find_start("week", find_midnight(world, days_ago=0)) == week.at)
+    assert f"This week since Monday: {number}. Each was away" in page.text
     assert f"{chart.label_step(midnight + HOUR_MS, HOUR_MS)} 2 2" in page.text
     assert f"{chart.label_step(midnight, DAY_MS)} 4" in page.text  # hours played
     assert 'href="/console?range=7d" aria-current="true"' in page.html

@@ -21,10 +21,11 @@ Key = tuple[str, int, int]
 
 
 class DayNumbers(NamedTuple):
-    """Numbers of today and yesterday. None: not known."""
+    """Numbers of today, yesterday and the week since Monday. None: not known."""
 
     today: Point | None
     yesterday: Point | None
+    week: Point | None  # counts each player once
 
 
 class ActivityReader:
@@ -64,7 +65,12 @@ class ActivityReader:
 
     async def read_days(self, now: int) -> DayNumbers:
         points = await self.read("day", now - DAY_MS, now)
-        return DayNumbers(points[-1] if points else None, points[-2] if len(points) > 1 else None)
+        weeks = await self.read("week", now, now + 1)
+        return DayNumbers(
+            points[-1] if points else None,
+            points[-2] if len(points) > 1 else None,
+            weeks[-1] if weeks else None,
+        )
 
 
 def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]) -> list[Chart]:
