@@ -107,7 +107,9 @@ def add_staff(root: Keeper, role: str = "moderator") -> Answer:
     assert form.fields["then.role"] == ""  # no role is chosen at first
     typed = {"body.username": "Hilde", "body.email": "hilde@example.test", "then.role": role}
     shown = root.post(ACT, {**form.fields, **typed})
-    assert f"Role {role}" in Page(shown.raw.decode()).text
+    text = Page(shown.raw.decode()).text
+    assert f"Role {role}" in text
+    assert "Permission: " not in text  # those of the role are meant
     return shown
 
 

@@ -251,9 +251,8 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     dialog = await dialogs.describe(request, form.call, tried.entries)
     if pages.wants_json(request):
         return pages.answer_json({"changes": _to_json(found), "seen": tried.state_fingerprint, "button": dialog.button})
-    is_stale = isinstance(refusal, ChangedMeanwhile)
     problem = refusal.message if refusal else ""
-    if is_stale:
+    if isinstance(refusal, ChangedMeanwhile):
         problem = gettext("%(problem)s The table shows what would change now.", problem=problem)
     show = partial(
         _render,
@@ -268,8 +267,8 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     deletes = any(each.kind == PlayerDeleted.kind for each in tried.entries)
     if erasing.is_erasure(request, form.call):
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
-    names, facts = await _find_names(request, tried.entries), await _list_facts(request, form.call, tried)
-    facts += new_accounts.list_facts(request, form.call, form.fields)
+    names, facts = await _find_names(request, tried.entries), await _list_facts(request, form, tried)
+    found = new_accounts.hide_flags(form.fields, found)
     return show(changes=_merge_tables(names, found), facts=facts, is_danger=deletes)
 
 
@@ -287,11 +286,12 @@ def _merge_tables(
     return tables
 
 
-async def _list_facts(request: Request, call: ApiCall, tried: Response) -> list[Fact]:
-    """List what a dialog shows besides the changes: the API key or other players, and the keys that it weakens."""
-    operation = api_calls.find_operation(request, call.method, call.path)[0].name
+async def _list_facts(request: Request, form: ActionForm, tried: Response) -> list[Fact]:
+    """List what a dialog shows besides the changes: a key, other players, weakened keys, a new account's role."""
+    call, operation = form.call, api_calls.find_operation(request, form.call.method, form.call.path)[0].name
     facts = [*await keys.list_facts(request, operation, call, tried), *await other_players.list_facts(request, call)]
-    return [*facts, *await weakened_keys.list_facts(request, operation, tried)]
+    role = new_accounts.list_facts(request, call, form.fields)
+    return [*facts, *await weakened_keys.list_facts(request, operation, tried), *role]
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:

@@ -3,11 +3,13 @@
 The role is given by a second call with an idempotency key of its own, so a repeated form takes effect once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from gamekeeper.console import api_calls, pages
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.change_fields import LABELS
+from gamekeeper.console.differences import Difference
 from gamekeeper.console.keys import Fact
 from gamekeeper.console.password import GENERATED
 from gamekeeper.console.refusals import UNSURE, RoleNotGiven, explain_retry
@@ -17,14 +19,22 @@ from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.store.users import Powers
 
 ROLE = "then.role"  # form field with the role that a new account gets
 REGISTER = "register_user"
+FLAG_LABELS = frozenset(LABELS[each] for each in Powers._fields)
 
 
 def list_facts(request: Request, call: ApiCall, fields: Mapping[str, str]) -> list[Fact]:
     """Describe the role that a new account gets, for its dialog."""
     return [Fact(gettext("Role"), fields[ROLE])] if _find_role(request, call, fields) else []
+
+
+def hide_flags(fields: Mapping[str, str], found: Sequence[Sequence[Difference]]) -> list[list[Difference]]:
+    """Leave out the permissions that a new account with a role does not get directly: its role may give them."""
+    hidden = FLAG_LABELS if fields.get(ROLE) else frozenset[str]()
+    return [[each for each in lines if each.what not in hidden] for lines in found]
 
 
 async def give_role(request: Request, call: ApiCall, fields: Mapping[str, str]) -> None:
