@@ -101,7 +101,7 @@ def test_stale_page_is_refused(visit: Visit, sqlite_demo: DemoServer) -> None:
         tile(each, "bank-5").click()
         form(each).get_by_label("New quantity of this slot").wait_for()
     form(other).get_by_role("button", name="Take").click()
-    confirm(other, "all of it")
+    confirm(other, "one of them")
     me.expected = {409}
     form(me).get_by_label("New quantity of this slot").fill("1")
     form(me).get_by_role("button", name="Set quantity").click()

@@ -631,7 +631,8 @@ def test_inline_icon_is_shown(root: Keeper, world: World) -> None:
 def test_stale_preview_is_rejected_and_shown_again(root: Keeper, keeper: Who, world: World) -> None:
     """Another account gives coins between the preview and its confirmation."""
     sent = find_form(root.page(f"{ANN}?slot=inventory-0"), f"{SLOTS}/take")
-    first = root.post("/console/act", sent.fields)
+    assert sent.fields["body.Quantity"] == "1"  # not the whole stack
+    first = root.post("/console/act", {**sent.fields, "body.Quantity": "250"})
     assert "Inventory, slot 0 250 × Gold Coin —" in read_text(first)  # noqa: RUF001 - the text of the page
     other = keeper("Shop")
     submit(other, find_form(other.page(ANN), GIVE), itemid=people.COIN.id, quantity="5")
