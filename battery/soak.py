@@ -55,7 +55,10 @@ class Visitor:
         return f"/api/v1/players/{self.chance.choice(self.world.players)}"
 
     async def get(self, path: str, **more: Any) -> httpx.Response:  # noqa: ANN401 - httpx's own
-        return await self.client.get(path, **more)
+        try:
+            return await self.client.get(path, **more)
+        except httpx.RemoteProtocolError:  # the server closed an idle connection just before
+            return await self.client.get(path, **more)
 
     async def post(self, path: str, body: object, **more: Any) -> httpx.Response:  # noqa: ANN401 - httpx's own
         return await self.client.post(path, json=body, **more)
