@@ -31,7 +31,7 @@ from gamekeeper.store.ledger import LedgerEntry
 
 PAGE, OPERATIONS = "/console/bulk", "/api/keeper/v1/bulk"
 JOBS_PER_PAGE, TARGETS_PER_PAGE, PREVIEWED_PLAYERS = 20, 50, 5
-MOST_CHECKED = 1_000  # a job for at most these many players is tried on all of them
+MOST_CHECKED = 1_000  # a job for more players is tried on a sample of them
 SAMPLE = 100  # players of a larger job that are tried
 JOB_ID = re.compile(rf"{REQUEST_PREFIX}([0-9a-f-]{{36}})", re.ASCII)
 ACT_TITLES: Mapping[str, str] = {
@@ -78,7 +78,7 @@ class PreviewLine(NamedTuple):
 
 class JobPreview(NamedTuple):
     lines: Sequence[PreviewLine] = ()
-    check: wire.bulk.BulkCheck | None = None  # expected refusals
+    check: wire.bulk.BulkCheck | None = None  # counts of the refusals that the job would get
 
 
 NO_PREVIEW = JobPreview()

@@ -26,6 +26,6 @@ async def show(request: Request) -> Response:
 
 def _render(name: str) -> Markup:
     """Render a document. The parser is imported here, at the first document, so that the server starts fast."""
-    from gamekeeper.console.document_markup import render  # noqa: PLC0415 - as the docstring says
+    from gamekeeper.console.document_markup import render  # noqa: PLC0415 - imported late, so that the server starts fast
 
     return render(name)

@@ -12,7 +12,7 @@ from gamekeeper.store.engine import Reading
 
 ATTRIBUTE = "equipment"
 FIELD = next(name for name, attribute in PLAYER_ATTRIBUTES.items() if attribute == ATTRIBUTE)
-WINDOW_ROWS = 500  # changes of the player that one statement reads: takes a few milliseconds
+WINDOW_ROWS = 500  # changes of the player that one statement reads, which takes a few milliseconds
 MOST_WINDOWS = 10  # windows read for one moment; most changes of an active player are reports of its position
 
 

@@ -108,7 +108,7 @@ class SignalChecks:
         await self._store.write(step)
 
     async def _find_last_slot(self, tx: Reading) -> int:
-        """Return the number of the first slot of ten minutes that is not over."""
+        """Return the number, counted from 1970, of the period of ten minutes that has not ended yet."""
         return (await clock.now(tx) // MINUTE_MS - SETTLE_MINUTES) // SLOT_MINUTES
 
     async def _judge_slot(self, tx: Reading, slot: int) -> Finding | None:
