@@ -5,9 +5,8 @@ step fails if the data changed since the first; then the dialog is shown again.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from gamekeeper.console import (
@@ -24,9 +23,9 @@ from gamekeeper.console import (
     other_players,
     pages,
     password,
-    sessions,
     weakened_keys,
 )
+from gamekeeper.console.action_forms import BODY, FORCE, NO_CHANGES, REASON, ActionForm, read_form
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
@@ -36,27 +35,18 @@ from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states
 from gamekeeper.game.approval_refusals import ApprovalRequired
-from gamekeeper.game.changes import fingerprint_state
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import find_undone
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, MissingField, PlayerOnline, Refusal
+from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, PlayerOnline, Refusal
 from gamekeeper.http import errors
-from gamekeeper.http.instants import format_instant, parse_typed_time
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import APPROVAL_HEADER, Response
 from gamekeeper.store import history, players, users
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, HistoryFilter
 from gamekeeper.store.ledger import LedgerEntry
 
-BODY = "body."  # prefix of the form fields that become the body of the call
-LINES = "lines."  # after BODY: each line of the value is an entry of a list; without a value there is no list
-FLAG = "flag."  # after BODY: a boolean, as true or false
-TEXT = "text."  # after BODY: a text that may be empty; other empty values are left out
-TIME = "time."  # after BODY: a time in UTC, as browsers send it
-LIST = "["  # in the name of a form field: it is an entry of a list
-REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
 NEWEST_CHANGES = 2_000  # how many of the newest changes are searched for those of a request that has just run
 REQUEST_CHANGES = 50  # how many changes of one request are shown
 REQUEST_ID = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # form of the request ids that asgi.py makes
@@ -64,19 +54,6 @@ UNDO = re.compile(r"/api/keeper/v1/changes/(\d+)/undo", re.ASCII)
 REPLAYED = "already"  # in place of the request id: the call was a repetition, so it changed nothing
 UNRECORDED = "unwritten"  # in place of the request id: the call succeeded without a change in the audit log
 IN_SECURITY_LOG = "security"  # in place of the request id: as before, but the security log has it
-FORCE = {"force": "true"}  # query of an undo that returns a player's item although another player may have it now
-# fingerprint of a dry run that changes nothing: no reason is required, as the audit log would not store it
-NO_CHANGES = fingerprint_state(())
-
-
-class ActionForm(NamedTuple):
-    """A form that was sent from a page of this session."""
-
-    call: ApiCall
-    back: str  # path of the page that the form was on
-    asks: tuple[str, ...]  # body fields for new passwords, which the dialog asks for
-    confirmed: bool
-    fields: Mapping[str, str]
 
 
 async def act(request: Request, raw: bytes) -> Response:
@@ -163,76 +140,12 @@ async def _find_changes(request: Request, request_id: str) -> list[HistoryChange
     return found[::-1]
 
 
-def read_form(request: Request, raw: bytes) -> ActionForm:
-    fields = sessions.verify_form(request, raw)
-    confirmed = fields.get("confirmed") == "yes"
-    require(fields, "method", "path")
-    if confirmed:
-        require_confirmation(fields)
-    asks = tuple(each for each in fields.get("ask", "").split(",") if each)
-    body = _read_body(fields)
-    body |= {name: hash_for_wire(new_guid()) for name in asks}  # a dry run accepts any password
-    call = ApiCall(
-        method=fields["method"],
-        path=fields["path"],
-        body=body,
-        query=FORCE if fields.get("force") == "yes" else {},
-        reason=fields.get("reason", "").strip(),
-        key=fields.get("key", "") if confirmed else "",
-        dry_run=not confirmed,
-        expected=fields.get("seen") if confirmed else None,
-    )
-    return ActionForm(call, pages.keep_console_path(fields.get("back", "")), asks, confirmed, fields)
-
-
-def _read_body(fields: Mapping[str, str]) -> dict[str, object]:
-    """Read the body of the call. `give[]=x` and `give[x]=yes` add x to the list `give`; an empty value adds nothing."""
-    body: dict[str, object] = {}
-    lists: dict[str, list[str]] = {}
-    for field, value in fields.items():
-        name, bracket, entry = field.removeprefix(BODY).partition(LIST)
-        if not field.startswith(BODY):
-            continue
-        if bracket:
-            lists.setdefault(name, []).extend([entry.removesuffix("]") or value] if value else [])
-        elif name.startswith(LINES) and value.strip():
-            lists[name.removeprefix(LINES)] = [each.strip() for each in value.splitlines() if each.strip()]
-        elif name.startswith(TIME) and value:
-            body[name.removeprefix(TIME)] = _read_time(value)
-        elif name.startswith(FLAG):
-            body[name.removeprefix(FLAG)] = value == "true"
-        elif name.startswith(TEXT):
-            body[name.removeprefix(TEXT)] = value.replace("\r\n", "\n")
-        elif value and not name.startswith(LINES):
-            body[name] = value
-    return body | lists
-
-
-def _read_time(text: str) -> str:
-    """Add what an API time has and a typed one lacks. The operation refuses a text that is no time."""
-    try:
-        return format_instant(parse_typed_time(text))
-    except (ValueError, OverflowError):
-        return text
-
-
 async def _add_passwords(request: Request, form: ActionForm) -> ApiCall:
     if not form.asks:
         return form.call
     owner = await password.find_owner(request, form.call)
     chosen = {name: hash_for_wire(password.choose(request, form.fields, name, owner)) for name in form.asks}
     return form.call._replace(body={**(form.call.body or {}), **chosen})
-
-
-def require_confirmation(fields: Mapping[str, str]) -> None:
-    """Require a reason, unless the preview had no changes. Should the call change something then, it is rejected."""
-    require(fields, "key", "seen", *([] if fields.get("seen") == NO_CHANGES else ["reason"]))
-
-
-def require(fields: Mapping[str, str], *names: str) -> None:
-    for each in names:
-        if not fields.get(each, "").strip():
-            raise MissingField(field=each)
 
 
 async def _preview(request: Request, form: ActionForm, refusal: Refusal | None = None) -> Response:

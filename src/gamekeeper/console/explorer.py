@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from gamekeeper.console import api_calls, differences, erasing, pages, password, sessions
-from gamekeeper.console.actions import require, require_confirmation
+from gamekeeper.console.action_forms import require, require_confirmation
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.passwords import hash_for_wire
