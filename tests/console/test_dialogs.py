@@ -70,6 +70,21 @@ def test_ban_or_mute_of_a_player_names_other_players_of_the_account(root: Keeper
     assert "Also hits" not in read_text(root.preview("POST", f"{ACCOUNT}/admin/{what}"))
 
 
+def test_undo_of_a_gift_says_that_the_equipped_item_is_taken_off(root: Keeper, world: World) -> None:
+    gift = {"itemid": people.SWORD.id, "quantity": 1}
+    assert world.post(f"{PLAYER}/items/give", gift).status == 200
+    undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
+    said = "Weapon Sword is equipped here. It will be taken off, and this place stays empty."
+    assert said not in read_text(root.preview("POST", undo))
+    put_player(world, people.ANN.id, {"Equipment": [-1, -1, 4, -1, -1]})  # in place of the sword of slot 2
+    assert said in read_text(root.preview("POST", undo))
+    off = {"slot": "4", "itemid": people.SWORD.id}
+    unequip = root.preview("POST", f"/api/keeper/v1/players/{people.ANN.id}/items/slots/unequip", off)
+    assert (unequip.status, said in read_text(unequip)) == (200, False)
+    root.act("POST", undo)
+    assert world.get(PLAYER).json["Equipment"] == [-1, -1, -1, -1, -1]
+
+
 def add_players(world: World, count: int) -> None:
     """Add players to Ann's account, up to `count`."""
     for number in range(count):

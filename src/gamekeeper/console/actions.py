@@ -24,6 +24,7 @@ from gamekeeper.console import (
     pages,
     password,
     weakened_keys,
+    worn_items,
 )
 from gamekeeper.console.action_forms import BODY, FORCE, NO_CHANGES, REASON, ActionForm, read_form
 from gamekeeper.console.api_calls import ApiCall
@@ -200,11 +201,12 @@ def _merge_tables(
 
 
 async def _list_facts(request: Request, form: ActionForm, tried: Response) -> list[Fact]:
-    """List what a dialog shows besides the changes: a key, other players, weakened keys, a new account's role."""
+    """List what a dialog shows besides the changes: a key, other players, weakened keys, worn items, a role."""
     call, operation = form.call, api_calls.find_operation(request, form.call.method, form.call.path)[0].name
     facts = [*await keys.list_facts(request, operation, call, tried), *await other_players.list_facts(request, call)]
     role = new_accounts.list_facts(request, call, form.fields)
-    return [*facts, *await weakened_keys.list_facts(request, operation, tried), *role]
+    facts += await weakened_keys.list_facts(request, operation, tried)
+    return [*facts, *await worn_items.list_facts(request, tried.entries), *role]
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:
