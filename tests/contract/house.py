@@ -6,6 +6,7 @@ import re
 import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ def sources(folder: Path, pattern: str = "*.py") -> Sources:
     }
 
 
-def _nodes(text: str) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(text))
+@cache  # many rules read the same files
+def _nodes(text: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(text)))
 
 
 def _collect(given: Sources, but: Collection[str], look: Callable[[str], Iterable[tuple[ast.AST, str]]]) -> list[str]:
@@ -310,6 +312,8 @@ def list_unreasoned(given: Sources) -> list[str]:
     """List lint exceptions without a rule name or a reason."""
     faults: list[str] = []
     for path, text in given.items():
+        if not EXCUSE.search(text):
+            continue
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             excuse = EXCUSE.search(token.string) if token.type == tokenize.COMMENT else None
             if excuse and not REASONED.match(excuse["rest"]):
