@@ -105,7 +105,7 @@ def test_stale_page_is_refused(visit: Visit, sqlite_demo: DemoServer) -> None:
     me.expected = {409}
     form(me).get_by_label("New quantity of this slot").fill("1")
     form(me).get_by_role("button", name="Set quantity").click()
-    me.sees("Slot 5 does not hold what the request expects.")
+    me.sees("Bank, slot 5 was changed after you opened the page.")
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from gamekeeper.console import (
     api_calls,
+    changed_slots,
     changes,
     deliveries,
     dialogs,
@@ -41,6 +42,7 @@ from gamekeeper.game.history import find_undone
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, PlayerOnline, Refusal
+from gamekeeper.game.slot_refusals import SlotChanged
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import APPROVAL_HEADER, Response
@@ -72,6 +74,8 @@ async def _act(request: Request, raw: bytes) -> Response:
         return await (_confirm(request, form) if form.confirmed else _preview(request, form))
     except PlayerOnline as refusal:
         return pages.render_refusal(request, refusal, form.back, await erasing.find_online(request, form.call))
+    except SlotChanged as refusal:
+        return pages.render_refusal(request, await changed_slots.explain(request, form.call, refusal), form.back)
     except Exception as error:
         if not form.confirmed:
             raise
