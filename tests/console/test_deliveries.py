@@ -41,6 +41,18 @@ def test_states_are_shown_beside_a_command(world: World, root: Keeper, kick: int
     require_text(root, kick, "applied by one after 0.4 s")
 
 
+def test_open_page_of_the_player_follows_the_states(world: World, root: Keeper, kick: int) -> None:
+    def read_version() -> str:
+        return root.get(f"/console/players/{people.ZOE.id}/version").json["version"]
+
+    waiting = read_version()
+    assert read_version() == waiting
+    acknowledge(world, ack(kick, "unknown"))
+    unknown = read_version()
+    acknowledge(world, ack(kick))
+    assert len({waiting, unknown, read_version()}) == 3
+
+
 def test_failure_is_shown_with_its_reason(world: World, root: Keeper, kick: int) -> None:
     acknowledge(world, ack(kick, "failed", "no such player"))
     require_text(root, kick, "failed on one: no such player")

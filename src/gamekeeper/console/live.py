@@ -1,12 +1,14 @@
 """What an open page of a player asks every few seconds: whether the player has changed, and who changed it."""
 
+import zlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.console import changes, note_lines, pages
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES, QUERY
 from gamekeeper.console.texts import gettext
-from gamekeeper.game import history, lookup
+from gamekeeper.game import delivery_states, history, lookup
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -14,6 +16,8 @@ from gamekeeper.store import history as rows
 from gamekeeper.store import presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter
+
+FOLLOWED_CHANGES = 20  # newest changes of the player, and of its account, whose deliveries an open page follows
 
 
 class PlayerVersion(NamedTuple):
@@ -45,12 +49,25 @@ async def load_version(tx: Reading, request: Request, player_id: str, user_id: s
         me=request.caller.account_id,
         notes=note_lines.NEEDED in rights,
     )
-    found = await rows.read_page(tx, wanted, NEVER, 1, 1)
+    most = FOLLOWED_CHANGES if rights >= CHANGES else 1  # the others see no history
+    found = await rows.read_page(tx, wanted, NEVER, most, most)
     if user_id and wanted.accounts:
-        found += await rows.read_page(tx, wanted._replace(within=OF_USER, whose=user_id), NEVER, 1, 1)
-    newest = max(history.hide_unseen(found, wanted), key=lambda each: each.seq, default=None)
+        found += await rows.read_page(tx, wanted._replace(within=OF_USER, whose=user_id), NEVER, most, most)
+    seen = history.hide_unseen(found, wanted)
+    newest = max(seen, key=lambda each: each.seq, default=None)
     server = await presence.find_server_of(tx, player_id)
-    return PlayerVersion(f"{newest.seq if newest else 0} {server or ''}", newest)
+    delivered = await _summarise_deliveries(tx, seen) if rights >= CHANGES else ""
+    return PlayerVersion(f"{newest.seq if newest else 0} {delivered} {server or ''}", newest)
+
+
+async def _summarise_deliveries(tx: Reading, found: Sequence[HistoryChange]) -> str:
+    """Return a checksum of how far game servers have got with these changes.
+
+    Only stored cursors count: each process knows newer ones of its own, so the versions of two processes would differ.
+    """
+    states = await delivery_states.load_states(tx, found)
+    texts = [f"{seq} {each.server} {each.state}" for seq in sorted(states) for each in states[seq]]
+    return f"{zlib.crc32(chr(10).join(texts).encode()):08x}"
 
 
 def _describe(request: Request, newest: HistoryChange | None) -> str:
