@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test tests browser-postgresql bulk lint types chromium promtool oidc-provider screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
+.PHONY: run setup test tests browser-postgresql bulk lint types chromium promtool oidc-provider screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -78,6 +78,9 @@ generators: .venv/dev .venv/generators/ready ## clients of five generators from 
 docs: .venv/dev ## generate docs/settings.md, docs/cli.md, docs/operations.md and docs/permissions.md
 	$(BIN)/python scripts/generate_docs.py
 
+diagrams: .venv/dev .venv/diagrams/ready chromium ## render docs/diagrams/*.mmd as SVG files, after a change of one
+	$(BIN)/python scripts/render_diagrams.py
+
 texts: .venv/dev ## extract the console's texts from its Python files, templates and scripts into the catalogue
 	$(BIN)/python scripts/extract_texts.py
 
@@ -127,3 +130,6 @@ clean:
 # separate environment with the generated Python client's dependencies, and Node's packages beside it
 .venv/generators/ready: .venv/bin/python requirements-generators.lock tests/generators/package-lock.json
 	scripts/install_generators.sh
+
+.venv/diagrams/ready: .venv/bin/python scripts/diagrams/package-lock.json
+	scripts/install_diagrams.sh
