@@ -4,14 +4,16 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test tests browser-postgresql bulk lint types chromium promtool oidc-provider screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
+.PHONY: run install setup test tests browser-postgresql bulk lint types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
-setup: .venv/dev chromium promtool oidc-provider ## the virtual environment for development, and a browser where it can be installed
+install: .venv/runtime ## Gamekeeper in .venv, as .venv/bin/gamekeeper, without what only its tests need
 
-test: .venv/dev chromium promtool oidc-provider lint ## lint, types, and all tests on SQLite and PostgreSQL; browser tests on SQLite
+setup: .venv/dev chromium promtool oidc-provider sample-tools ## the virtual environment for development, and a browser where it can be installed
+
+test: .venv/dev chromium promtool oidc-provider sample-tools lint ## lint, types, and all tests on SQLite and PostgreSQL; browser tests on SQLite
 	@$(MAKE) --no-print-directory -j2 types tests
 
 tests: .venv/dev
@@ -39,6 +41,9 @@ promtool: .venv/bin/python ## fetch promtool from Debian's package for the tests
 
 oidc-provider: .venv/bin/python ## install npm's oidc-provider for the tests of sign-ins with OpenID Connect, where there is Node
 	@scripts/install_oidc_provider.sh
+
+sample-tools: .venv/bin/python ## install tsx, TypeScript and PHP, which run the samples of the documents, where that is possible
+	@scripts/install_sample_tools.sh
 
 screenshots: .venv/dev chromium ## screenshots of the console's pages, into docs/images/
 	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures
