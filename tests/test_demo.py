@@ -1,6 +1,7 @@
 """The demo's data: complete, deterministic, and consistent like data written by the API."""
 
 import asyncio
+import json
 import math
 import re
 import uuid
@@ -122,11 +123,14 @@ def test_demo_has_data_of_every_kind() -> None:
 
 def test_demo_players_are_valid() -> None:
     items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
+    assert all("ItemType" in (item.details or "") for item in items.values())
     for player, theirs in sample_players.named_players() + sample_players.numbered_players(range(500)):
         assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
         assert 0 <= player.exp < player.experience_to_next_level == 50 * player.level**2
-        for slot in player.equipment:
-            assert slot == -1 or (INVENTORY, slot) in theirs.slots
+        for place, slot in enumerate(player.equipment):
+            if slot != -1:  # the console offers the place that the catalogue names
+                worn = json.loads(items[theirs.slots[INVENTORY, slot].item_id].details or "{}")
+                assert (worn["ItemType"], worn["EquipmentSlot"]) == (1, place)
         for (place, slot), stack in theirs.slots.items():
             item = items[stack.item_id]
             assert stack.quantity <= (item.max_stack or 1_000_000 if item.stackable else 1)
