@@ -47,6 +47,30 @@ def test_click_on_a_slot_acts_on_that_slot(visit: Visit, sqlite_demo: DemoServer
     assert read_count(me, "inventory-12") == before
 
 
+def test_form_and_result_cover_nothing_and_move_nothing(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.page.set_viewport_size({"width": 1440, "height": 900})
+    me.go(player_page(WHO))
+    places = [tile(me, each).bounding_box() for each in ("inventory-12", "bank-30")]
+    tile(me, "inventory-12").click()
+    expect(form(me)).to_contain_text("Inventory, slot 12")
+    assert [tile(me, each).bounding_box() for each in ("inventory-12", "bank-30")] == places
+    form(me).get_by_role("button", name="Take").click()
+    confirm(me, "counted wrongly")
+    tile(me, "inventory-0").click()
+    expect(form(me)).to_contain_text("Inventory, slot 0")
+    beside, result = form(me).bounding_box(), me.page.locator("#done > .notice").bounding_box()
+    assert beside
+    assert result
+    assert result["x"] + result["width"] <= beside["x"]
+    me.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    last, result = me.page.locator("[data-slot]").last.bounding_box(), me.page.locator("#done").bounding_box()
+    assert last
+    assert result
+    assert last["y"] + last["height"] <= result["y"]  # the end of the page can be scrolled out from under the result
+    expect(me.page.get_by_role("link", name="Players", exact=True)).to_be_in_viewport()  # the menu stays
+
+
 def test_items_are_moved_by_the_keyboard(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page(WHO))
