@@ -80,6 +80,12 @@ def test_one_letter_finds_no_pages() -> None:
             {"body.itemid": people.ARROW.id, "body.quantity": "2"},
         ),
         (
+            "give Bob 5 gold coin",
+            f"Give 5 {TIMES_SIGN} Gold Coin to Bob",
+            "items/give",
+            {"body.itemid": people.COIN.id, "body.quantity": "5"},
+        ),
+        (
             "give sword to Bob",
             f"Give 1 {TIMES_SIGN} Sword to Bob",
             "items/give",

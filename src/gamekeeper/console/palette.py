@@ -45,6 +45,10 @@ GIFT = re.compile(
     r"(?P<verb>give|take)\s+(?:(?P<number>\d{1,10})\s*[x\u00d7]?\s+)?(?P<item>.+?)\s+(?:to|from)\s+(?P<name>.+)",
     re.IGNORECASE,
 )
+# the name before the item: the number between them tells where the name ends
+GIFT_BY_NAME = re.compile(
+    r"(?P<verb>give)\s+(?P<name>\D.*?)\s+(?P<number>\d{1,10})\s*[x\u00d7]?\s+(?P<item>.+)", re.IGNORECASE
+)
 
 
 class PaletteLink(NamedTuple):
@@ -139,7 +143,7 @@ async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken)
         return await _find_sanctions(keeper, sanction, sight, csrf)
     if ending := ENDING.fullmatch(text):
         return await _find_sanctions(keeper, ending, sight, csrf)
-    if gift := GIFT.fullmatch(text):
+    if gift := GIFT.fullmatch(text) or GIFT_BY_NAME.fullmatch(text):
         return await _find_gifts(keeper, gift, sight, csrf)
     return []
 
