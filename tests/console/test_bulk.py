@@ -36,7 +36,9 @@ def test_job_of_pasted_names_is_previewed_started_and_undone(world: World, root:
     assert f"Give 5 {TIMES_SIGN} Gold Coin Not started" in page.text
     shown = page.text.partition("2 players: 0 done")[2]
     assert shown.startswith(", 0 refused, 2 left. 1 line is not a player. 1 player was named twice"), shown[:200]
+    assert "Not a player: Nobody" in page.text
     assert "Preview of the next players" in page.text
+    assert "more player" not in page.text
     assert f"Give 5 {TIMES_SIGN} Gold Coin: 2 players" in page.text
     assert bulking.count_coins(world, "Bob") == 0
     assert press(root, job, "start") == job
@@ -126,13 +128,22 @@ def test_refused_form_keeps_what_was_typed(root: Keeper) -> None:
     assert "No jobs yet." in root.page(PAGE).text
 
 
+def test_preview_counts_the_players_that_it_leaves_out(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.console.bulk.PREVIEWED_PLAYERS", 1)
+    page = root.page(create(root, "Ann\nBob\nZoe"))
+    assert page.links["… and 2 more players"].endswith("?state=waiting#results")
+
+
 def test_form_sent_twice_makes_one_job(root: Keeper) -> None:
     assert create(root, "Ann", key="one") == create(root, "Ann", key="one")
 
 
 def test_ten_thousand_names_can_be_pasted(root: Keeper) -> None:
     names = "\r\n".join([*(people.guid(0x7000 + number) for number in range(9_999)), "Ann"])
-    assert "9,999 lines are not a player" in root.page(create(root, names)).text
+    page = root.page(create(root, names))
+    assert "9,999 lines are not a player" in page.text
+    assert f"Not a player: {people.guid(0x7000)}" in page.text
+    assert page.links["and 9,994 more lines"].endswith("?state=not_found#results")
 
 
 def test_results_are_filtered_paged_and_downloaded(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:

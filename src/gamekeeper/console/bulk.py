@@ -31,6 +31,7 @@ from gamekeeper.store.ledger import LedgerEntry
 
 PAGE, OPERATIONS = "/console/bulk", "/api/keeper/v1/bulk"
 JOBS_PER_PAGE, TARGETS_PER_PAGE, PREVIEWED_PLAYERS = 20, 50, 5
+UNKNOWN_LINES = 5  # lines that are not a player and are named above the results
 MOST_CHECKED = 1_000  # a job for more players is tried on a sample of them
 SAMPLE = 100  # players of a larger job that are tried
 JOB_ID = re.compile(rf"{REQUEST_PREFIX}([0-9a-f-]{{36}})", re.ASCII)
@@ -172,6 +173,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     shown = state if state in TARGET_STATES else None
     page = await bulk_jobs.load_targets(store, job_id, after, TARGETS_PER_PAGE, shown)
     (view,) = await _make_views(request, [job])
+    unknown = await bulk_jobs.load_targets(store, job_id, 0, UNKNOWN_LINES, rows.NOT_FOUND) if job.not_found else None
     undone = await rows.find(store, job.undoes) if job.undoes else None
     is_mine = job.creator_id == request.caller.account_id
     # the players are tried once, not again for each page of the results
@@ -186,6 +188,8 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         problem=problem,
         is_mine=is_mine,
         preview=preview.lines,
+        not_previewed=job.remaining - len(preview.lines),
+        unknown=[each.given or "" for each in unknown.targets] if unknown else [],
         check=preview.check,
         expected=sum(each.Players for each in preview.check.Refusals) if preview.check else 0,
         targets=[(each, TARGET_STATES[each.state]) for each in page.targets],
