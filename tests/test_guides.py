@@ -8,6 +8,7 @@ The line `<!-- not run: the reason -->` before a block leaves it out; its gameke
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from server import Server
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+CATALOGUE = ROOT / "src" / "gamekeeper" / "console" / "locale" / "console.pot"
 MOST_LINES = 120  # lines of a guide that are not empty: two screens of text, and its samples
 TOOLS = ROOT / ".venv" / "samples"  # npm's packages, see scripts/install_sample_tools.sh
 PROGRAMS = Path(sys.executable).parent
@@ -129,6 +131,18 @@ def test_samples_of_all_guides_run_and_print_the_documented_text(workplace: Work
     assert not faults, "\n\n".join(faults)
     if left_out:
         pytest.skip("All other samples passed. " + " ".join(left_out))
+
+
+def test_console_has_the_labels_that_the_guide_for_moderators_quotes() -> None:
+    texts = re.findall(r'^msgid(?:_plural)? "(.+)"$', CATALOGUE.read_text("utf-8"), re.MULTILINE)
+    patterns = [
+        re.compile(".+".join(re.escape(part) for part in re.split(r"%\(\w+\)s", each)))
+        for each in texts
+        if each[0] != "%"
+    ]
+    labels = re.findall(r'"([A-Z][^"=]+)"', (ROOT / "docs" / "guides" / "moderate.md").read_text("utf-8"))
+    assert len(labels) > 20
+    assert [each for each in labels if not any(pattern.fullmatch(each) for pattern in patterns)] == []
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
