@@ -66,6 +66,14 @@ def test_variables_of_a_player_are_found_without_scan(world: World) -> None:
         assert [row[3] for row in world.sql(text, *given) if row[0] == variable] == ["2.5"]
 
 
+def test_other_players_of_an_account_are_found_without_scan(world: World) -> None:
+    engine, given = world.keeper.store.engine, (numbered_id("user", 7), numbered_id("player", 7), 5)
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    text = players.SQL.other_names_of_user.render(engine, WORDS[engine])
+    assert find_growing(world, text, given) == []
+
+
 def test_person_is_erased_without_scan(world: World) -> None:
     engine, somebody = world.keeper.store.engine, numbered_id("user", 7)
     kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
