@@ -163,6 +163,13 @@ def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None
     assert [match for *_, match in told[1:]] == ["part"] * finder.MOST_PER_MATCH
 
 
+def test_search_compares_accents(world: World) -> None:
+    world.sql("UPDATE players SET name = 'Zéphyrine', fold = 'zéphyrine' WHERE id = $1 RETURNING id", BOB.id)
+    assert find(world, "ZÉPHYR") == find(world, "ze\u0301phyr") == [("player", "Zéphyrine", "prefix")]
+    assert find(world, "phyr") == [("player", "Zéphyrine", "part")]
+    assert find(world, "zephyr") == []
+
+
 def test_typing_errors_cover_every_single_edit() -> None:
     made = set(generate_typos("abc"))
     assert {"bac", "acb", "ab", "ac", "bc", "xbc", "axc", "abx", "xabc", "axbc", "abxc"} <= made
