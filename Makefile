@@ -80,7 +80,7 @@ bench-quick: .venv/dev ## the main ratios with 10,000 players, in under three mi
 generators: .venv/dev .venv/generators/ready ## clients of five generators from /api/openapi.json, compiled and run against a server
 	$(BIN)/pytest tests/generators
 
-docs: .venv/dev ## generate docs/settings.md, docs/cli.md, docs/operations.md and docs/permissions.md
+docs: .venv/dev ## generate docs/settings.md, cli.md, operations.md, permissions.md and changes.md
 	$(BIN)/python scripts/generate_docs.py
 
 diagrams: .venv/dev .venv/diagrams/ready chromium ## render docs/diagrams/*.mmd as SVG files, after a change of one

@@ -1,4 +1,4 @@
-"""Write docs/settings.md, docs/cli.md, docs/operations.md and docs/permissions.md from the code; --check compares."""
+"""Write docs/settings.md, cli.md, operations.md, permissions.md and changes.md from the code; --check compares."""
 
 import sys
 from collections.abc import Generator
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+import changes_page
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.game.permissions import ALL, BUILTIN_ROLES, INCLUDED, PERMISSIONS
 from gamekeeper.http.routes import list_operations
@@ -205,6 +206,7 @@ def main() -> int:
         "cli.md": cli_page(),
         "operations.md": operations_page(),
         "permissions.md": permissions_page(),
+        "changes.md": changes_page.make_page(),
     }
     for file, text in ((DOCS / name, text) for name, text in pages.items()):
         if not check:
