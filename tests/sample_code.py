@@ -21,6 +21,7 @@ _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _REASON = re.compile(r"<!-- not run: ([^>]+) -->\n+$")
 _SAME = re.compile(r"\n+It prints the same\.")
 _FILE = re.compile(r"^(?:#|//|<\?php //) ([\w-]+\.(?:py|mts|php))$", re.MULTILINE)
+_APPENDED = re.compile(r"^# ((?:src|tests|clients)/[\w/]+\.py)\n")
 _VARIABLE = re.compile(r"^(?:[A-Z_]+=\S+ )+")
 _GAMEKEEPER = re.compile(r"^(?:.*\$\()?(?:\.venv/bin/)?gamekeeper (.*)$", re.DOTALL)
 
@@ -171,11 +172,20 @@ class Workplace:
         self._names = {"__name__": "__main__"}
 
     def run(self, sample: Sample) -> None:
-        """Run a sample, or save it if its first line names a file; raise Wrong if it fails or prints another text."""
+        """Run a sample; raise Wrong if it fails or prints another text.
+
+        If its first line names a file, it is saved there. If that is a file of our sources, it is added at its end.
+        """
+        if not sample.language:  # no program, but a part of a file
+            return
         code = sample.code.replace(ADDRESS, self.url)
+        if source := _APPENDED.match(code):
+            with (self.folder / source[1]).open("a", encoding="utf-8") as file:
+                file.write(code[source.end() :])
+            return
         if file := _FILE.match(code):
             (self.folder / file[1]).write_text(code, "utf-8")
-            if file[1].endswith(".py"):
+            if file[1].endswith(".py"):  # only compiled if no command of the page runs it
                 compile(code, file[1], "exec")
             return
         if sample.language == "python":

@@ -2,7 +2,8 @@
 
 Rules for a guide: a `sh` block is run by a shell, a `python` block in the process of the test, and the `text` or `json`
 block after it is what it must print; … in a text stands for anything. A block whose first line names a file
-(`# bot.py`, `// shop.mts`, `<?php // shop.php`) is saved under that name for the following commands.
+(`# bot.py`, `// shop.mts`, `<?php // shop.php`) is saved under that name for the following commands, and only compiled
+if none of them runs it. A block whose first line names a file of our sources (`# src/…`) is added at the end of a copy.
 The line `<!-- not run: the reason -->` before a block leaves it out; its gamekeeper commands must exist all the same.
 """
 
@@ -71,11 +72,18 @@ class Demo(Server):
 def workplace(tmp_path: Path) -> Generator[Workplace]:
     """A folder with the demo's data, the programs of the checkout, and a running demo server."""
     (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
-    for name in ("examples", "clients", "scripts"):
+    for name in ("examples", "scripts", "battery", "pyproject.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
+    for name in ("src", "clients", "tests"):  # copies: a guide adds to them
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("frozen", "node_modules"))
     if TOOLS.exists():
         (tmp_path / "node_modules").symlink_to(TOOLS / "node_modules")
-    environment = {**os.environ, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "npm_config_loglevel": "error"}
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+        "PYTHONPATH": f"{tmp_path / 'src'}:{tmp_path / 'clients' / 'python' / 'src'}",
+        "npm_config_loglevel": "error",
+    }
     with Demo(str(tmp_path), public_boards=True) as server:
         server.wait_for_boards()
         yield Workplace(tmp_path, server.url, environment)
