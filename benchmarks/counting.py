@@ -33,7 +33,12 @@ IDLE_SECONDS = 6  # three times the interval of the jobs that count
 WINDOW_SECONDS = rollups.RUN_SECONDS + 2
 LOOK_AGAIN_SECONDS = 0.5
 PATIENCE_SECONDS = 120
-NO_BOARD = ("DELETE FROM ranked_lists", "DELETE FROM ranked_buckets", "UPDATE seasons SET final = TRUE")
+NO_BOARD = (
+    "DELETE FROM ranked_lists",
+    "DELETE FROM ranked_buckets",
+    "DELETE FROM bucket_blocks WHERE kind <> 'season'",
+    "UPDATE seasons SET final = TRUE",
+)
 # autovacuum is off in all copies: it could run in one while another is measured
 NO_VACUUM = """DO $$ DECLARE r regclass; BEGIN
 FOR r IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST('public' AS regnamespace)

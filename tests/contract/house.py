@@ -199,6 +199,7 @@ MAY_WRITE = frozenset(
         "game/board_effects.py",
         "game/board_seasons.py",
         "game/board_follower.py",  # may write: standings follow the audit log
+        "game/ranked_buckets.py",
         "game/standings.py",
         "game/signal_effects.py",
         "game/signals.py",  # may write: raises signals, each with its change

@@ -8,7 +8,7 @@ from boarding import catch_up, create, read, standings
 from economics import give, load_players
 from findings import errors
 from gamekeeper import crash
-from gamekeeper.game import board_follower, holdings
+from gamekeeper.game import board_follower, ranked_buckets
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.migrate import load_migrations, split_script
 from people import BOB, COIN
@@ -35,7 +35,8 @@ def test_killed_follower_gives_the_same_standings_when_repeated(
 
     monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 4)
     monkeypatch.setattr(board_follower, "BATCH_CHANGES", 3)
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     create(world, "coins", "item", Thing="Gold Coin")
     create(world, "gains", "item", Thing="Gold Coin", Gain=True)
     load_players(world, 17)

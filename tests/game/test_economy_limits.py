@@ -10,16 +10,17 @@ import pytest
 import people
 from economics import catch_up, give, load_players
 from findings import errors
-from gamekeeper.game import economy, holdings, retention
+from gamekeeper.game import economy, holdings, ranked_buckets, retention
 from gamekeeper.game import feed as changes_feed
 from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.holdings import KEEP_MS
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy as economy_rows
-from gamekeeper.store import feed, ranked_buckets
+from gamekeeper.store import feed
 from gamekeeper.store import holdings as rows
+from gamekeeper.store import ranked_buckets as buckets
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.ranked_buckets import BucketStep
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, BucketStep
 from listings import MakeWorld
 from people import ANN, COIN, KILLS, SWORD
 from tidying import trim_older
@@ -210,7 +211,8 @@ def test_recount_that_is_started_over_gives_the_same_totals(
 
 
 def test_drained_buckets_are_merged(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 8)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 8)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     world = make_world(ranked="item:Gold Coin")
     load_players(world, 64)
     catch_up(world)
@@ -230,7 +232,8 @@ def test_drained_buckets_are_merged(make_world: MakeWorld, monkeypatch: pytest.M
 
 
 def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 2)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 2)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     monkeypatch.setattr(holdings, "DELETED_BUCKETS", 3)
     deleted: list[int] = []
     delete_some = rows.delete_some_buckets
@@ -257,20 +260,21 @@ def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, mon
 def test_buckets_are_found_alike_in_long_and_short_lists(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 2)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 2)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     world = make_world(ranked="item:Gold Coin")
     load_players(world, 19)
     catch_up(world)
     starts = world.sql("SELECT quantity, player_id FROM ranked_buckets ORDER BY quantity, player_id")
     assert len(starts) > 6
     keys = [(quantity + more, str(player_id)) for quantity, player_id in starts[1:] for more in (-1, 0, 1)]
-    steps = [BucketStep("item", COIN.id, *key, 1) for key in (holdings.LOWEST, *keys, holdings.HIGHEST)]
+    steps = [BucketStep("item", COIN.id, *key, 1) for key in (LOWEST, *keys, HIGHEST)]
 
     def find() -> list[tuple[int, str]]:
         found = world.run(world.keeper.store.read(lambda tx: rows.BUCKETS.find_buckets(tx, steps)))
         return [(each.quantity, each.player_id) for each in found]
 
     whole = find()
-    monkeypatch.setattr(ranked_buckets, "BUCKETS_PER_STEP", 0)  # each bucket is sought, as in a long list
+    monkeypatch.setattr(buckets, "BUCKETS_PER_STEP", 0)  # each bucket is sought, as in a long list
     first = [(quantity, str(player_id)) for quantity, player_id in starts]
     assert whole == find() == [max(each for each in first if each <= (step[2], step[3])) for step in steps]

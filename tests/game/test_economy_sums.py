@@ -10,7 +10,7 @@ from economics import catch_up, give, load_players, read_flows, read_holdings
 from findings import errors
 from game_server import put_player, stack
 from gamekeeper import crash
-from gamekeeper.game import economy, holdings, retention
+from gamekeeper.game import economy, ranked_buckets, retention
 from gamekeeper.game.lookup import ZERO_GUID
 from listings import MakeWorld
 from people import ANN, ARROW, BOB, COIN, KILLS, SWORD, ZOE
@@ -84,7 +84,8 @@ def test_deleted_player_leaves_holdings(world: World) -> None:
 
 def test_bulk_load_is_an_import_and_sweeps_all_players(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     world = make_world(ranked=f"item:Gold Coin, variable:{KILLS.id}")
     catch_up(world)
     load_players(world, 21)
@@ -119,7 +120,8 @@ def test_killed_count_gives_the_same_sums_when_repeated(
 
     monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
     monkeypatch.setattr(economy, "BATCH_CHANGES", 3)
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     world = make_world(ranked="item:Gold Coin, variable:Kills")
     load_players(world, 17)
     for number in range(12):

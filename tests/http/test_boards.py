@@ -9,7 +9,7 @@ from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, st
 from economics import give, load_players
 from expectations import everything, refused
 from game_server import heartbeat, join, put_player
-from gamekeeper.game import board_follower, board_seasons, boards, erasure_jobs, holdings
+from gamekeeper.game import board_follower, board_seasons, boards, erasure_jobs, ranked_buckets
 from gamekeeper.game import standings as standing_rules
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
@@ -111,7 +111,8 @@ def test_gain_since_an_earlier_time_is_counted_from_the_audit_log(world: World) 
 
 
 def test_pages_and_neighbours_are_exact_in_small_buckets(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 5)
     create(world, "coins", "item", Thing="Gold Coin")
     catch_up(world)

@@ -7,7 +7,7 @@ import pytest
 from api_keys import create
 from economics import catch_up, give, load_players
 from expectations import refused
-from gamekeeper.game import holdings
+from gamekeeper.game import ranked_buckets
 from listings import MakeWorld
 from people import ANN, COIN, KILLS, NOBODY_ID, SWORD, ZOE
 from world import World
@@ -64,7 +64,8 @@ def test_times_before_1970_are_refused(world: World) -> None:
 
 
 def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdings, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
     world = make_world(ranked="item:Gold Coin,variable:Kills")
     catch_up(world)
     load_players(world, 57)

@@ -42,7 +42,9 @@ async def _migrate(keeper: Keeper) -> list[migrations.Migration]:
 
 @click.command(epilog="Example: gamekeeper doctor --database sqlite:///game.db")
 @click.option(
-    "--fix", is_flag=True, help="First build missing indexes and recount the ordered lists. Repairs nothing else."
+    "--fix",
+    is_flag=True,
+    help="First build missing indexes, recount the ordered lists and add up wrong blocks. Repairs nothing else.",
 )
 @terminal.json_option
 @terminal.database_option

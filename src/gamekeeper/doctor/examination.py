@@ -11,6 +11,7 @@ from gamekeeper.doctor import (
     ledger,
     lists,
     players,
+    ranked_buckets,
     settings,
 )
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
@@ -26,12 +27,13 @@ READ_ONLY = "Every transaction of the database user is read-only (default_transa
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
     """Run every check of the doctor. If integrity, privileges or schema fail, skip the checks that depend on them.
 
-    `fix` first creates missing indexes and recounts the lists; nothing else can be repaired from the stored data.
+    `fix` first creates missing indexes, recounts the lists and adds up wrong blocks; nothing else can be repaired from
+    the stored data.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
     found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)
     if not found:
-        found = [*await lists.create_indexes(keeper), await lists.recount(keeper)] if fix else []
+        found = await _fix(keeper) if fix else []
         found += await imports.find_unfinished_imports(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
@@ -39,6 +41,10 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await settings.check_standbys(keeper)
     found += [Finding(NOTE, "durability", each) for each in await keeper.store.find_cautions()]
     return found + settings.check(keeper)
+
+
+async def _fix(keeper: Keeper) -> list[Finding]:
+    return [*await lists.create_indexes(keeper), await lists.recount(keeper), *await ranked_buckets.fix(keeper)]
 
 
 async def _check_user(keeper: Keeper) -> list[Finding]:
@@ -87,6 +93,7 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
         await lists.check(tx, found, progress)
     await economy.check(tx, found, keeper.changes.codec, progress)
     await boards.check(tx, found, keeper.changes.codec, progress)
+    await ranked_buckets.check(tx, found)
     await bags.check(tx, found)
     await guilds.check(tx, found)
     await activity.check(tx, found, progress)

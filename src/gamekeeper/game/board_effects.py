@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
-from gamekeeper.game.holdings import LOWEST
 from gamekeeper.store import boards, standings
 from gamekeeper.store.boards import Board, Season
 from gamekeeper.store.engine import Writing
@@ -64,7 +63,7 @@ class SeasonSaved:
     def carry_out(self, tx: Writing, _: Codec) -> None:
         if self.before is None:
             boards.insert_season(tx, self.after)
-            standings.begin(tx, self.after.id, *LOWEST)
+            standings.begin(tx, self.after.id)
         else:
             boards.update_season(tx, self.after)
 

@@ -21,13 +21,13 @@ from gamekeeper.game.board_seasons import FOREVER, counts_in, is_before_end, is_
 from gamekeeper.game.board_values import ReadChange, advance, make_level
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
-from gamekeeper.game.holdings import HIGHEST
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.standings import BOARDS
 from gamekeeper.store import boards, clock, holdings, ledger, rollups
 from gamekeeper.store import standings as rows
 from gamekeeper.store.boards import ITEM, LEVEL, NOT_STARTED, PLAY_TIME, BoardChange, OpenSeason, Season
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Store, Writing
+from gamekeeper.store.ranked_buckets import HIGHEST
 from gamekeeper.store.rollups import Checkpoint
 from gamekeeper.store.standings import StandingKey
 

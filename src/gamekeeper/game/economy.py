@@ -31,6 +31,7 @@ from gamekeeper.store import holdings as rows
 from gamekeeper.store.economy import EconomyState
 from gamekeeper.store.engine import DatabaseUnavailable, Reading, Store, Writing
 from gamekeeper.store.holdings import ITEM, VARIABLE, Holding, RankedList
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 
 FOLLOW_SECONDS = 2.0
 # pause after a step, as a multiple of its duration: the job uses at most a third of the time
@@ -42,7 +43,7 @@ MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counte
 READ_STEPS = 8  # batches of changes that a read counts before it answers, and a trim before it deletes
 MOST_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
-LAST_GUID = holdings.HIGHEST[1]
+LAST_GUID = HIGHEST[1]
 NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]", recount=False)
 NEGATIVE = "A player would have {} of item {} after change {}. All holdings are counted again."
 
@@ -291,7 +292,7 @@ async def _start_recount(tx: Writing) -> None:
     """
     state = await economy.wait_for_lock(tx)
     if state is not None:
-        await rows.reset_lists(tx, *holdings.LOWEST)
+        await rows.reset_lists(tx, *LOWEST)
         await economy.set_state(tx, await _sweep_again(tx, state._replace(recount=True)))
 
 

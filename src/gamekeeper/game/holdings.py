@@ -1,29 +1,20 @@
-"""What players have of each item and ranked variable, and buckets that find any page of the holders.
+"""What players have of each item and ranked variable, and the ranked lists of those who have it.
 
-Only one transaction at a time changes them, under the lock of the economy's row. So the counts of buckets are rows of
-the database, and a process keeps nothing in memory. A page adds up the buckets of its list (about 2,400 for 5 million
-holders) and skips at most two buckets of rows.
+Only one transaction at a time changes them, under the lock of the economy's row.
 """
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game import ranked_buckets
 from gamekeeper.store import economy, holdings
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList
-from gamekeeper.store.ranked_buckets import Bucket, BucketStep, BucketTable, Holder
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Bucket, BucketStep, Holder
 
-BUCKET_ROWS = (
-    2048  # rows in a new bucket: about as many as a list of 5 million has buckets, so that neither costs much more
-)
 DELETED_BUCKETS = 500  # buckets of an earlier count that one transaction deletes
-BUILT_BUCKETS = 8  # buckets that one transaction counts of a new list
-LOWEST = (-(2**63), ZERO_GUID)  # a key before every key
-HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+BUILT_BUCKETS = 16  # buckets that one transaction counts of a new list
 KEEP_MS = 60 * 60 * 1000  # a list stays for so long after an instance wanted it: longer than a rolling restart
 NOTE_MS = KEEP_MS // 12  # an instance notes so often that it wants a list
 MOST_UNRANKED = 100  # holders that are found of an item that is not ranked
@@ -71,15 +62,16 @@ async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
     is_new = (waiting.quantity, waiting.player_id) == LOWEST
     if is_new and await holdings.delete_some_buckets(tx, waiting.kind, waiting.thing_id, DELETED_BUCKETS):
         return True  # buckets of an earlier count; the next step goes on
+    rows, counted = ranked_buckets.BUCKET_ROWS, list[Bucket]()
     for _ in range(BUILT_BUCKETS):
-        following = await BUCKETS.find_key(tx, waiting, BUCKET_ROWS)
-        entries = BUCKET_ROWS if following else await holdings.count_from(tx, waiting, BUCKET_ROWS)
-        start = Bucket(waiting.kind, waiting.thing_id, waiting.quantity, waiting.player_id, entries)
-        await BUCKETS.save_buckets(tx, [start])
+        following = await BUCKETS.find_key(tx, waiting, rows)
+        entries = rows if following else await holdings.count_from(tx, waiting, rows)
+        counted.append(Bucket(waiting.kind, waiting.thing_id, waiting.quantity, waiting.player_id, entries))
         quantity, player_id = following or (waiting.quantity, waiting.player_id)
         waiting = waiting._replace(quantity=quantity, player_id=player_id, built=following is None)
         if waiting.built:
             break
+    await ranked_buckets.append(tx, BUCKETS, counted)
     await holdings.move_list(tx, waiting)
     return True
 
@@ -108,26 +100,8 @@ async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: i
     found = await holdings.find_list(tx, kind, thing_id)
     if found is None or not found.built:
         return None if kind == VARIABLE and found is None else await _load_first(tx, kind, thing_id, offset, limit)
-    total, holders = await find_page(tx, BUCKETS, kind, thing_id, offset, limit)
+    total, holders = await ranked_buckets.find_page(tx, BUCKETS, kind, thing_id, offset, limit)
     return HoldersPage(total, True, total, holders)
-
-
-async def find_page(
-    tx: Reading, table: BucketTable, kind: str, thing_id: str, offset: int, limit: int
-) -> tuple[int, Sequence[Holder]]:
-    """Find a page of a list by its buckets, most first. Return the number of all rows, and those of the page."""
-    ends = list(accumulate(await table.read_entries(tx, kind, thing_id)))
-    total, place = ends[-1] if ends else 0, bisect_right(ends, offset)
-    if place == len(ends):
-        return total, ()
-    count, end = min(limit, total - offset), ends[place]
-    skipped, left = offset - (ends[place - 1] if place else 0), end - offset - count
-    if 0 <= left < skipped:  # the page is within one bucket, and nearer to its lower end
-        start = await table.find_bucket_key(tx, kind, thing_id, place, len(ends))
-        return total, await table.read_page_up(tx, kind, thing_id, start or LOWEST, count, left)
-    # a bucket ends where the one above it starts
-    below = (await table.find_bucket_key(tx, kind, thing_id, place - 1, len(ends)) if place else None) or HIGHEST
-    return total, await table.read_page(tx, kind, thing_id, below, limit, skipped)
 
 
 def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> list[RankedList]:
@@ -152,54 +126,4 @@ async def _count_in_buckets(
         for quantity, step in zip(pair, (-1, 1), strict=True):
             if ranked and quantity is not None and ranked.has_bucket_for(quantity, key.player_id):
                 steps.append(BucketStep(key.kind, key.thing_id, quantity, key.player_id, step))
-    await count_steps(tx, BUCKETS, steps)
-
-
-async def count_steps(tx: Writing, table: BucketTable, steps: Sequence[BucketStep]) -> None:
-    """Count rows that were inserted and deleted in the buckets of their lists; split and merge buckets."""
-    if not steps:
-        return
-    sums: Counter[Bucket] = Counter()
-    for bucket, each in zip(await table.find_buckets(tx, steps), steps, strict=True):
-        sums[bucket] += each.step
-    buckets = [each._replace(entries=each.entries + step) for each, step in sums.items() if step]
-    kept = [each for each in buckets if each.entries or (each.quantity, each.player_id) == LOWEST]
-    for bucket in kept:
-        await _split(tx, table, bucket)
-    if kept:
-        await table.save_buckets(tx, [each for each in kept if each.entries < 2 * BUCKET_ROWS])
-    for bucket in set(buckets) - set(kept):
-        await table.delete_bucket(tx, bucket)
-    await _merge_small(tx, table, kept)
-
-
-async def _merge_small(tx: Writing, table: BucketTable, buckets: Iterable[Bucket]) -> None:
-    """Merge buckets that have few rows left into those before them, so that old lists keep few buckets."""
-    # from the highest key down, so that a bucket that took in the one above it has its new number
-    for bucket in sorted(buckets, reverse=True):
-        if 4 * bucket.entries < BUCKET_ROWS and (bucket.quantity, bucket.player_id) != LOWEST:
-            await _merge(tx, table, bucket)
-
-
-async def _merge(tx: Writing, table: BucketTable, bucket: Bucket) -> None:
-    """Merge a bucket into the one before it, unless it has enough rows by now."""
-    key = BucketStep(*bucket[:4], 0)
-    present = (await table.find_buckets(tx, [key]))[0]
-    before = await table.find_bucket_before(tx, present)
-    if before is None or 4 * present.entries >= BUCKET_ROWS:
-        return
-    await table.delete_bucket(tx, present)
-    merged = before._replace(entries=before.entries + present.entries)
-    await table.save_buckets(tx, [merged])
-    await _split(tx, table, merged)
-
-
-async def _split(tx: Writing, table: BucketTable, bucket: Bucket) -> None:
-    """Split a bucket that has twice the rows of a new one."""
-    while bucket.entries >= 2 * BUCKET_ROWS:
-        middle = await table.find_key(tx, bucket, BUCKET_ROWS)
-        if middle is None:
-            return
-        following = Bucket(bucket.kind, bucket.thing_id, *middle, bucket.entries - BUCKET_ROWS)
-        await table.save_buckets(tx, [bucket._replace(entries=BUCKET_ROWS), following])
-        bucket = following
+    await ranked_buckets.count_steps(tx, BUCKETS, steps)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from gamekeeper.game.effects import Unlogged
-from gamekeeper.game.holdings import LOWEST
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.steps import Step
 from gamekeeper.store import (
@@ -64,7 +63,7 @@ def load_boards(loaded: Iterable[tuple[Board, Sequence[Season]]]) -> Unlogged:
             boards.insert(tx, board)
             for season in seasons:
                 boards.insert_season(tx, season)
-                standings.begin(tx, season.id, *LOWEST)
+                standings.begin(tx, season.id)
 
     return Unlogged(effect)
 

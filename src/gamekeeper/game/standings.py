@@ -6,8 +6,9 @@ Only one transaction at a time changes them, under the lock of the rollup `board
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.game import holdings
-from gamekeeper.store import boards, standings
+from gamekeeper.game import ranked_buckets
+from gamekeeper.store import boards, economy, rollups, standings
+from gamekeeper.store import ranked_buckets as bucket_rows
 from gamekeeper.store.boards import PLAY_TIME, OpenSeason
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.ranked_buckets import BucketStep, Holder
@@ -65,7 +66,7 @@ async def save(
         for each, step in ((held.get(key), -1), (after, 1)):
             if each is not None and each.listed:
                 steps.append(BucketStep(KIND, key.season_id, each.value, key.player_id, step))
-    await holdings.count_steps(tx, BUCKETS, steps)
+    await ranked_buckets.count_steps(tx, BUCKETS, steps)
 
 
 def make_standing(season: OpenSeason, visible: Visibility | None, value: int) -> Standing:
@@ -154,9 +155,22 @@ async def forget(tx: Writing, player_id: str, random_id: str) -> int:
     return len(held)
 
 
+async def fix_blocks(tx: Writing) -> bool:
+    """Add up the blocks of all ranked lists and seasons again, if any is wrong. Return whether one was.
+
+    The locks come first: a server may count meanwhile.
+    """
+    await economy.wait_for_lock(tx)
+    await rollups.wait(tx, BOARDS)
+    if not await bucket_rows.count_wrong_blocks(tx):
+        return False
+    await bucket_rows.rebuild_blocks(tx)
+    return True
+
+
 async def load_page(tx: Reading, season_id: str, offset: int, limit: int) -> StandingsPage:
     """Load a page of the standings, highest first."""
-    total, rows = await holdings.find_page(tx, BUCKETS, KIND, season_id, offset, limit)
+    total, rows = await ranked_buckets.find_page(tx, BUCKETS, KIND, season_id, offset, limit)
     return StandingsPage(total, offset, rows)
 
 
@@ -166,7 +180,7 @@ async def find_place(tx: Reading, season_id: str, player_id: str) -> int | None:
     found = (await standings.read_held(tx, [key])).get(key)
     if found is None or not found.listed:
         return None
-    return 1 + await standings.count_above(tx, season_id, (found.value, player_id), holdings.HIGHEST)
+    return 1 + await standings.count_above(tx, season_id, (found.value, player_id))
 
 
 def choose_offset(place: int, limit: int) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.ranked_buckets import Bucket, BucketStatements, BucketTable
 from gamekeeper.store.statements import Statements
@@ -14,13 +15,11 @@ BUCKETS = BucketTable(
     BucketStatements(
         key_at=SQL.key_at,
         find_buckets=SQL.find_buckets,
-        buckets=SQL.buckets,
+        buckets_from=SQL.buckets_from,
         save_buckets=SQL.save_buckets,
         delete_bucket=SQL.delete_bucket,
-        bucket_before=SQL.bucket_before,
-        entries=SQL.entries,
-        bucket_from_top=SQL.bucket_from_top,
-        bucket_from_bottom=SQL.bucket_from_bottom,
+        bucket_below=SQL.bucket_below,
+        entries_between=SQL.entries_between,
         page=SQL.page,
         page_up=SQL.page_up,
     ),
@@ -112,13 +111,15 @@ async def reset_lists(tx: Writing, quantity: int, player_id: str) -> None:
 
 
 async def delete_some_buckets(tx: Writing, kind: str, thing_id: str, limit: int) -> int:
-    """Delete buckets of a list; return how many."""
+    """Delete all blocks and some buckets of a list; return how many buckets."""
+    await ranked_buckets.delete_blocks(tx, kind, thing_id)
     return len(await tx.returning(SQL.delete_some_buckets, kind, thing_id, limit))
 
 
 async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
     await tx.returning(SQL.delete_list, kind, thing_id)
     await tx.returning(SQL.delete_buckets, kind, thing_id)
+    await ranked_buckets.delete_blocks(tx, kind, thing_id)
 
 
 async def count_from(tx: Reading, start: Bucket | RankedList, most: int) -> int:

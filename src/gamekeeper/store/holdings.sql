@@ -108,14 +108,27 @@ FROM (SELECT value->>'place' AS place, value->>'kind' AS kind, CAST(value->>'thi
              CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
       FROM json_each($1)) AS g;
 
--- name: buckets
-SELECT quantity, player_id, entries FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
-ORDER BY quantity, player_id LIMIT $3;
+-- The buckets from a first key on.
+-- name: buckets_from
+SELECT quantity, player_id, entries FROM ranked_buckets
+WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4) ORDER BY quantity, player_id LIMIT $5;
 
--- name: bucket_before
+-- The nearest bucket that starts before a key, or one further below.
+-- name: bucket_below
 SELECT quantity, player_id, entries FROM ranked_buckets
 WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)
-ORDER BY quantity DESC, player_id DESC LIMIT 1;
+ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $5;
+
+-- Numbers of the buckets that start between two keys, from the top, as one JSON list: rows would take longer.
+-- name: entries_between (sqlite)
+SELECT json_group_array(entries) FROM (
+    SELECT entries FROM ranked_buckets
+    WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4) AND (quantity, player_id) < ($5, $6)
+    ORDER BY quantity DESC, player_id DESC);
+
+-- name: entries_between (postgres)
+SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]') FROM ranked_buckets
+WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4) AND (quantity, player_id) < ($5, $6);
 
 -- name: save_buckets
 INSERT INTO ranked_buckets (kind, thing_id, quantity, player_id, entries)
@@ -126,23 +139,6 @@ ON CONFLICT (kind, thing_id, quantity, player_id) DO UPDATE SET entries = exclud
 
 -- name: delete_bucket
 DELETE FROM ranked_buckets WHERE kind = $1 AND thing_id = $2 AND quantity = $3 AND player_id = $4;
-
--- Numbers of all buckets of a list from the top, as one JSON list: rows would take longer.
--- name: entries (sqlite)
-SELECT json_group_array(entries) FROM (
-    SELECT entries FROM ranked_buckets WHERE kind = $1 AND thing_id = $2 ORDER BY quantity DESC, player_id DESC);
-
--- name: entries (postgres)
-SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]')
-FROM ranked_buckets WHERE kind = $1 AND thing_id = $2;
-
--- name: bucket_from_top
-SELECT quantity, player_id FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
-ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $3;
-
--- name: bucket_from_bottom
-SELECT quantity, player_id FROM ranked_buckets WHERE kind = $1 AND thing_id = $2
-ORDER BY quantity, player_id LIMIT 1 OFFSET $3;
 
 -- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
 -- name: page

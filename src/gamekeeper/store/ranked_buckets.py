@@ -1,6 +1,7 @@
 """Buckets of ranked lists: numbers of neighbours in an index by quantity and player, so that any page is found.
 
-Holdings and standings have such lists, each with statements of the same names in its own .sql file.
+Holdings and standings have such lists, each with statements of the same names in its own .sql file. The blocks, which
+are sums of neighbouring buckets, are in one table for both.
 """
 
 from bisect import bisect_right
@@ -12,12 +13,16 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.statements import Statement, Statements
 from gamekeeper.store.table import as_table
 
+SQL = Statements("ranked_buckets")
 # A list with at most so many buckets for each step is read whole: a row of it costs less than a seek.
 BUCKETS_PER_STEP = 4
 _KEY = attrgetter("quantity", "player_id")
+LOWEST = (-(2**63), "00000000-0000-0000-0000-000000000000")  # a key before every key
+HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+Key = tuple[int, str]  # quantity and player
 
 
 class Bucket(NamedTuple):
@@ -26,6 +31,25 @@ class Bucket(NamedTuple):
     quantity: int  # first key: quantity and player
     player_id: str
     entries: int
+
+    @property
+    def key(self) -> Key:
+        return self.quantity, self.player_id
+
+
+class Block(NamedTuple):
+    """Neighbouring buckets, from the first key of a bucket to the next block."""
+
+    kind: str
+    thing_id: str
+    quantity: int
+    player_id: str
+    buckets: int
+    entries: int
+
+    @property
+    def key(self) -> Key:
+        return self.quantity, self.player_id
 
 
 class BucketStep(NamedTuple):
@@ -58,13 +82,11 @@ class Holder(NamedTuple):
 class BucketStatements(NamedTuple):
     key_at: Statement
     find_buckets: Statement
-    buckets: Statement
+    buckets_from: Statement
     save_buckets: Statement
     delete_bucket: Statement
-    bucket_before: Statement
-    entries: Statement
-    bucket_from_top: Statement
-    bucket_from_bottom: Statement
+    bucket_below: Statement
+    entries_between: Statement
     page: Statement
     page_up: Statement
 
@@ -98,8 +120,13 @@ class BucketTable:
 
     async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[Bucket]:
         """Read all buckets of a list, in order. Empty: there are more than `most`."""
-        rows = await tx.all(self._sql.buckets, *self._name(kind, thing_id), most + 1)
-        return [Bucket(kind, thing_id, *row) for row in rows] if len(rows) <= most else []
+        found = await self.read_buckets(tx, kind, thing_id, LOWEST, most + 1)
+        return found if len(found) <= most else []
+
+    async def read_buckets(self, tx: Reading, kind: str, thing_id: str, start: Key, limit: int) -> list[Bucket]:
+        """Read buckets from a first key on, in order."""
+        rows = await tx.all(self._sql.buckets_from, *self._name(kind, thing_id), *start, limit)
+        return [Bucket(kind, thing_id, *row) for row in rows]
 
     async def _seek_buckets(self, tx: Reading, steps: Sequence[BucketStep]) -> dict[BucketStep, Bucket]:
         given = as_table({**each._asdict(), "place": n} for n, each in enumerate(steps))
@@ -114,26 +141,15 @@ class BucketTable:
         owner = self._name(bucket.kind, bucket.thing_id)
         await tx.returning(self._sql.delete_bucket, *owner, bucket.quantity, bucket.player_id)
 
-    async def find_bucket_before(self, tx: Reading, bucket: Bucket) -> Bucket | None:
-        owner = self._name(bucket.kind, bucket.thing_id)
-        row = await tx.one(self._sql.bucket_before, *owner, bucket.quantity, bucket.player_id)
-        return Bucket(bucket.kind, bucket.thing_id, *row) if row else None
+    async def find_bucket_below(self, tx: Reading, kind: str, thing_id: str, end: Key, place: int = 0) -> Bucket | None:
+        """Return the nearest bucket that starts before a key, or the one that is `place` further below."""
+        row = await tx.one(self._sql.bucket_below, *self._name(kind, thing_id), *end, place)
+        return Bucket(kind, thing_id, *row) if row else None
 
-    async def read_entries(self, tx: Reading, kind: str, thing_id: str) -> list[int]:
-        """Read the numbers of all buckets of a list, from the top."""
-        row = await tx.one(self._sql.entries, *self._name(kind, thing_id))
+    async def read_entries(self, tx: Reading, kind: str, thing_id: str, start: Key, end: Key) -> list[int]:
+        """Read the numbers of the buckets that start between two keys, from the top."""
+        row = await tx.one(self._sql.entries_between, *self._name(kind, thing_id), *start, *end)
         return msgspec.json.decode(row[0], type=list[int]) if row else []
-
-    async def find_bucket_key(
-        self, tx: Reading, kind: str, thing_id: str, place: int, count: int
-    ) -> tuple[int, str] | None:
-        """Return the first key of one of `count` buckets, by its place from the top; reads from the nearer end."""
-        owner = self._name(kind, thing_id)
-        if 2 * place < count:
-            row = await tx.one(self._sql.bucket_from_top, *owner, place)
-        else:
-            row = await tx.one(self._sql.bucket_from_bottom, *owner, count - 1 - place)
-        return (row[0], row[1]) if row else None
 
     async def read_page(
         self, tx: Reading, kind: str, thing_id: str, below: tuple[int, str], limit: int, offset: int
@@ -161,3 +177,52 @@ def _find_in(buckets: Sequence[Bucket], step: BucketStep) -> Bucket:
     """Return the last bucket that starts at or before a key."""
     place = bisect_right(buckets, (step.quantity, step.player_id), key=_KEY)
     return buckets[place - 1]
+
+
+async def read_blocks(tx: Reading, kind: str, thing_id: str) -> list[Block]:
+    """Read the blocks of a list, in order."""
+    return [Block(kind, thing_id, *row) for row in await tx.all(SQL.blocks, kind, thing_id)]
+
+
+async def read_block_entries(tx: Reading, kind: str, thing_id: str) -> list[int]:
+    """Read the numbers of all blocks of a list, from the top."""
+    row = await tx.one(SQL.block_entries, kind, thing_id)
+    return msgspec.json.decode(row[0], type=list[int]) if row else []
+
+
+async def find_block_range(tx: Reading, kind: str, thing_id: str, place: int) -> tuple[Key, Key]:
+    """Return the first key of a block, by its place from the top, and the first key above the block."""
+    rows = await tx.all(SQL.block_starts, kind, thing_id, 2 if place else 1, max(place - 1, 0))
+    keys = [HIGHEST, *((row[0], row[1]) for row in rows)]
+    return keys[-1], keys[-2]
+
+
+async def sum_above_block(tx: Reading, kind: str, thing_id: str, key: Key) -> tuple[int, Key]:
+    """Return the sum of the blocks above that of a key, and the first key above its block."""
+    total = await tx.one(SQL.entries_above_block, kind, thing_id, *key)
+    end = await tx.one(SQL.block_above, kind, thing_id, *key)
+    return total[0] if total else 0, (end[0], end[1]) if end else HIGHEST
+
+
+async def save_blocks(tx: Writing, blocks: Iterable[Block]) -> None:
+    await tx.returning(SQL.save_blocks, as_table(each._asdict() for each in blocks))
+
+
+async def delete_block(tx: Writing, block: Block) -> None:
+    await tx.returning(SQL.delete_block, block.kind, block.thing_id, *block.key)
+
+
+async def delete_blocks(tx: Writing, kind: str, thing_id: str) -> None:
+    """Delete all blocks of a list."""
+    await tx.returning(SQL.delete_blocks, kind, thing_id)
+
+
+async def count_wrong_blocks(tx: Reading) -> dict[tuple[str, str], int]:
+    """Return, by kind and id of a list, how many of its blocks are not the sums of their buckets."""
+    return {(row[0], row[1]): int(row[2]) for row in await tx.all(SQL.wrong_blocks)}
+
+
+async def rebuild_blocks(tx: Writing) -> None:
+    """Add up all buckets again, under the locks of the economy and of the boards."""
+    await tx.returning(SQL.clear_blocks)
+    await tx.returning(SQL.build_blocks)

@@ -1026,6 +1026,17 @@ CREATE TABLE standing_buckets (
     entries    {long} NOT NULL,
     PRIMARY KEY (season_id, quantity, player_id)
 ) {clustered};
+-- Blocks of neighbouring buckets, so that a page need not add up all buckets of a long list. A block starts at the first
+-- key of a bucket and has all buckets up to the next block.
+CREATE TABLE bucket_blocks (
+    kind       TEXT NOT NULL CHECK (kind IN ('item', 'variable', 'season')),
+    thing_id   {guid} NOT NULL,                -- the item or variable of a ranked list, or the season
+    quantity   {long} NOT NULL,                -- first key: quantity or value, and player
+    player_id  {guid} NOT NULL,
+    buckets    {long} NOT NULL,                -- number of buckets
+    entries    {long} NOT NULL,                -- sum of their entries
+    PRIMARY KEY (kind, thing_id, quantity, player_id)
+) {clustered};
 
 -- Accounts whose players are on no board.
 CREATE TABLE hidden_accounts (

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.ranked_buckets import BucketStatements, BucketTable
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, BucketStatements, BucketTable, Key
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -14,13 +15,11 @@ BUCKETS = BucketTable(
     BucketStatements(
         key_at=SQL.key_at,
         find_buckets=SQL.find_buckets,
-        buckets=SQL.buckets,
+        buckets_from=SQL.buckets_from,
         save_buckets=SQL.save_buckets,
         delete_bucket=SQL.delete_bucket,
-        bucket_before=SQL.bucket_before,
-        entries=SQL.entries,
-        bucket_from_top=SQL.bucket_from_top,
-        bucket_from_bottom=SQL.bucket_from_bottom,
+        bucket_below=SQL.bucket_below,
+        entries_between=SQL.entries_between,
         page=SQL.page,
         page_up=SQL.page_up,
     ),
@@ -99,13 +98,15 @@ async def delete_some(tx: Writing, season_id: str, limit: int) -> int:
     return len(found)
 
 
-def begin(tx: Writing, season_id: str, quantity: int, player_id: str) -> None:
-    """Insert the first bucket of a new season, with the lowest key."""
-    tx.defer(SQL.begin, season_id, quantity, player_id)
+def begin(tx: Writing, season_id: str) -> None:
+    """Insert the first bucket of a new season, with the lowest key, and its block."""
+    tx.defer(SQL.begin, season_id, *LOWEST)
+    tx.defer(SQL.begin_block, KIND, season_id, *LOWEST)
 
 
 async def clear_buckets(tx: Writing, season_id: str) -> None:
     await tx.returning(SQL.clear_buckets, season_id)
+    await ranked_buckets.delete_blocks(tx, KIND, season_id)
 
 
 async def read_visibility(tx: Reading, player_ids: Iterable[str]) -> dict[str, Visibility]:
@@ -162,12 +163,13 @@ async def has_uncounted_sessions(tx: Reading, before: int) -> bool:
     return await tx.one(SQL.has_uncounted, before) is not None
 
 
-async def count_above(tx: Reading, season_id: str, key: tuple[int, str], highest: tuple[int, str]) -> int:
-    """Count the listed players above a key: those of the buckets above, and those above it in its own bucket."""
-    buckets = await tx.one(SQL.entries_above, season_id, *key)
+async def count_above(tx: Reading, season_id: str, key: Key) -> int:
+    """Count the listed players above a key: in the blocks above, in the buckets above, and in its own bucket."""
+    blocks, block_end = await ranked_buckets.sum_above_block(tx, KIND, season_id, key)
+    buckets = await tx.one(SQL.entries_above, season_id, *key, *block_end)
     end = await tx.one(SQL.bucket_above, season_id, *key)
-    own = await tx.one(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else highest))
-    return (buckets[0] if buckets else 0) + (own[0] if own else 0)
+    own = await tx.one(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
+    return blocks + (buckets[0] if buckets else 0) + (own[0] if own else 0)
 
 
 async def read_of_person(tx: Reading, user_id: str) -> list[PersonStanding]:

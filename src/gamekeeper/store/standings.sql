@@ -40,6 +40,9 @@ SELECT player_id FROM standings WHERE season_id = $1 ORDER BY listed, value, pla
 -- name: begin
 INSERT INTO standing_buckets (season_id, quantity, player_id, entries) VALUES ($1, $2, $3, 0);
 
+-- name: begin_block
+INSERT INTO bucket_blocks (kind, thing_id, quantity, player_id, buckets, entries) VALUES ($1, $2, $3, $4, 1, 0);
+
 -- name: clear_buckets
 DELETE FROM standing_buckets WHERE season_id = $1;
 
@@ -121,12 +124,26 @@ FROM (SELECT value->>'place' AS place, CAST(value->>'thing_id' AS {guid}) AS sea
              CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
       FROM json_each($1)) AS g;
 
--- name: buckets
-SELECT quantity, player_id, entries FROM standing_buckets WHERE season_id = $1 ORDER BY quantity, player_id LIMIT $2;
-
--- name: bucket_before
+-- The buckets from a first key on.
+-- name: buckets_from
 SELECT quantity, player_id, entries FROM standing_buckets
-WHERE season_id = $1 AND (quantity, player_id) < ($2, $3) ORDER BY quantity DESC, player_id DESC LIMIT 1;
+WHERE season_id = $1 AND (quantity, player_id) >= ($2, $3) ORDER BY quantity, player_id LIMIT $4;
+
+-- The nearest bucket that starts before a key, or one further below.
+-- name: bucket_below
+SELECT quantity, player_id, entries FROM standing_buckets
+WHERE season_id = $1 AND (quantity, player_id) < ($2, $3) ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $4;
+
+-- Numbers of the buckets that start between two keys, from the top, as one JSON list: rows would take longer.
+-- name: entries_between (sqlite)
+SELECT json_group_array(entries) FROM (
+    SELECT entries FROM standing_buckets
+    WHERE season_id = $1 AND (quantity, player_id) >= ($2, $3) AND (quantity, player_id) < ($4, $5)
+    ORDER BY quantity DESC, player_id DESC);
+
+-- name: entries_between (postgres)
+SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]') FROM standing_buckets
+WHERE season_id = $1 AND (quantity, player_id) >= ($2, $3) AND (quantity, player_id) < ($4, $5);
 
 -- name: save_buckets
 INSERT INTO standing_buckets (season_id, quantity, player_id, entries)
@@ -137,21 +154,6 @@ ON CONFLICT (season_id, quantity, player_id) DO UPDATE SET entries = excluded.en
 
 -- name: delete_bucket
 DELETE FROM standing_buckets WHERE season_id = $1 AND quantity = $2 AND player_id = $3;
-
--- Numbers of all buckets of a season from the top, as one JSON list: rows would take longer.
--- name: entries (sqlite)
-SELECT json_group_array(entries) FROM (
-    SELECT entries FROM standing_buckets WHERE season_id = $1 ORDER BY quantity DESC, player_id DESC);
-
--- name: entries (postgres)
-SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]') FROM standing_buckets WHERE season_id = $1;
-
--- name: bucket_from_top
-SELECT quantity, player_id FROM standing_buckets WHERE season_id = $1
-ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $2;
-
--- name: bucket_from_bottom
-SELECT quantity, player_id FROM standing_buckets WHERE season_id = $1 ORDER BY quantity, player_id LIMIT 1 OFFSET $2;
 
 -- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
 -- name: page
@@ -164,9 +166,10 @@ SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.v
 FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed = {true} AND (value, player_id) >= ($2, $3)
       ORDER BY value, player_id LIMIT $4 OFFSET $5) AS h;
 
+-- Listed players of the buckets that start above a key, up to the end of its block.
 -- name: entries_above
 SELECT CAST(COALESCE(SUM(entries), 0) AS {long}) FROM standing_buckets
-WHERE season_id = $1 AND (quantity, player_id) > ($2, $3);
+WHERE season_id = $1 AND (quantity, player_id) > ($2, $3) AND (quantity, player_id) < ($4, $5);
 
 -- name: bucket_above
 SELECT quantity, player_id FROM standing_buckets WHERE season_id = $1 AND (quantity, player_id) > ($2, $3)

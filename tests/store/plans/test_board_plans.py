@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 from gamekeeper.demo.names import numbered_id
-from gamekeeper.game.holdings import HIGHEST, LOWEST
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import boards, standings
 from gamekeeper.store.history import NEVER
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 from gamekeeper.store.table import as_table
 from people import COIN, KILLS, USER_IDS
 from plans import WORDS, find_growing
@@ -55,12 +55,12 @@ def test_statements_of_boards_use_an_index(world: World) -> None:
         (standings.SQL.has_uncounted, (1,)),
         (standings.SQL.key_at, (SEASON, *LOWEST, 20)),
         (standings.SQL.find_buckets, (keys,)),
-        (standings.SQL.buckets, (SEASON, 20)),
-        (standings.SQL.bucket_before, (SEASON, *HIGHEST)),
+        (standings.SQL.buckets_from, (SEASON, *LOWEST, 20)),
+        (standings.SQL.bucket_below, (SEASON, *HIGHEST, 20)),
+        (standings.SQL.entries_between, (SEASON, 3, player, 3, numbered_id("player", 8))),
+        (standings.SQL.entries_above, (SEASON, 3, player, 3, numbered_id("player", 8))),
         (standings.SQL.save_buckets, (keys,)),
         (standings.SQL.delete_bucket, (SEASON, *LOWEST)),
-        (standings.SQL.bucket_from_top, (SEASON, 5)),
-        (standings.SQL.bucket_from_bottom, (SEASON, 5)),
         (standings.SQL.bucket_above, (SEASON, *LOWEST)),
         (standings.SQL.count_between, (SEASON, *HIGHEST, *HIGHEST)),
         (standings.SQL.page, (SEASON, *HIGHEST, 5, 20)),

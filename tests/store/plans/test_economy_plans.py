@@ -3,10 +3,10 @@
 from typing import Any
 
 from gamekeeper.demo.names import numbered_id
-from gamekeeper.game.holdings import HIGHEST, LOWEST
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import economy, holdings
+from gamekeeper.store import economy, holdings, ranked_buckets
 from gamekeeper.store.history import NEVER
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 from gamekeeper.store.table import as_table
 from people import COIN, KILLS
 from plans import WORDS, find_growing
@@ -15,6 +15,7 @@ from world import World
 FILL = (
     "INSERT INTO holdings SELECT id, 'item', CAST($1 AS {guid}), exp FROM players",
     "INSERT INTO ranked_buckets SELECT 'item', CAST($1 AS {guid}), exp, id, 1 FROM players",
+    "INSERT INTO bucket_blocks SELECT 'item', CAST($1 AS {guid}), exp, id, 1, 1 FROM players",
     "INSERT INTO item_flows SELECT DISTINCT CAST($1 AS {guid}), exp + 7 * level, 'game', 1, 1 FROM players",
     "INSERT INTO item_days SELECT DISTINCT CAST($1 AS {guid}), exp + 7 * level, 1, 1 FROM players",
     "INSERT INTO item_gifts SELECT exp, id, CAST($1 AS {guid}), 'staff', 1, 0 FROM players",
@@ -42,7 +43,8 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
     world.run(world.keeper.store.write(lambda tx: economy.begin(tx, ZERO_GUID)))
     if engine == "postgres":
         world.sql("ANALYZE")
-    key = {"player_id": player, "kind": "item", "thing_id": item, "quantity": 1, "entries": 1, "step": 1, "place": 0}
+    key = {"player_id": player, "kind": "item", "thing_id": item, "quantity": 1, "place": 0}
+    key |= {"buckets": 1, "entries": 1, "step": 1}
     keys, ids = as_table([key]), as_table([{"id": item}])
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (economy.SQL.state, ()),
@@ -75,8 +77,13 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (holdings.SQL.page, ("item", item, *HIGHEST, 5, 20)),
         (holdings.SQL.page_up, ("item", item, *LOWEST, 5, 20)),
         (holdings.SQL.find_buckets, (keys,)),
-        (holdings.SQL.buckets, ("item", item, 20)),
-        (holdings.SQL.bucket_before, ("item", item, *HIGHEST)),
+        (holdings.SQL.buckets_from, ("item", item, *LOWEST, 20)),
+        (holdings.SQL.bucket_below, ("item", item, *HIGHEST, 20)),
+        (holdings.SQL.entries_between, ("item", item, 3, player, 3, numbered_id("player", 8))),
+        (ranked_buckets.SQL.block_starts, ("item", item, 2, 20)),
+        (ranked_buckets.SQL.block_above, ("item", item, *LOWEST)),
+        (ranked_buckets.SQL.save_blocks, (keys,)),
+        (ranked_buckets.SQL.delete_block, ("item", item, *LOWEST)),
         (holdings.SQL.save_buckets, (keys,)),
         (holdings.SQL.delete_bucket, ("item", item, *LOWEST)),
     ]
