@@ -9,8 +9,22 @@ from gamekeeper.store.guild_variables import GuildVariable
 from gamekeeper.store.server_variables import ServerVariable
 from gamekeeper.store.users import Powers
 
+PLACES = (  # equipment without other details, in the order of the places that EquipmentSlot numbers
+    ("Leather Cap", "Kettle Helm"),
+    ("Quilted Coat", "Ringmail Shirt"),
+    ("Rowan Staff", "Bell Mace", "Boar Spear"),
+    ("Oak Buckler", "Tower Shield"),
+    ("Felt Boots", "Riding Boots"),
+)
+TYPES = {  # items without other details, by ItemType
+    0: ("Ashwood Arrow", "Moonfern", "Bog Iron Ore", "Drowned Gate Key"),
+    2: ("Starwater Tonic", "Barley Loaf"),
+    5: ("Traveller's Pack", "Herb Pouch", "Strongbox"),
+}
 # further fields of items, as JSON; ItemType: 0 other, 1 equipment, 2 consumable, 3 currency, 5 bag
 DETAILS = {
+    **{name: f'{{"ItemType":1,"EquipmentSlot":{number}}}' for number, names in enumerate(PLACES) for name in names},
+    **{name: f'{{"ItemType":{number}}}' for number, names in TYPES.items() for name in names},
     "Silver Mark": '{"Description":"The coin of Harrowmere.","ItemType":3,"Rarity":0,"Price":1}',
     "Healing Draught": '{"Description":"Heals 40 health.","ItemType":2,"Rarity":1,"Price":25,"VitalsGiven":[40,0]}',
     "River Opal": '{"Description":"Jewellers pay well for it.","ItemType":0,"Rarity":3,"Price":300}',
@@ -24,20 +38,6 @@ DETAILS = {
         '"TwoHanded":true}'
     ),
 }
-PLACES = (  # equipment without other details, in the order of the places that EquipmentSlot numbers
-    ("Leather Cap", "Kettle Helm"),
-    ("Quilted Coat", "Ringmail Shirt"),
-    ("Rowan Staff", "Bell Mace", "Boar Spear"),
-    ("Oak Buckler", "Tower Shield"),
-    ("Felt Boots", "Riding Boots"),
-)
-DETAILS |= {name: f'{{"ItemType":1,"EquipmentSlot":{number}}}' for number, names in enumerate(PLACES) for name in names}
-TYPES = {  # items without other details, by ItemType
-    0: ("Ashwood Arrow", "Moonfern", "Bog Iron Ore", "Drowned Gate Key"),
-    2: ("Starwater Tonic", "Barley Loaf"),
-    5: ("Traveller's Pack", "Herb Pouch", "Strongbox"),
-}
-DETAILS |= {name: f'{{"ItemType":{number}}}' for number, names in TYPES.items() for name in names}
 
 
 def _stack(name: str, most: int | None = None) -> CatalogueItem:
