@@ -30,6 +30,28 @@ def test_items_and_gifts_of_the_week_are_listed(world: World, root: Keeper) -> N
     assert "1 to 4 of 4 items" in root.page(f"{PAGE}?days=90").text
 
 
+def test_items_are_sorted_by_their_columns(world: World, root: Keeper) -> None:
+    give(world, "Bob", 1, SWORD.id)
+    catch_up(world)
+    orders = {
+        "": ["Arrow", "Gold Coin", "Pouch", "Sword"],
+        "?sortBy=name&sortDirection=Descending": ["Sword", "Pouch", "Gold Coin", "Arrow"],
+        "?sortBy=quantity": ["Pouch", "Sword", "Arrow", "Gold Coin"],
+        "?sortBy=quantity&sortDirection=Descending": ["Gold Coin", "Arrow", "Sword", "Pouch"],
+        "?sortBy=holders&sortDirection=Descending": ["Sword", "Arrow", "Gold Coin", "Pouch"],
+    }
+    for query, names in orders.items():
+        listed = [text for text, url in root.page(f"{PAGE}{query}").links.items() if url.startswith("/console/items/")]
+        assert listed == names, query
+    page = root.page(f"{PAGE}?sortBy=holders&sortDirection=Descending")
+    assert page.links["30 days"] == f"{PAGE}?days=30&sortby=holders&sortdirection=Descending"
+    assert page.links["Gifts by staff and API keys"] == f"{GIFTS}?days=7"
+    second = root.page(f"{PAGE}?sortBy=quantity&pageSize=1&page=1")
+    assert "Sword" in second.text
+    assert "Gold Coin" not in second.text
+    assert root.get(f"{PAGE}?sortBy=price").status == 400
+
+
 def test_givers_have_one_line_each_which_opens_to_their_items(world: World, root: Keeper) -> None:
     give(world, "Bob", 5)
     give(world, "Bob", 1, SWORD.id)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
-from gamekeeper.console.queries import EconomyListQuery, ItemQuery
+from gamekeeper.console.queries import EconomyItemsQuery, ItemQuery
 from gamekeeper.console.texts import gettext
 from gamekeeper.console.tiles import Tile, make_tile
 from gamekeeper.game import economy_reports as reports
@@ -19,7 +20,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 from gamekeeper.store import pictures
-from gamekeeper.store.economy import GiftFilter, ItemTotal
+from gamekeeper.store.economy import ITEM_SORTS, GiftFilter, ItemTotal
 from gamekeeper.store.holdings import ITEM
 
 MOST_GIFTS = 20
@@ -49,11 +50,14 @@ class ItemLine(NamedTuple):
 
 async def show(request: Request) -> Response:
     """Show all items, and the gifts of staff and API keys."""
-    query = queries.decode(EconomyListQuery, request.query)
+    query = queries.decode(EconomyItemsQuery, request.query)
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await gifts.choose_days(request, query.days)
-    found = await reports.report_items(keeper.store, keeper.economy, days, page.limit, page.offset)
+    ascending = query.sortDirection == "Ascending"
+    found = await reports.report_items(
+        keeper.store, keeper.economy, days, page.limit, page.offset, query.sortBy, descending=not ascending
+    )
     may_see = gifts.NEEDED in request.caller.permissions
     ids = [each.total.item_id for each in found.items]
     known, hashes = await entries.find_by_ids(keeper.store, "items", ids), await pictures.find_hashes(keeper.store, ids)
@@ -62,6 +66,7 @@ async def show(request: Request) -> Response:
         for each in ids
     }
     givers = await gifts.load_givers(request, days, MOST_GIVERS, 0) if may_see else None
+    kept = {name: request.query[name] for name in ("sortby", "sortdirection") if name in request.query}
     return pages.render(
         request,
         "economy.html",
@@ -71,6 +76,8 @@ async def show(request: Request) -> Response:
         presets=gifts.PRESETS,
         since=format_day(days.first),
         part=lists.make_page(request, page, found.total, len(found.items)),
+        heads=lists.make_columns(request, ITEM_SORTS, ascending=ascending),
+        kept=f"&{urlencode(kept)}" if kept else "",
         state=found.state,
     )
 

@@ -13,6 +13,7 @@ from gamekeeper.http.wire.mails import MailsBefore
 from gamekeeper.http.wire.players import Order
 from gamekeeper.http.wire.scalars import Guid, Positive
 from gamekeeper.http.wire.signals import SignalRule
+from gamekeeper.store.economy import ItemSort
 
 PAGE_SIZE = 50  # records per page of a list
 HOLDERS_SIZE = 20  # holders of an item per page
@@ -32,6 +33,11 @@ class CatalogueQuery(PageQuery, frozen=True):
 class EconomyListQuery(PageQuery, frozen=True):
     pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
     days: ReportDays = 7
+
+
+class EconomyItemsQuery(EconomyListQuery, frozen=True):
+    sortBy: ItemSort = "name"  # noqa: N815 - name of the API's query parameter
+    sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
 
 
 class GiftsQuery(EconomyListQuery, frozen=True):

@@ -9,7 +9,7 @@ from gamekeeper.game.holdings import HoldersPage
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
 from gamekeeper.store import catalogue, clock, economy
-from gamekeeper.store.economy import DayFlow, EconomyState, GiftFilter, GiftSum, Giver, GiverSum, ItemTotal
+from gamekeeper.store.economy import DayFlow, EconomyState, GiftFilter, GiftSum, Giver, GiverSum, ItemSort, ItemTotal
 from gamekeeper.store.engine import Reading, Store
 from gamekeeper.store.holdings import ITEM
 
@@ -102,12 +102,21 @@ async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, mo
     return Days(first, max(last, first - 1))
 
 
-async def report_items(store: Store, counted: Economy, days: Days, limit: int, offset: int) -> ItemsReport:
-    """Report a page of all items that players ever had, by name, with their flows in a range of days."""
+async def report_items(
+    store: Store,
+    counted: Economy,
+    days: Days,
+    limit: int,
+    offset: int,
+    sort: ItemSort = "name",
+    *,
+    descending: bool = False,
+) -> ItemsReport:
+    """Report a page of all items that players ever had, with their flows in a range of days."""
     await counted.refresh()
 
     async def read(tx: Reading) -> ItemsReport:
-        totals = await economy.read_items(tx, limit, offset)
+        totals = await economy.read_items(tx, limit, offset, sort, descending=descending)
         sums = await economy.sum_flows(tx, [each.item_id for each in totals], *days)
         items = [EconomyItem(each, _to_sums(sums.get(each.item_id, ()))) for each in totals]
         return ItemsReport(await _read_state(tx), days, await economy.count_items(tx), items)

@@ -1,13 +1,15 @@
 """Sums of the economy: what came into being and ended per item, UTC day and source, and who gave it."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("economy")
+ItemSort = Literal["name", "quantity", "holders"]
+ITEM_SORTS: Sequence[ItemSort] = ("name", "quantity", "holders")  # in the order of the numbers in `items`
 
 
 class EconomyState(NamedTuple):
@@ -157,8 +159,14 @@ async def save_all_days(tx: Writing, day: int) -> None:
     await tx.returning(SQL.save_all_days, day)
 
 
-async def read_items(tx: Reading, limit: int, offset: int) -> list[ItemTotal]:
-    return [ItemTotal(*row) for row in await tx.all(SQL.items, limit, offset)]
+async def read_items(
+    tx: Reading, limit: int, offset: int, sort: ItemSort = "name", *, descending: bool = False
+) -> list[ItemTotal]:
+    """Read a page of all items. Items that are equal in the sorted column are in order of name."""
+    if sort == "name" and descending:
+        return [ItemTotal(*row) for row in await tx.all(SQL.items_down, limit, offset)]
+    order = ITEM_SORTS.index(sort) * (-1 if descending else 1)
+    return [ItemTotal(*row) for row in await tx.all(SQL.items, limit, offset, order)]
 
 
 async def count_items(tx: Reading) -> int:

@@ -67,11 +67,19 @@ INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders FROM item_totals t WHERE {true}
 ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
 
--- The catalogue of a game bounds the number of items.
+-- The catalogue of a game bounds the number of items. $3: 1 sorts by quantity, 2 by holders, a negative number by the
+-- largest first, and 0 by name.
 -- name: items
 SELECT t.item_id, i.name, t.quantity, t.holders
 FROM item_totals t LEFT JOIN items i ON i.id = t.item_id
-ORDER BY i.name IS NULL, i.name, t.item_id LIMIT $1 OFFSET $2;
+ORDER BY CASE CAST($3 AS {long})
+             WHEN 1 THEN t.quantity WHEN -1 THEN -t.quantity WHEN 2 THEN t.holders WHEN -2 THEN -t.holders END,
+         i.name IS NULL, i.name, t.item_id LIMIT $1 OFFSET $2;
+
+-- name: items_down
+SELECT t.item_id, i.name, t.quantity, t.holders
+FROM item_totals t LEFT JOIN items i ON i.id = t.item_id
+ORDER BY i.name IS NULL DESC, i.name DESC, t.item_id DESC LIMIT $1 OFFSET $2;
 
 -- name: count_items
 SELECT COUNT(*) FROM item_totals;
