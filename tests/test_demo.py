@@ -4,9 +4,11 @@ import asyncio
 import json
 import math
 import re
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import pytest
@@ -61,6 +63,21 @@ async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
     """Return all changes of the demo's audit log without their times."""
     rows = await ledger.read_after(keeper.store, 0, 10_000)
     return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
+
+
+@cache
+def fill_template(databases: Any, _hour: int) -> str:
+    url: str = databases.empty()
+    at_work(url, filled)
+    return url
+
+
+@pytest.fixture
+def demo_database(databases: Any) -> Generator[str]:
+    """Return the URL of a copy of the demo's database, filled in this hour."""
+    url = databases.copy(fill_template(databases, int(time.time()) // 3600))
+    yield url
+    databases.drop(url)
 
 
 @pytest.fixture
@@ -160,9 +177,8 @@ def test_second_fill_changes_nothing(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_new_password_is_set_for_api_account_only(empty_database: str) -> None:
+def test_new_password_is_set_for_api_account_only(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         before = await trace(keeper)
         access = await loader.fill(keeper, "another one")
         assert [row[:1] + row[2:3] for row in (await trace(keeper))[len(before) :]] == [
@@ -175,12 +191,11 @@ def test_new_password_is_set_for_api_account_only(empty_database: str) -> None:
         assert await keeper.passwords.is_right(access.wire_password, api.password)
         assert not await keeper.passwords.is_right(access.wire_password, marlow.password)
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_stored_data_equals_the_tables(empty_database: str) -> None:
+def test_stored_data_equals_the_tables(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         assert await players.count(keeper.store) == 48
         assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS)
         for kind, entries in world.CATALOGUE.items():
@@ -195,16 +210,15 @@ def test_stored_data_equals_the_tables(empty_database: str) -> None:
         assert record.class_name in {each.name for each in world.CLASS_NAMES}
         assert record.map_name in {each.name for each in world.MAPS}
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_doctor_finds_no_errors(empty_database: str) -> None:
+def test_doctor_finds_no_errors(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         await loader.load_players(keeper, 1200, lambda _: None)
         assert await faults(keeper) == []
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
 def test_database_with_other_accounts_is_unchanged(database: str) -> None:
@@ -217,12 +231,11 @@ def test_database_with_other_accounts_is_unchanged(database: str) -> None:
     at_work(database, work)
 
 
-def test_players_are_loaded_in_batches(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_are_loaded_in_batches(demo_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
 
     async def work(keeper: Keeper) -> None:
         advanced: list[int] = []
-        await filled(keeper)
         before = len(await trace(keeper))
         await loader.load_players(keeper, 2500, advanced.append)
         assert await players.count(keeper.store) == 48 + 2500
@@ -234,14 +247,13 @@ def test_players_are_loaded_in_batches(empty_database: str, monkeypatch: pytest.
         assert one
         assert one.password == NO_PASSWORD
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_only_missing_players_are_loaded(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_missing_players_are_loaded(demo_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
 
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         await loader.load_players(keeper, 1100, lambda _: None)
         gone = names.numbered_id("player", 7)
         await keeper.changes.apply(
@@ -253,12 +265,11 @@ def test_only_missing_players_are_loaded(empty_database: str, monkeypatch: pytes
         await loader.load_players(keeper, 1300, lambda _: None)
         assert await trace(keeper) == before
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_game_servers_keep_players_online(empty_database: str) -> None:
+def test_game_servers_keep_players_online(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         before = await trace(keeper)
         for _ in range(2):
             await game_servers.DemoGame(keeper).keep_online()
@@ -266,12 +277,11 @@ def test_game_servers_keep_players_online(empty_database: str) -> None:
             assert online == [7, 5]
         assert await trace(keeper) == before
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_kicked_player_stays_offline_until_server_restarts(empty_database: str) -> None:
+def test_kicked_player_stays_offline_until_server_restarts(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         await game_servers.DemoGame(keeper).keep_online()
         aldwyn = names.stable_id("player", "Aldwyn")
         await keeper.changes.apply(ANYBODY, lambda tx: presence.leave(tx, "realm-1", [aldwyn]), lambda _: b"")
@@ -281,12 +291,11 @@ def test_kicked_player_stays_offline_until_server_restarts(empty_database: str) 
         await game_servers.DemoGame(keeper).keep_online()
         assert await presence_rows.is_online(keeper.store, aldwyn)
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_deleted_player_does_not_prevent_logins(empty_database: str) -> None:
+def test_deleted_player_does_not_prevent_logins(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         aldwyn = names.stable_id("player", "Aldwyn")
         await keeper.changes.apply(
             ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.codec), lambda _: b""
@@ -294,7 +303,7 @@ def test_deleted_player_does_not_prevent_logins(empty_database: str) -> None:
         await game_servers.DemoGame(keeper).keep_online()
         assert await presence_rows.count(keeper.store) == 11
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
 async def play(keeper: Keeper, game: game_servers.DemoGame, *acts: Decide[Any]) -> list[int]:
@@ -325,9 +334,8 @@ def order(name: str) -> commands.CommandRequest:
     return commands.CommandRequest(name, staff, key_is_player=True, life_ms=60_000)
 
 
-def test_game_servers_carry_out_and_acknowledge_commands(empty_database: str) -> None:
+def test_game_servers_carry_out_and_acknowledge_commands(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         game, codec = game_servers.DemoGame(keeper), keeper.changes.codec
         await game.keep_online()
         await game.follow()
@@ -352,12 +360,11 @@ def test_game_servers_carry_out_and_acknowledge_commands(empty_database: str) ->
         await game.follow()
         assert await deliveries.read_overdue(keeper.store, -60_000, 10) == []
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_game_server_that_cannot_carry_out_a_command_says_why(empty_database: str) -> None:
+def test_game_server_that_cannot_carry_out_a_command_says_why(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         game = game_servers.DemoGame(keeper)
         await game.keep_online()
         await game.follow()
@@ -369,12 +376,11 @@ def test_game_server_that_cannot_carry_out_a_command_says_why(empty_database: st
         )
         assert await list_states(keeper, numbers) == [("realm-1", "failed", str(NoSuchServer(name="realm-1")))]
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_game_servers_send_receipts_for_ordinary_changes(empty_database: str) -> None:
+def test_game_servers_send_receipts_for_ordinary_changes(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         game, name = game_servers.DemoGame(keeper), world.GAME_SERVERS["realm-2"][0]
         await game.keep_online()
         await game.follow()
@@ -385,14 +391,13 @@ def test_game_servers_send_receipts_for_ordinary_changes(empty_database: str) ->
         receipts = await deliveries.read_player_receipts(keeper.store, [player_id])
         assert receipts == {player_id: deliveries.ServerReceipt("realm-2", 0, change)}
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_game_goes_on_with_the_commands_after_its_stored_cursor(empty_database: str) -> None:
+def test_game_goes_on_with_the_commands_after_its_stored_cursor(demo_database: str) -> None:
     """The process that fills the demo stores the cursors; the serving process goes on there."""
 
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         first = game_servers.DemoGame(keeper)
         await first.keep_online()
         await first.follow()
@@ -404,16 +409,15 @@ def test_game_goes_on_with_the_commands_after_its_stored_cursor(empty_database: 
         assert numbers == []
         assert await list_states(keeper, [await last_change(keeper)]) == [("realm-1", "applied", None)]
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_demo_has_a_past_with_rhythm_and_new_players(empty_database: str) -> None:
+def test_demo_has_a_past_with_rhythm_and_new_players(demo_database: str) -> None:
     async def read(keeper: Keeper) -> tuple[list[Period], list[str]]:
-        await filled(keeper)
         today = await clock.now(keeper.store) // DAY_MS
         return await activity.read_periods(keeper.store, "day", today - DAYS, today), await faults(keeper)
 
-    days, wrong = at_work(empty_database, read)
+    days, wrong = at_work(demo_database, read)
     assert wrong == []
     assert len(days) == DAYS
     assert all(10 < each.active < 60 for each in days)
@@ -437,11 +441,10 @@ def test_sessions_of_the_demo_are_the_same_within_an_hour_and_never_overlap() ->
 
 
 async def read_all(keeper: Keeper) -> list[ledger.LedgerRow]:
-    await filled(keeper)
     return await ledger.read_after(keeper.store, 0, 10_000)
 
 
-def test_changes_of_the_past_are_in_order_and_of_many_kinds(empty_database: str) -> None:
+def test_changes_of_the_past_are_in_order_and_of_many_kinds(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         now = await clock.now(keeper.store)
         rows = await read_all(keeper)
@@ -463,22 +466,20 @@ def test_changes_of_the_past_are_in_order_and_of_many_kinds(empty_database: str)
         assert Counter(row.token_id for row in rows)[names.stable_id("api key", world.SHOP_KEY)] > 90
         assert await faults(keeper) == []
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_bans_and_mutes_of_the_past_are_over_as_they_said(empty_database: str) -> None:
+def test_bans_and_mutes_of_the_past_are_over_as_they_said(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         found = {name: await users.find_by_fold(keeper.store, name.lower()) for name in world.ACCOUNTS}
         assert {name for name, user in found.items() if user and user.ban_reason} == set(world.BANNED)
         assert {name for name, user in found.items() if user and user.mute_reason} == {*world.MUTED, "Fitzroy"}
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_jobs_of_the_past_have_a_result_for_each_player(empty_database: str) -> None:
+def test_jobs_of_the_past_have_a_result_for_each_player(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         now = await clock.now(keeper.store)
         jobs = await bulk_jobs.read_page(keeper.store, (now, names.stable_id("any", "id")), 10)
         numbers = [(each.act, each.state, each.players, each.done, each.refused) for each in jobs]
@@ -496,12 +497,11 @@ def test_jobs_of_the_past_have_a_result_for_each_player(empty_database: str) -> 
             targets = await bulk_jobs.read_targets(keeper.store, job.id, 0, 100)
             assert all((each.seq is None) == (each.state == "refused") for each in targets)
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_creation_of_the_demo_counts_as_import(empty_database: str) -> None:
+def test_creation_of_the_demo_counts_as_import(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         await keeper.economy.follow(0)
         sums: Counter[str] = Counter()
         for flow in await economy.read_all_flows(keeper.store):
@@ -512,10 +512,10 @@ def test_creation_of_the_demo_counts_as_import(empty_database: str) -> None:
         assert min(sums[flows.KEY], sums[flows.GAME]) > 100
         assert await faults(keeper) == []
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_incidents_multiply_an_item_within_an_hour(empty_database: str) -> None:
+def test_incidents_multiply_an_item_within_an_hour(demo_database: str) -> None:
     """The supply of an item is more than ten times as large at the end of the hour; one player got nearly all."""
 
     async def work(keeper: Keeper) -> None:
@@ -540,24 +540,22 @@ def test_incidents_multiply_an_item_within_an_hour(empty_database: str) -> None:
         assert gains[past, player_ids[0]] > 7_000
         assert gains[recent, player_ids[1]] > 7_000
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_every_day_of_the_past_has_requests_and_most_have_sign_ins(empty_database: str) -> None:
+def test_every_day_of_the_past_has_requests_and_most_have_sign_ins(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         today = await clock.now(keeper.store) // DAY_MS
         days = await activity.read_periods(keeper.store, "day", today - DAYS, today)
         assert all(each.requests > 1_000 for each in days[:-2])
         assert all(0 < each.errors < each.requests / 20 for each in days[:-2])
         assert sum(each.sign_ins > 0 for each in days) > DAYS / 2
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
-def test_signals_find_both_incidents_and_each_day_has_its_holders(empty_database: str) -> None:
+def test_signals_find_both_incidents_and_each_day_has_its_holders(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await filled(keeper)
         await keeper.economy.follow(0)
         found = await signals.read_page(keeper.store, mail_cursor.START, 50, "gain", None)
         gains = {each.player_id for each in found}
@@ -570,4 +568,4 @@ def test_signals_find_both_incidents_and_each_day_has_its_holders(empty_database
         assert all(each.holders for each in report.days)
         assert await faults(keeper) == []
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
