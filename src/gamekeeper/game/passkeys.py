@@ -4,24 +4,18 @@ An answer works once: the time of its challenge is stored, and challenges up to 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import webauthn
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from gamekeeper.game.own_factor_refusals import WrongSecondFactor
 from gamekeeper.game.tickets import Ticket
 from gamekeeper.store import second_factors as rows
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.second_factors import PASSKEY, SecondFactor
+
+if TYPE_CHECKING:
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor
 
 
 class Site(NamedTuple):
@@ -44,6 +38,13 @@ def list_passkeys(factors: Sequence[SecondFactor]) -> list[SecondFactor]:
 
 def make_set_up_options(site: Site, ticket: Ticket, user: str, factors: Sequence[SecondFactor]) -> str:
     """Return the options with which the browser makes a passkey, as JSON."""
+    import webauthn  # noqa: PLC0415 - imported with the first passkey, so that the server starts fast
+    from webauthn.helpers.structs import (  # noqa: PLC0415 - as above
+        AuthenticatorSelectionCriteria,
+        ResidentKeyRequirement,
+        UserVerificationRequirement,
+    )
+
     preferred = AuthenticatorSelectionCriteria(
         resident_key=ResidentKeyRequirement.DISCOURAGED, user_verification=UserVerificationRequirement.PREFERRED
     )
@@ -61,6 +62,8 @@ def make_set_up_options(site: Site, ticket: Ticket, user: str, factors: Sequence
 
 def make_check_options(site: Site, ticket: Ticket, factors: Sequence[SecondFactor]) -> str:
     """Return the options with which the browser asks for one of the account's passkeys, as JSON."""
+    import webauthn  # noqa: PLC0415 - as above
+
     options = webauthn.generate_authentication_options(
         rp_id=site.rp_id, challenge=ticket.challenge.encode(), allow_credentials=_describe(factors)
     )
@@ -69,6 +72,10 @@ def make_check_options(site: Site, ticket: Ticket, factors: Sequence[SecondFacto
 
 def make_passkey(site: Site, ticket: Ticket, name: str, answer: str) -> SecondFactor:
     """Make a factor from the browser's answer to the options for a new passkey."""
+    import webauthn  # noqa: PLC0415 - as above
+    from webauthn.helpers import bytes_to_base64url  # noqa: PLC0415 - as above
+    from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415 - as above
+
     try:
         made = webauthn.verify_registration_response(
             credential=answer,
@@ -92,6 +99,10 @@ def make_passkey(site: Site, ticket: Ticket, name: str, answer: str) -> SecondFa
 
 async def use_passkey(tx: Writing, site: Site, ticket: Ticket, answer: str) -> bool:
     """Use up a passkey's answer. False: it is wrong, or its challenge or a later one was answered already."""
+    import webauthn  # noqa: PLC0415 - as above
+    from webauthn.helpers import base64url_to_bytes  # noqa: PLC0415 - as above
+    from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415 - as above
+
     try:
         wanted = msgspec.json.decode(answer, type=_Answer).id
         factors = list_passkeys(await rows.read_of_user(tx, ticket.user_id))
@@ -109,7 +120,10 @@ async def use_passkey(tx: Writing, site: Site, ticket: Ticket, answer: str) -> b
     return await rows.use(tx, factor.id, ticket.made_at, checked.new_sign_count)
 
 
-def _describe(factors: Sequence[SecondFactor]) -> list[PublicKeyCredentialDescriptor]:
+def _describe(factors: Sequence[SecondFactor]) -> "list[PublicKeyCredentialDescriptor]":
+    from webauthn.helpers import base64url_to_bytes  # noqa: PLC0415 - as above
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor  # noqa: PLC0415 - as above
+
     return [
         PublicKeyCredentialDescriptor(id=base64url_to_bytes(each.credential_id or ""))
         for each in list_passkeys(factors)

@@ -11,7 +11,6 @@ import msgspec
 from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.game.identity_refusals import ProviderRefused, ProviderUnreachable
 from gamekeeper.game.tickets import Ticket
-from gamekeeper.oidc import id_tokens
 from gamekeeper.oidc.configuration import Configuration, is_safe
 from gamekeeper.oidc.fetching import Busy, Fetched, Fetcher, Unreachable
 
@@ -93,6 +92,8 @@ class Provider:
 
     async def prove(self, flow: Flow, code: str) -> ProvenIdentity:
         """Exchange a code for the ID token, and check it. The keys are read each time, so new keys work at once."""
+        from gamekeeper.oidc import id_tokens  # noqa: PLC0415 - imported with the first sign-in, so that the server starts fast
+
         found = await self.discover()
         answer = await self._fetch(found.token_endpoint, *self._make_token_request(found, flow, code))
         if answer.status != OK:
