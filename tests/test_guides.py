@@ -7,6 +7,7 @@ if none of them runs it. A block whose first line names a file of our sources (`
 The line `<!-- not run: the reason -->` before a block leaves it out; its gamekeeper commands must exist all the same.
 """
 
+import dataclasses
 import json
 import os
 import re
@@ -21,7 +22,9 @@ import httpx
 import pytest
 
 import sample_code
-from sample_code import Sample, Workplace
+import sample_pages as pages
+from gamekeeper.settings import Settings
+from sample_code import Sample, Workplace, Wrong
 from server import Server
 
 ROOT = Path(__file__).parents[1]
@@ -68,9 +71,10 @@ class Demo(Server):
             time.sleep(0.1)
 
 
-@pytest.fixture
-def workplace(tmp_path: Path) -> Generator[Workplace]:
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Generator[Workplace]:
     """A folder with the demo's data, the programs of the checkout, and a running demo server."""
+    tmp_path = tmp_path_factory.mktemp("checkout")
     (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
     for name in ("examples", "scripts", "battery", "pyproject.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -139,6 +143,35 @@ def test_samples_of_all_guides_run_and_print_the_documented_text(workplace: Work
     assert not faults, "\n\n".join(faults)
     if left_out:
         pytest.skip("All other samples passed. " + " ".join(left_out))
+
+
+def test_curl_commands_of_other_pages_succeed(workplace: Workplace) -> None:
+    keeper = pages.Keeper(workplace.url)
+    faults: list[str] = []
+    for page, values in pages.list_values(keeper).items():
+        samples = [each for each in read_samples(ROOT / page) if each.language == "sh" and "curl " in each.code]
+        assert samples, page
+        for sample in samples:
+            try:
+                workplace.run(pages.prepare(sample, values))
+            except Wrong as wrong:
+                faults.append(f"{sample.place}: {wrong}")
+    assert not faults, "\n\n".join(faults)
+
+
+def test_pages_with_samples_are_run_or_listed_with_a_reason() -> None:
+    with_samples = {path for path in pages.list_paths() if any(each.language for each in read_samples(ROOT / path))}
+    assert with_samples == pages.RUN_HERE | pages.RUN_ELSEWHERE.keys() | pages.NOT_RUN.keys()
+
+
+@pytest.mark.parametrize("path", sorted(pages.list_paths()))
+def test_commands_and_settings_of_page_exist(path: str) -> None:
+    known = {f"GAMEKEEPER_{each.name.upper()}" for each in dataclasses.fields(Settings)}
+    for sample in read_samples(ROOT / path):
+        if sample.language in ("sh", "") and sample.page != "ARCHITECTURE.md":
+            assert set(re.findall(r"\bGAMEKEEPER_[A-Z_]+", sample.code)) <= known | pages.OTHER_VARIABLES
+            for command in sample_code.split_commands(sample.code) if sample.language else ():
+                sample_code.check_command(command)
 
 
 def test_console_has_the_labels_that_the_guide_for_moderators_quotes() -> None:
