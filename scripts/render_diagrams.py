@@ -41,7 +41,8 @@ CONFIGURATION = {
         "clusterBorder": "#90a4a0",
         "edgeLabelBackground": "#ffffff",
     },
-    "themeCSS": ".flowchart-link, .node rect, .node path, .node polygon, .messageLine0 {stroke-width: 1.5px}",
+    "themeCSS": ".flowchart-link, .node rect, .node path, .node polygon, .messageLine0 {stroke-width: 1.5px}"
+    " .edgeLabel rect.background {opacity: 1}",
     "flowchart": {"htmlLabels": False, "wrappingWidth": 170, "nodeSpacing": 30, "rankSpacing": 36, "padding": 12},
     "sequence": {"mirrorActors": False, "width": 110, "actorMargin": 40, "diagramMarginX": 4, "messageFontSize": 16},
 }
