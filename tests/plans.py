@@ -34,6 +34,7 @@ SHORT = {
     "json_each",
     "wanted",
     "begins",
+    "inner_level",  # of nested objects in a parameter
     "given",
     "chain",
     "sqlite_master",

@@ -7,6 +7,7 @@ import pytest
 from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, standings
 from economics import give, load_players
 from expectations import refused
+from findings import errors
 from gamekeeper.game import board_follower, boards, erasure_jobs
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
@@ -271,3 +272,41 @@ def test_batch_ends_after_some_standings(world: World, monkeypatch: pytest.Monke
     catch_up(world)
     assert sorted(standings(world, "coins")) == [("Ann", 1252), ("Bob", 4), ("Zoe", 2)]
     assert sorted(standings(world, "gains")) == [("Ann", 2), ("Bob", 4), ("Zoe", 2)]
+
+
+def test_gift_looks_up_only_players_who_may_be_listed_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A listed or withheld player is not looked up for a gift, but for each change of its account."""
+    sought: list[set[str]] = []
+    read_visibility = rows.read_visibility
+
+    async def note(tx: Any, player_ids: Any) -> Any:
+        sought.append(set(player_ids))
+        return await read_visibility(tx, sought[-1])
+
+    create(world, "coins", "item", Thing="Gold Coin")
+    give(world, "Bob", 3)
+    catch_up(world)
+    monkeypatch.setattr(rows, "read_visibility", note)
+    give(world, "Bob", 1)
+    give(world, "Zoe", 1)
+    assert standings(world, "coins") == [("Ann", 1250), ("Bob", 4), ("Zoe", 1)]
+    assert sought == [{ZOE.id}]
+    # the ban and the gift are counted in one batch
+    give(world, "Bob", 1)
+    ban = {"duration": 5, "reason": "x", "moderator": "m", "ip": False}
+    assert world.post("/api/v1/users/Bob/admin/ban", ban).status == 200
+    give(world, "Bob", 1)
+    assert ("Bob", 6) not in standings(world, "coins")
+    give(world, "Bob", 1)
+    assert ("Bob", 7) not in standings(world, "coins")
+    assert world.post("/api/v1/users/Bob/admin/unban", {}).status == 200
+    assert ("Bob", 7) in standings(world, "coins")
+    assert world.post("/api/keeper/v1/users/Ann/boards", {"Hidden": True}).status == 200
+    catch_up(world)
+    sought.clear()
+    give(world, "Ann", 1)
+    assert ("Ann", 1251) not in standings(world, "coins")
+    assert sought == []
+    assert world.call("DELETE", "/api/v1/players/Zoe").status == 200
+    catch_up(world)
+    assert errors(world) == []

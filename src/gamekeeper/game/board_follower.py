@@ -187,11 +187,14 @@ class BoardFollower:
         """Apply changes to seasons. Return those applied, and the seasons that contradict them: sweep these again."""
         touched: list[tuple[ReadChange, Sequence[OpenSeason]]] = []
         keys: dict[StandingKey, None] = {}
+        reviewed: set[str] = set()  # players who may be listed now, or no longer
         for change, players in zip(changes, await _find_reached(tx, changes), strict=True):
             read = ReadChange(change, self._codec)
             is_of_account = change.kind in ACCOUNT_KINDS
             seasons = [each for each in group if is_of_account or read.touches(each)] if players else []
             touched.append((read, seasons))
+            if is_of_account or (seasons and read.may_change_owner):
+                reviewed.update(players)
             keys |= {
                 StandingKey(player_id, each.season.id): None
                 for each in seasons
@@ -212,7 +215,8 @@ class BoardFollower:
                 if player_id and counts_in(each, read.change, player_id):
                     key = StandingKey(player_id, each.season.id)
                     values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
-        await standings.apply(tx, values | dict.fromkeys(gone), held, group)
+        unreviewed = {key.player_id for key in keys} - reviewed
+        await standings.apply(tx, values | dict.fromkeys(gone), held, group, unreviewed=unreviewed)
         return changes, wrong
 
     async def _sweep(self) -> bool:

@@ -41,6 +41,13 @@ class ReadChange:
         """Tell whether the player does not exist after the change."""
         return self._sides[1] is None and self.change.kind in EXISTENCE_KINDS
 
+    @property
+    def may_change_owner(self) -> bool:
+        """Tell whether the change creates or deletes the player, or gives it to another account."""
+        if self.change.kind in ITEM_KINDS:  # their sides have nothing but items, so they are not decoded
+            return False
+        return self.change.kind in EXISTENCE_KINDS or "user_id" in self.sides[1].player
+
     def count_gain(self, item_id: str) -> int:
         if not self._counts:
             self._counts = [self._codec.count_items(each) for each in self._sides]
@@ -52,7 +59,7 @@ class ReadChange:
         if self.change.kind in ITEM_KINDS:  # their sides have nothing but items, so they are not decoded
             return season.ranks == ITEM and self.count_gain(season.thing_id or "") != 0
         before, after = self.sides
-        if self.change.kind in EXISTENCE_KINDS or "user_id" in after.player:
+        if self.may_change_owner:
             return True
         if season.ranks == PLAY_TIME:
             return False

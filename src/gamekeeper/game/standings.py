@@ -3,7 +3,7 @@
 Only one transaction at a time changes them, under the lock of the rollup `boards`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import ranked_buckets
@@ -39,17 +39,27 @@ async def apply(
     values: Mapping[StandingKey, int | None],
     held: Mapping[StandingKey, Standing],
     seasons: Iterable[OpenSeason],
+    *,
+    unreviewed: Collection[str] = (),
 ) -> None:
-    """Store new values of players in open seasons, decide who is listed, and update the buckets."""
+    """Store new values of players in open seasons, decide who is listed, and update the buckets.
+
+    Players in `unreviewed` are looked up only where they are neither listed nor withheld. It was decided before that
+    the others can be, and every change of an account that may end this leads to a review.
+    """
     if not values:
         return
     rules = {each.season.id: each for each in seasons}
-    visible = await standings.read_visibility(tx, {key.player_id for key in values})
+    shown = {key.player_id for key in values} & set(unreviewed)
+    shown -= {key.player_id for key in values if not _is_decided(held.get(key))}
+    sought = {key.player_id for key in values} - shown
+    visible = await standings.read_visibility(tx, sought) if sought else {}
     changed: dict[StandingKey, Standing | None] = {}
     for key, value in values.items():
         after = None
         if value is not None:
-            after = make_standing(rules[key.season_id], visible.get(key.player_id), value)
+            seen = Visibility(held[key].withheld) if key.player_id in shown else visible.get(key.player_id)
+            after = make_standing(rules[key.season_id], seen, value)
         if after != held.get(key):
             changed[key] = after
     await save(tx, changed, held)
@@ -67,6 +77,11 @@ async def save(
             if each is not None and each.listed:
                 steps.append(BucketStep(KIND, key.season_id, each.value, key.player_id, step))
     await ranked_buckets.count_steps(tx, BUCKETS, steps)
+
+
+def _is_decided(held: Standing | None) -> bool:
+    """Tell whether a standing says how visible its player is. One that is not listed can have several reasons."""
+    return held is not None and (held.listed or held.withheld)
 
 
 def make_standing(season: OpenSeason, visible: Visibility | None, value: int) -> Standing:

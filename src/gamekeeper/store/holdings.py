@@ -1,13 +1,14 @@
 """What each player has of each item, and the values of ranked variables; lists whose pages are found by buckets."""
 
 from collections.abc import Iterable, Mapping
+from itertools import repeat
 from typing import NamedTuple
 
 from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.ranked_buckets import Bucket, BucketStatements, BucketTable
 from gamekeeper.store.statements import Statements
-from gamekeeper.store.table import as_table
+from gamekeeper.store.table import as_table, as_tree
 
 SQL = Statements("holdings")
 ITEM, VARIABLE = "item", "variable"
@@ -48,7 +49,7 @@ class RankedList(NamedTuple):
 
 
 async def read_held(tx: Reading, keys: Iterable[Holding]) -> dict[Holding, int]:
-    rows = await tx.all(SQL.held, as_table(each._asdict() for each in keys))
+    rows = await tx.all(SQL.held, as_tree(((each.kind, each.thing_id, each.player_id) for each in keys), repeat(0)))
     return {Holding(*row[:3]): row[3] for row in rows}
 
 
@@ -59,8 +60,8 @@ async def read_held_between(tx: Reading, after: str, upto: str) -> dict[Holding,
 
 async def save(tx: Writing, held: Mapping[Holding, int], gone: Iterable[Holding]) -> None:
     if held:
-        rows = ({**key._asdict(), "quantity": quantity} for key, quantity in held.items())
-        await tx.returning(SQL.save, as_table(rows))
+        rows = ((each.kind, each.thing_id, each.player_id) for each in held)
+        await tx.returning(SQL.save, as_tree(rows, held.values()))
     lost = [each._asdict() for each in gone]
     if lost:
         await tx.returning(SQL.delete, as_table(lost))

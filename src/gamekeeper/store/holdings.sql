@@ -1,26 +1,26 @@
+-- Given as nested objects: kind, thing, player.
 -- name: held (sqlite)
 SELECT r.player_id, r.kind, r.thing_id, r.quantity
-FROM json_each($1) AS given,
-     holdings r WHERE r.player_id = given.value->>'player_id' AND r.kind = given.value->>'kind'
-         AND r.thing_id = given.value->>'thing_id';
+FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given
+CROSS JOIN holdings r WHERE r.player_id = given.key AND r.kind = wanted.key AND r.thing_id = inner_level.key;
 
 -- The kind is compared as an expression, so that the rows are found by their player. Without statistics the planner may
 -- choose holdings_by_quantity, and then walks through all quantities of an item for each player.
 -- name: held (postgres)
 SELECT r.player_id, r.kind, r.thing_id, r.quantity
-FROM json_each($1) AS given,
+FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given,
      LATERAL (SELECT h.* FROM holdings h
-              WHERE h.player_id = CAST(given.value->>'player_id' AS uuid) AND h.kind || '' = given.value->>'kind'
-                AND h.thing_id = CAST(given.value->>'thing_id' AS uuid) OFFSET 0) AS r;
+              WHERE h.player_id = CAST(given.key AS uuid) AND h.kind || '' = wanted.key
+                AND h.thing_id = CAST(inner_level.key AS uuid) OFFSET 0) AS r;
 
 -- name: held_between
 SELECT player_id, kind, thing_id, quantity FROM holdings WHERE player_id > $1 AND player_id <= $2;
 
+-- Given as nested objects: kind, thing, player, with the quantity.
 -- name: save
 INSERT INTO holdings (player_id, kind, thing_id, quantity)
-SELECT CAST(value->>'player_id' AS {guid}), value->>'kind', CAST(value->>'thing_id' AS {guid}),
-       CAST(value->>'quantity' AS {long})
-FROM json_each($1) WHERE {true}
+SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long})
+FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
 ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = excluded.quantity;
 
 -- name: delete (sqlite)

@@ -7,7 +7,6 @@ are sums of neighbouring buckets, are in one table for both.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -19,7 +18,6 @@ from gamekeeper.store.table import as_table
 SQL = Statements("ranked_buckets")
 # A list with at most so many buckets for each step is read whole: a row of it costs less than a seek.
 BUCKETS_PER_STEP = 4
-_KEY = attrgetter("quantity", "player_id")
 LOWEST = (-(2**63), "00000000-0000-0000-0000-000000000000")  # a key before every key
 HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
 Key = tuple[int, str]  # quantity and player
@@ -112,10 +110,15 @@ class BucketTable:
         }
         few = [each for each in steps if not whole[each.kind, each.thing_id]]
         sought = await self._seek_buckets(tx, few) if few else {}
+        starts = {owner: [each.key for each in buckets] for owner, buckets in whole.items()}
         found: list[Bucket] = []
         for each in steps:
             buckets = whole[each.kind, each.thing_id]
-            found.append(_find_in(buckets, each) if buckets else sought[each])
+            if buckets:  # the last one that starts at or before the key
+                place = bisect_right(starts[each.kind, each.thing_id], (each.quantity, each.player_id))
+                found.append(buckets[place - 1])
+            else:
+                found.append(sought[each])
         return found
 
     async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[Bucket]:
@@ -171,12 +174,6 @@ class BucketTable:
 
     def _name(self, kind: str, thing_id: str) -> tuple[str, ...]:
         return (kind, thing_id) if self._has_kinds else (thing_id,)
-
-
-def _find_in(buckets: Sequence[Bucket], step: BucketStep) -> Bucket:
-    """Return the last bucket that starts at or before a key."""
-    place = bisect_right(buckets, (step.quantity, step.player_id), key=_KEY)
-    return buckets[place - 1]
 
 
 async def read_blocks(tx: Reading, kind: str, thing_id: str) -> list[Block]:

@@ -1,13 +1,14 @@
 """What each player has in a season of a board, and buckets that find any page of it."""
 
 from collections.abc import Iterable, Mapping
+from itertools import repeat
 from typing import NamedTuple
 
 from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, BucketStatements, BucketTable, Key
 from gamekeeper.store.statements import Statements
-from gamekeeper.store.table import as_table
+from gamekeeper.store.table import as_table, as_tree
 
 SQL = Statements("standings")
 KIND = "season"  # kind of the lists, for the shared code of buckets
@@ -42,8 +43,8 @@ class Visibility(NamedTuple):
     """Why a player that exists may not be listed."""
 
     hidden: bool
-    banned: bool
-    staff: bool
+    banned: bool = False
+    staff: bool = False
 
 
 class PersonStanding(NamedTuple):
@@ -55,7 +56,8 @@ class PersonStanding(NamedTuple):
 
 
 async def read_held(tx: Reading, keys: Iterable[StandingKey]) -> dict[StandingKey, Standing]:
-    return _to_standings(await tx.all(SQL.held, as_table(each._asdict() for each in keys)))
+    rows = as_tree(((each.season_id, each.player_id) for each in keys), repeat(0))
+    return _to_standings(await tx.all(SQL.held, rows))
 
 
 async def read_held_between(tx: Reading, after: str, upto: str, season_id: str) -> dict[StandingKey, Standing]:
@@ -75,16 +77,9 @@ async def read_after(tx: Reading, player_id: str, season_id: str, limit: int) ->
 
 async def save(tx: Writing, held: Mapping[StandingKey, Standing], gone: Iterable[StandingKey]) -> None:
     if held:
-        rows = (
-            {
-                **key._asdict(),
-                "value": each.value,
-                "listed": "yes" if each.listed else "",
-                "withheld": "yes" if each.withheld else "",
-            }
-            for key, each in held.items()
-        )
-        await tx.returning(SQL.save, as_table(rows))
+        states = ("listed" if each.listed else "withheld" if each.withheld else "" for each in held.values())
+        rows = ((key.season_id, state, key.player_id) for key, state in zip(held, states, strict=True))
+        await tx.returning(SQL.save, as_tree(rows, (each.value for each in held.values())))
     lost = [each._asdict() for each in gone]
     if lost:
         await tx.returning(SQL.delete, as_table(lost))

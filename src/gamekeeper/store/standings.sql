@@ -1,8 +1,13 @@
--- name: held
+-- Given as nested objects: season, player. CROSS JOIN keeps the order: SQLite would read all players of the season.
+-- name: held (sqlite)
 SELECT r.player_id, r.season_id, r.value, r.listed, r.withheld
-FROM json_each($1) AS given,
-     {each} standings r WHERE r.player_id = CAST(given.value->>'player_id' AS {guid})
-         AND r.season_id = CAST(given.value->>'season_id' AS {guid}) {end_each};
+FROM json_each($1) AS wanted, json_each(wanted.value) AS given
+CROSS JOIN standings r WHERE r.player_id = given.key AND r.season_id = wanted.key;
+
+-- name: held (postgres)
+SELECT r.player_id, r.season_id, r.value, r.listed, r.withheld
+FROM json_each($1) AS wanted, json_each(wanted.value) AS given,
+     {each} standings r WHERE r.player_id = CAST(given.key AS {guid}) AND r.season_id = CAST(wanted.key AS {guid}) {end_each};
 
 -- name: held_between
 SELECT player_id, season_id, value, listed, withheld FROM standings WHERE player_id > $1 AND player_id <= $2 AND season_id = $3;
@@ -12,11 +17,12 @@ SELECT player_id, season_id, value, listed, withheld FROM standings WHERE player
 SELECT r.player_id, r.season_id, r.value, r.listed, r.withheld
 FROM json_each($1) AS given, {each} standings r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each};
 
+-- Given as nested objects: season, whether listed or withheld, and player, with the value.
 -- name: save
 INSERT INTO standings (player_id, season_id, value, listed, withheld)
-SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'season_id' AS {guid}), CAST(value->>'value' AS {long}),
-       value->>'listed' = 'yes', value->>'withheld' = 'yes'
-FROM json_each($1) WHERE {true}
+SELECT CAST(given.key AS {guid}), CAST(wanted.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long}),
+       inner_level.key = 'listed', inner_level.key = 'withheld'
+FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
 ON CONFLICT (player_id, season_id) DO UPDATE SET value = excluded.value, listed = excluded.listed,
                                                  withheld = excluded.withheld;
 

@@ -8,7 +8,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import boards, standings
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
-from gamekeeper.store.table import as_table
+from gamekeeper.store.table import as_table, as_tree
 from people import COIN, KILLS, USER_IDS
 from plans import WORDS, find_growing
 from world import World
@@ -30,17 +30,17 @@ def test_statements_of_boards_use_an_index(world: World) -> None:
     if engine == "postgres":
         world.sql("ANALYZE")
     key = {"player_id": player, "season_id": SEASON, "thing_id": SEASON, "quantity": 1, "entries": 1, "place": 0}
-    keys, ids = as_table([key | {"value": 1, "listed": "yes", "withheld": ""}]), as_table([{"id": player}])
+    keys, ids = as_table([key]), as_table([{"id": player}])
     users, last = as_table([{"id": USER_IDS["Bob"]}]), numbered_id("player", 3)
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (boards.SQL.changes, (NEVER - 1, NEVER, 500)),
         (boards.SQL.change_at_or_after, (NEVER - 1,)),
         (boards.SQL.bans_ended, (*boards.NO_BAN, NEVER, 20)),
         (boards.SQL.is_hidden, (USER_IDS["Bob"],)),
-        (standings.SQL.held, (keys,)),
+        (standings.SQL.held, (as_tree([(SEASON, player)], [0]),)),
         (standings.SQL.held_between, (ZERO_GUID, last, SEASON)),
         (standings.SQL.of_players, (ids,)),
-        (standings.SQL.save, (keys,)),
+        (standings.SQL.save, (as_tree([(SEASON, "listed", player)], [1]),)),
         (standings.SQL.delete, (keys,)),
         (standings.SQL.of_season, (SEASON, 20)),
         (standings.SQL.visibility, (ids,)),
@@ -89,6 +89,15 @@ def test_sweep_reads_the_standings_of_one_season_only(world: World) -> None:
     statement = standings.SQL.held_between.render(engine, WORDS[engine])
     plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", ZERO_GUID, numbered_id("player", 3), SEASON))
     assert "standings_by_season" in plan
+
+
+def test_standings_of_players_are_sought_by_player(world: World) -> None:
+    if world.keeper.store.engine == "postgres":
+        return  # the number of rows that its plans read is checked above
+    statement = standings.SQL.held.render("sqlite", WORDS["sqlite"])
+    plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", as_tree([(SEASON, numbered_id("player", 3))], [0])))
+    # a search by the season alone would read all players of the season
+    assert "SEARCH r USING PRIMARY KEY (player_id=? AND season_id=?)" in plan, plan
 
 
 def test_pages_of_standings_seek_by_value(world: World) -> None:

@@ -7,7 +7,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy, holdings, ranked_buckets
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
-from gamekeeper.store.table import as_table
+from gamekeeper.store.table import as_table, as_tree
 from people import COIN, KILLS
 from plans import WORDS, find_growing
 from world import World
@@ -45,7 +45,7 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         world.sql("ANALYZE")
     key = {"player_id": player, "kind": "item", "thing_id": item, "quantity": 1, "place": 0}
     key |= {"buckets": 1, "entries": 1, "step": 1}
-    keys, ids = as_table([key]), as_table([{"id": item}])
+    keys, ids, tree = as_table([key]), as_table([{"id": item}]), as_tree([("item", item, player)], [1])
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (economy.SQL.state, ()),
         (economy.SQL.changes, (NEVER - 1, NEVER, 500)),
@@ -65,7 +65,8 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (economy.SQL.item_names, (ids,)),
         (economy.SQL.item, (item,)),
         (economy.SQL.save_days, (8, ids)),
-        (holdings.SQL.held, (keys,)),
+        (holdings.SQL.held, (tree,)),
+        (holdings.SQL.save, (tree,)),
         (holdings.SQL.held_between, (ZERO_GUID, numbered_id("player", 3))),
         (holdings.SQL.items_between, (ZERO_GUID, ZERO_GUID)),
         (holdings.SQL.variables_between, (ZERO_GUID, ZERO_GUID, as_table([{"id": KILLS.id}]))),
@@ -102,8 +103,10 @@ def test_holdings_are_found_by_player_without_statistics(world: World) -> None:
     world.sql("ANALYZE holdings")  # while it is empty
     for statement in FILL:
         world.sql(statement, COIN.id)
-    key = as_table([{"player_id": numbered_id("player", 7), "kind": "item", "thing_id": COIN.id}])
-    for statement in (holdings.SQL.held, holdings.SQL.delete):
+    player = numbered_id("player", 7)
+    row = as_table([{"player_id": player, "kind": "item", "thing_id": COIN.id}])
+    tree = as_tree([("item", COIN.id, player)], [0])
+    for statement, key in ((holdings.SQL.held, tree), (holdings.SQL.delete, row)):
         text = statement.render("postgres", WORDS["postgres"]).replace("$1", f"'{key}'")
         plan = str(world.sql(f"EXPLAIN {text}"))
         assert "holdings_pkey" in plan, plan
