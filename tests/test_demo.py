@@ -65,6 +65,10 @@ async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
     return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
 
 
+def find_hour() -> int:
+    return int(time.time()) // 3600
+
+
 @cache
 def fill_template(databases: Any, _hour: int) -> str:
     url: str = databases.empty()
@@ -75,14 +79,7 @@ def fill_template(databases: Any, _hour: int) -> str:
 @pytest.fixture
 def demo_database(databases: Any) -> Generator[str]:
     """Return the URL of a copy of the demo's database, filled in this hour."""
-    url = databases.copy(fill_template(databases, int(time.time()) // 3600))
-    yield url
-    databases.drop(url)
-
-
-@pytest.fixture
-def another_database(databases: Any) -> Generator[str]:
-    url = databases.empty()
+    url = databases.copy(fill_template(databases, find_hour()))
     yield url
     databases.drop(url)
 
@@ -155,13 +152,23 @@ def test_demo_players_are_valid() -> None:
             assert bool(item.bag_slots) == (stack.bag_id in theirs.bags)
 
 
-def test_two_demos_are_equal(empty_database: str, another_database: str) -> None:
-    async def written(keeper: Keeper) -> list[tuple[object, ...]]:
+def test_two_demos_of_one_hour_are_equal(databases: Any) -> None:
+    async def write(keeper: Keeper) -> list[tuple[object, ...]]:
         await filled(keeper)
         await loader.load_players(keeper, 20, lambda _: None)
         return await trace(keeper)
 
-    assert at_work(empty_database, written) == at_work(another_database, written)
+    def write_new() -> list[tuple[object, ...]]:
+        url = databases.empty()
+        found = at_work(url, write)
+        databases.drop(url)
+        return found
+
+    hour = find_hour()
+    first, second = write_new(), write_new()
+    if find_hour() != hour:  # the past of the demo ends at the full hour
+        first, second = write_new(), write_new()
+    assert first == second
 
 
 def test_second_fill_changes_nothing(empty_database: str) -> None:
