@@ -86,7 +86,7 @@ docs: .venv/dev ## generate docs/settings.md, cli.md, operations.md, permissions
 diagrams: .venv/dev .venv/diagrams/ready chromium ## render docs/diagrams/*.mmd as SVG files, after a change of one
 	$(BIN)/python scripts/render_diagrams.py
 
-texts: .venv/dev ## extract the console's texts from its Python files, templates and scripts into the catalogue
+texts: .venv/dev ## extract the console's texts into the catalogue, and update the translations; names those that are missing
 	$(BIN)/python scripts/extract_texts.py
 
 site: .venv/dev ## build the documents as a website in site/; fails on a dead link

@@ -1,19 +1,44 @@
-"""Extract the console's texts from its Python files, templates and scripts into the catalogue: `make texts`."""
+"""Extract the console's texts into the catalogue, and update the translations with them: `make texts`.
+
+The texts are those of the console's Python files, templates and scripts, and those of refusals. Each language has a
+file console.po, which people edit. The files that the server reads are made from it: console.mo, scripts.json and
+refusals.json.
+"""
 
 import io
+import json
+import sys
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
-from babel.messages.pofile import write_po
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from refusal_texts import RefusalText, find_refusal_texts
 
 CONSOLE = Path(__file__).parent.parent / "src" / "gamekeeper" / "console"
-CATALOGUE = CONSOLE / "locale" / "console.pot"
+LOCALE = CONSOLE / "locale"
+CATALOGUE = LOCALE / "console.pot"
 METHODS = [("*.py", "python"), ("templates/*.html", "jinja2"), ("static/*.js", "javascript")]
 OPTIONS: dict[str, dict[str, Any]] = {
     "templates/*.html": {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
 }
+SCRIPTS = "static/"  # start of the names of files whose texts the browser translates
+NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)  # in console.mo, so that the same texts make the same file
+HEADER = """\
+msgid ""
+msgstr ""
+"Language: {language}\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"Plural-Forms: {plurals}\\n"
+
+"""
 
 
 def extract(folder: Path = CONSOLE) -> Catalog:
@@ -25,13 +50,96 @@ def extract(folder: Path = CONSOLE) -> Catalog:
     return catalogue
 
 
+def extract_all() -> Catalog:
+    """Extract the texts of the console and of refusals."""
+    catalogue = extract()
+    for file, text in find_refusals():
+        catalogue.add(text, None, [(file.removeprefix("console/"), 1)])
+    return catalogue
+
+
+@cache
+def find_refusals() -> list[RefusalText]:
+    return find_refusal_texts()
+
+
 def format_catalogue(catalogue: Catalog) -> bytes:
     """Format the text catalogue without dates and line numbers, which would change with every edit."""
     file = io.BytesIO()
-    write_po(file, catalogue, width=120, sort_by_file=True, omit_header=True, include_lineno=False)
+    write_po(
+        file, catalogue, width=120, sort_by_file=True, omit_header=True, include_lineno=False, ignore_obsolete=True
+    )
     return file.getvalue()
 
 
+def list_languages() -> list[str]:
+    return sorted(path.parent.parent.name for path in LOCALE.glob("*/LC_MESSAGES/console.po"))
+
+
+def read_translations(language: str) -> Catalog:
+    with (LOCALE / language / "LC_MESSAGES" / "console.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def update(translations: Catalog, fresh: Catalog) -> Catalog:
+    """Add new texts without a translation, and remove those that are not used any more. Nothing is guessed."""
+    translations.update(fresh, no_fuzzy_matching=True)
+    return translations
+
+
+def find_missing(translations: Catalog) -> list[Message]:
+    """Find the texts that have no translation, or one of which a translator is not sure."""
+    return [each for each in translations if each.id and (each.fuzzy or not all(_list_forms(each)))]
+
+
+def make_files(language: str, translations: Catalog) -> dict[Path, bytes]:
+    """Make the files of a language: the one that people edit, and those that the server reads."""
+    folder = LOCALE / language
+    translations.creation_date = translations.revision_date = NO_DATE
+    compiled = io.BytesIO()
+    write_mo(compiled, translations)
+    header = HEADER.format(language=language, plurals=translations.plural_forms)
+    of_scripts = [each for each in translations if any(file.startswith(SCRIPTS) for file, _ in each.locations)]
+    refusals = {each.text for each in find_refusals()}
+    of_refusals = [each for each in translations if each.id in refusals]
+    return {
+        folder / "LC_MESSAGES" / "console.po": header.encode() + format_catalogue(translations),
+        folder / "LC_MESSAGES" / "console.mo": compiled.getvalue(),
+        folder / "scripts.json": _encode(of_scripts),
+        folder / "refusals.json": _encode(of_refusals),
+    }
+
+
+def _encode(messages: list[Message]) -> bytes:
+    """Encode translations by their English text; plurals are lists of forms. Those that are missing are left out."""
+    found = {
+        _list_ids(each)[0]: _list_forms(each) if each.pluralizable else each.string
+        for each in messages
+        if each.id and all(_list_forms(each))
+    }
+    return (json.dumps(dict(sorted(found.items())), ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _list_ids(message: Message) -> list[str]:
+    return list(message.id) if isinstance(message.id, (tuple, list)) else [cast("str", message.id)]
+
+
+def _list_forms(message: Message) -> list[str]:
+    """List the plural forms of a translation; a text without plural has one."""
+    string = message.string
+    return list(string) if isinstance(string, (tuple, list)) else [cast("str", string) or ""]
+
+
+def main() -> None:
+    fresh = extract_all()
+    CATALOGUE.write_bytes(format_catalogue(fresh))
+    for language in list_languages():
+        translations = update(read_translations(language), fresh)
+        for file, content in make_files(language, translations).items():
+            file.write_bytes(content)
+        for each in find_missing(translations):
+            sys.stderr.write(f"{language}: no translation of: {_list_ids(each)[0]}\n")
+
+
 if __name__ == "__main__":
-    CATALOGUE.parent.mkdir(exist_ok=True)
-    CATALOGUE.write_bytes(format_catalogue(extract()))
+    main()

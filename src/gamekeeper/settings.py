@@ -12,6 +12,7 @@ LIST_HINT = "List all settings with: gamekeeper settings"
 MAX_INT = 2**31 - 1
 MAX_DIGITS = 20  # longest number in a setting, in digits; longer numbers are out of range for every setting
 MASK = "…"
+LANGUAGES = ("en", "de")  # of the console and the mails
 # environment variables with our prefix that are no settings: used by the examples, the battery and the tests
 OTHER_VARIABLES = frozenset(
     {"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS", "BROWSER_ENGINE"}
@@ -99,6 +100,11 @@ class Settings:
     )
     access_log: bool = setting(True, "Whether to log each request as a JSON line on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, shown in mails and in the console.")
+    language: str = setting(
+        "",
+        "Language of the console and the mails: en or de; empty: the console has the browser's language, and mails are "
+        "in English.",
+    )
     max_page_size: int = setting(100, "Largest page size of a list; larger requests get this size.", least=1)
     inventory_slots: int = setting(35, "Inventory slots of a player.", least=1)
     bank_slots: int = setting(100, "Bank slots of a player.", least=1)
@@ -243,6 +249,7 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
         _check(each.name, values.get(each.name, each.default), each.metadata["least"], each.metadata["most"])
     _check_pattern(values.get("name_pattern", ""))
     _check_public_url(str(values.get("public_url", "")))
+    _check_language(str(values.get("language", "")))
     made = Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
     _check_approval_hours(made)
     return made
@@ -303,6 +310,11 @@ def _check_public_url(url: str) -> None:
         raise BadSetting(
             f"{variable('public_url')} is '{url}'; it must be an address without a path, such as https://keeper.example.org."
         )
+
+
+def _check_language(language: str) -> None:
+    if language and language not in LANGUAGES:
+        raise BadSetting(f"{variable('language')} is '{language}'; it must be {' or '.join(LANGUAGES)}, or empty.")
 
 
 def _check_approval_hours(settings: Settings) -> None:

@@ -75,10 +75,10 @@ def test_missing_role_hides_and_refuses_actions(visit: Visit, demo: DemoServer) 
     helper.go("/console")
     shown = helper.page.get_by_role("navigation", name="Pages", exact=True).get_by_role("link").all_inner_texts()
     held = BUILTIN_ROLES["api"].permissions
-    assert shown == [entry.title for entry in MENU if entry.needs <= held]
+    assert shown == [entry.title for entry in MENU() if entry.needs <= held]
     assert "Accounts" not in shown
     helper.expected = {403}
-    for entry in MENU:
+    for entry in MENU():
         if not entry.needs <= held:
             assert helper.go(entry.path).status == 403, entry.path
             helper.sees("Nothing was changed.")

@@ -145,8 +145,8 @@ def test_every_operation_that_a_form_sends_has_a_dialog() -> None:
             sent |= {found.name} if found and found.is_repeatable else set()
     assert {"give_item", "undo_change", "ban_player", "ban_user", "delete_user", "revoke_token"} <= sent
     # a bulk job has its preview on a page of its own
-    assert sent - dialogs.DIALOGS.keys() == {dialogs.UNDO, "create_bulk_job"}
-    assert dialogs.DIALOGS.keys() <= sent  # there is no dialog text for an operation that no form calls
+    assert sent - dialogs.DIALOGS().keys() == {dialogs.UNDO, "create_bulk_job"}
+    assert dialogs.DIALOGS().keys() <= sent  # there is no dialog text for an operation that no form calls
 
 
 def test_every_kind_of_change_has_a_title() -> None:

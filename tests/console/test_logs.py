@@ -35,7 +35,7 @@ def make_trade(**more: object) -> dict[str, object]:
 
 
 def test_every_action_has_a_title() -> None:
-    assert set(ACTION_TITLES) == {each.lower() for each in get_args(ActionName)}
+    assert set(ACTION_TITLES()) == {each.lower() for each in get_args(ActionName)}
 
 
 def test_player_page_has_activity_and_trades(world: World, root: Keeper) -> None:

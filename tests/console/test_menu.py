@@ -33,7 +33,7 @@ def test_pages_of_the_own_account_belong_to_no_menu_entry() -> None:
 
 
 def test_each_group_is_listed_once() -> None:
-    assert [title for title, _ in groupby(menu.MENU, key=lambda each: each.group)] == [
+    assert [title for title, _ in groupby(menu.MENU(), key=lambda each: each.group)] == [
         menu.GAME,
         menu.SUPPORT,
         menu.ADMINISTRATION,
@@ -42,12 +42,12 @@ def test_each_group_is_listed_once() -> None:
 
 def test_group_without_visible_entries_is_left_out() -> None:
     shown = menu.list_groups(menu.NO_PERMISSIONS)
-    assert [each.title for each in shown] == [menu.GAME, menu.ADMINISTRATION]
+    assert [each.title for each in shown] == ["Game", "Administration"]
     assert [each.title for each in shown[0].entries] == ["Home"]
 
 
 def test_each_menu_page_marks_itself_and_has_its_own_help(root: Keeper) -> None:
-    for entry in menu.MENU:
+    for entry in menu.MENU():
         page = root.page(entry.path)
         marked = [each["href"] for tag, each in page.tags if tag == "a" and each.get("aria-current") == "page"]
         assert entry.path in marked, entry.path
@@ -57,5 +57,5 @@ def test_each_menu_page_marks_itself_and_has_its_own_help(root: Keeper) -> None:
 
 def test_help_is_of_existing_pages_and_documents() -> None:
     paths = {each.path for each in PAGES if each.method == "GET"}
-    assert {f"/console{path}" for path in page_help.HELP} <= paths
-    assert {each.document for each in page_help.HELP.values()} <= DOCUMENTS.keys()
+    assert {f"/console{path}" for path in page_help.HELP()} <= paths
+    assert {each.document for each in page_help.HELP().values()} <= DOCUMENTS.keys()

@@ -100,7 +100,8 @@ def test_home_page_counts_open_signals(make_world: MakeWorld) -> None:
 
 
 def test_every_rule_has_its_texts() -> None:
-    assert page_texts.SIGNAL_TITLES.keys() == page_texts.ADVICE.keys() == page_texts.SENTENCES.keys() == RULES.keys()
+    assert page_texts.SIGNAL_TITLES().keys() == page_texts.ADVICE().keys() == RULES.keys()
+    assert page_texts.SENTENCES().keys() == RULES.keys()
 
 
 @pytest.mark.parametrize("path", [NOBODY_ID, "nothing"])

@@ -1,6 +1,7 @@
 """All texts of the console are in its catalogue. Each check runs on the real files and on seeded faults."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import text_checks
@@ -10,6 +11,8 @@ from text_checks import check_python, check_script, check_template
 
 import extract_texts
 from extract_texts import CATALOGUE, CONSOLE
+from gamekeeper.console.texts import ENGLISH, LANGUAGES
+from refusal_texts import find_refusal_texts
 
 
 def read_files(pattern: str) -> dict[str, str]:
@@ -113,6 +116,25 @@ def test_translated_python_is_accepted(source: str) -> None:
     assert check_python(source) == []
 
 
+def test_no_text_is_translated_at_import() -> None:
+    assert text_checks.check_files(read_files("*.py"), text_checks.check_import) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('TITLE = gettext("Players")', 1),
+        ('TITLES = {"name": _("Name")}', 1),
+        ('def name(title: str = gettext("Name")) -> str: ...', 1),
+        ('class Entry:\n    title = gettext("Name")', 1),
+        ('TITLES = PerLanguage(lambda: {"name": gettext("Name")})', 0),
+        ('def name() -> str:\n    return gettext("Name")', 0),
+    ],
+)
+def test_text_translated_at_import_is_reported(source: str, count: int) -> None:
+    assert len(text_checks.check_import(source)) == count
+
+
 # --- texts of scripts ----------------------------------------------------------------------------------------------
 
 
@@ -153,7 +175,7 @@ def test_translated_script_is_accepted(source: str) -> None:
 
 
 def test_catalogue_holds_exactly_the_texts_in_use() -> None:
-    fresh = extract_texts.extract()
+    fresh = extract_texts.extract_all()
     assert text_checks.compare_catalogues(read_catalogue(), fresh) == []
     assert CATALOGUE.read_bytes() == extract_texts.format_catalogue(fresh), "run make texts"
 
@@ -173,3 +195,76 @@ def test_catalogue_is_compared_by_plural_forms_too(tmp_path: Path) -> None:
     stored = Catalog()
     stored.add(("one player", "%(num)s players"))
     assert len(text_checks.compare_catalogues(stored, extract_texts.extract(tmp_path))) == 2
+
+
+# --- translations --------------------------------------------------------------------------------------------------
+
+
+def test_every_language_has_translations() -> None:
+    assert extract_texts.list_languages() == sorted({*LANGUAGES} - {ENGLISH})
+
+
+@pytest.mark.parametrize("language", extract_texts.list_languages())
+def test_every_text_is_translated(language: str) -> None:
+    stored = extract_texts.read_translations(language)
+    assert text_checks.check_translations(stored) == []
+    assert text_checks.compare_catalogues(stored, read_catalogue()) == []
+
+
+@pytest.mark.parametrize("language", extract_texts.list_languages())
+def test_files_of_a_language_are_up_to_date(language: str) -> None:
+    stored = extract_texts.update(extract_texts.read_translations(language), extract_texts.extract_all())
+    old = [file.name for file, made in extract_texts.make_files(language, stored).items() if file.read_bytes() != made]
+    assert old == [], "run make texts"
+
+
+@pytest.mark.parametrize(
+    ("english", "translated", "flags"),
+    [
+        ("Players", "", ()),
+        ("Players", "Spieler", ("fuzzy",)),
+        ("Ban %(name)s", "Sperren", ()),
+        ("Ban", "%(name)s sperren", ()),
+        ("The field '{field}' is missing.", "Das Feld „{name}“ fehlt.", ()),
+        ("Open <b>now</b>", "Jetzt öffnen", ()),
+        (("%(num)s player", "%(num)s players"), ("%(num)s Spieler", ""), ()),
+        (("one of %(name)s", "%(num)s of %(name)s"), ("einer", "%(num)s von %(name)s"), ()),
+    ],
+)
+def test_wrong_translation_is_reported(english: Any, translated: Any, flags: tuple[str, ...]) -> None:
+    stored = Catalog(locale="de")
+    stored.add(english, translated, flags=flags)
+    assert len(text_checks.check_translations(stored)) == 1
+
+
+@pytest.mark.parametrize(
+    ("english", "translated"),
+    [
+        ("Ban %(name)s for %(days)s days", "%(name)s für %(days)s Tage sperren"),
+        (("%(num)s player", "%(num)s players"), ("ein Spieler", "%(num)s Spieler")),
+        ('See <a href="%(url)s">it</a>', '<a href="%(url)s">Ansehen</a>'),
+    ],
+)
+def test_right_translation_is_accepted(english: Any, translated: Any) -> None:
+    stored = Catalog(locale="de")
+    stored.add(english, translated)
+    assert text_checks.check_translations(stored) == []
+
+
+def test_new_refusal_without_a_translation_is_found(tmp_path: Path) -> None:
+    (tmp_path / "game").mkdir()
+    source = '''
+class Full(Refusal):
+    """The bag of '{name}' is full: {why}."""
+
+def fill(name, most):
+    raise Full(name=name, why=f"it holds {most} items" if most else TOO_SMALL)
+
+TOO_SMALL = "it is too small"
+'''
+    (tmp_path / "game" / "bags.py").write_text(source, "utf-8")
+    assert [each.text for each in find_refusal_texts(tmp_path)] == [
+        "The bag of '{name}' is full: {why}.",
+        "it holds {most} items",
+        "it is too small",
+    ]

@@ -10,7 +10,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.jslexer import Token, tokenize
 from jinja2 import Environment, nodes
 
-GETTEXT = {"gettext", "ngettext", "_"}  # functions whose text arguments are translated by the catalogue
+GETTEXT = {"gettext", "ngettext", "pgettext", "_"}  # functions whose text arguments are translated by the catalogue
 WORDS = re.compile(r"[^\W\d_]{2,}\W* \W*[^\W\d_]{2,}")
 CAPITALISED = re.compile(r"[A-Z][a-z]+")
 LETTER = re.compile(r"[^\W\d_]")
@@ -21,6 +21,8 @@ ALLOWED = {
     "small danger",  # CSS classes
     "Enter",  # name of a key in keyboard events
     "Escape",  # name of a key in keyboard events
+    "English",  # name of a language, in itself
+    "Deutsch",  # name of a language, in itself
     "Good",  # state of health, which style sheets select by
     "Strained",  # state of health
     "Down",  # state of health
@@ -172,7 +174,7 @@ def _check_node(node: ast.AST) -> Iterator[Fault]:
         children.remove(node.body[0])
     if isinstance(node, ast.Call):
         if _name_function(node) in GETTEXT:
-            texts = node.args[: 2 if _name_function(node) == "ngettext" else 1]
+            texts = node.args[: 2 if _name_function(node) in {"ngettext", "pgettext"} else 1]
             yield from (Fault(node.lineno, ast.unparse(node)) for each in texts if not isinstance(each, ast.Constant))
             children = [each for each in children if each not in texts]
         elif _name_logger(node) in LOGGERS:
@@ -181,6 +183,24 @@ def _check_node(node: ast.AST) -> Iterator[Fault]:
             children.remove(node.args[0])  # the first argument of cast() is a type in quotation marks, no text
     for each in children:
         yield from _check_node(each)
+
+
+def check_import(source: str) -> list[Fault]:
+    """Find texts that are translated when the module is imported, before the language of a page is known."""
+    return sorted(set(_find_early(ast.parse(source))))
+
+
+def _find_early(node: ast.AST) -> Iterator[Fault]:
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):  # its body runs later; its defaults do not
+        early: list[ast.AST] = [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+    else:
+        early = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Call) and _name_function(node) in GETTEXT:
+        yield Fault(node.lineno, ast.unparse(node))
+    for each in early:
+        yield from _find_early(each)
 
 
 def _name_function(call: ast.Call) -> str:
@@ -227,6 +247,29 @@ def compare_catalogues(stored: Catalog, fresh: Catalog) -> list[str]:
     old, new = ({str(each.id) for each in catalogue if each.id} for catalogue in (stored, fresh))
     missing = [f"not in the catalogue: {text}. Run make texts." for text in sorted(new - old)]
     return missing + [f"not used any more: {text}. Run make texts." for text in sorted(old - new)]
+
+
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%%|\{\w+\}|</?[a-z]+")  # and tags, without their attributes
+
+
+def check_translations(translations: Catalog) -> list[str]:
+    """List the messages without a translation, and those whose translation has other placeholders or tags."""
+    faults: list[str] = []
+    for each in translations:
+        ids = list(each.id) if isinstance(each.id, (tuple, list)) else [cast("str", each.id)]
+        strings = list(each.string) if isinstance(each.string, (tuple, list)) else [cast("str", each.string)]
+        if not ids[0]:
+            continue
+        if each.fuzzy or not all(strings):
+            faults.append(f"no translation: {ids[0]}")
+        # the form for one thing may leave out the number
+        wanted = set(PLACEHOLDER.findall(ids[-1]))
+        least = set(PLACEHOLDER.findall(ids[0])) - {"%(num)s", "%(num)d"}
+        for string in strings:
+            found = set(PLACEHOLDER.findall(string))
+            if string and not (least <= found <= wanted):
+                faults.append(f"other placeholders: {ids[0]} → {string}")
+    return faults
 
 
 def check_files(files: Mapping[str, str], check: Callable[[str], list[Fault]]) -> list[str]:

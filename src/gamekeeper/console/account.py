@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gamekeeper.console import api_calls, changes, logs, notes, pages, timeline, tokens
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.notes import ShownNotes
-from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.permissions import find_powers
@@ -29,24 +29,28 @@ from gamekeeper.store.security import SignIn
 from gamekeeper.store.users import Powers, User
 
 TOKENS_SHOWN = 10  # newest active tokens on the account's page
-PERMISSION_LABELS = {  # permission name in the API → label and explanation on the page
-    "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
-    "users.query": (gettext("View accounts"), gettext("role users.query")),
-    "users.manage": (
-        gettext("Manage accounts"),
-        gettext("role users.manage; includes viewing them, and signing in as anyone by setting a password"),
-    ),
-    "game.link": (gettext("Game server"), gettext("role game.link")),
-    "editor": (gettext("Edit the game"), gettext("in the game's editor")),
-    "ban": (gettext("Ban"), gettext("can ban accounts and end bans")),
-    "kick": (gettext("Kick"), gettext("can kick players from the game")),
-    "mute": (gettext("Mute"), gettext("can mute accounts and end mutes")),
-}
-DURATIONS = {
-    **{days: ngettext("%(num)d day", "%(num)d days", days) for days in (1, 3, 7, 30, 90)},
-    365: gettext("1 year"),
-    0: gettext("permanent"),
-}
+PERMISSION_LABELS = PerLanguage(
+    lambda: {  # permission name in the API → label and explanation on the page
+        "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
+        "users.query": (gettext("View accounts"), gettext("role users.query")),
+        "users.manage": (
+            gettext("Manage accounts"),
+            gettext("role users.manage; includes viewing them, and signing in as anyone by setting a password"),
+        ),
+        "game.link": (gettext("Game server"), gettext("role game.link")),
+        "editor": (gettext("Edit the game"), gettext("in the game's editor")),
+        "ban": (gettext("Ban"), gettext("can ban accounts and end bans")),
+        "kick": (gettext("Kick"), gettext("can kick players from the game")),
+        "mute": (gettext("Mute"), gettext("can mute accounts and end mutes")),
+    }
+)
+DURATIONS = PerLanguage(
+    lambda: {
+        **{days: ngettext("%(num)d day", "%(num)d days", days) for days in (1, 3, 7, 30, 90)},
+        365: gettext("1 year"),
+        0: gettext("permanent"),
+    }
+)
 MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 
@@ -98,7 +102,7 @@ async def show(request: Request) -> Response:
         mute=sight.mute,
         is_hidden=sight.is_hidden,
         acts=find_allowed_acts(request, sight.viewer, user),
-        days=DURATIONS,
+        days=DURATIONS(),
         powers=_list_permissions(find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()),
         edits_powers=below and "users.manage" in rights and not request.caller.read_only,
         roles=[each for each in offered if each.name in held],
@@ -216,5 +220,5 @@ def _read_player(request: Request, record: StoredPlayer) -> Player:
 def _list_permissions(theirs: Powers, ours: Powers) -> Sequence[PermissionRow]:
     return [
         PermissionRow(name, title, meaning, getattr(theirs, accounts.FLAGS[name]), getattr(ours, accounts.FLAGS[name]))
-        for name, (title, meaning) in PERMISSION_LABELS.items()
+        for name, (title, meaning) in PERMISSION_LABELS().items()
     ]

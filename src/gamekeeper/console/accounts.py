@@ -8,7 +8,7 @@ import msgspec
 from gamekeeper.console import lists, pages, saved_views
 from gamekeeper.console.lists import DATE_LENGTH, Chip, ListFilter
 from gamekeeper.console.menu import SECURITY
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import account_filters, lookup
 from gamekeeper.game.search import MOST_MATCHES
 from gamekeeper.http import account_filters as operations
@@ -21,7 +21,9 @@ from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.search import PART_LETTERS
 from gamekeeper.store.users import User
 
-STATE_LABELS = {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
+STATE_LABELS = PerLanguage(
+    lambda: {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
+)
 PENALTY_READERS = {"banned": moderation.find_bans, "muted": moderation.find_mutes}
 FROM, TO = "signedinfrom", "signedinto"
 FURTHER = ("role", FROM, TO)  # query parameters of the further conditions
@@ -44,7 +46,7 @@ async def show(request: Request) -> Response:
     if to := lists.find_jump(request):
         return pages.redirect(to)
     request = _normalize(request)
-    choice = lists.read_filter(request, "state", STATE_LABELS)
+    choice = lists.read_filter(request, "state", STATE_LABELS())
     conditions = msgspec.structs.replace(
         queries.decode(AccountConditions, {name: request.query.get(name, "") for name in FURTHER}),
         state=choice.chosen,
@@ -102,7 +104,7 @@ def _describe(given: Mapping[str, str], choice: ListFilter) -> dict[str, str]:
     if len(lookup.fold(text)) >= PART_LETTERS:  # a shorter text is not searched
         found["search"] = gettext("Name or email contains %(text)s", text=text)
     if choice.chosen:
-        found["state"] = gettext("State: %(state)s", state=STATE_LABELS[choice.chosen])
+        found["state"] = gettext("State: %(state)s", state=STATE_LABELS()[choice.chosen])
     if role := given.get("role", ""):
         found["role"] = gettext("Role: %(name)s", name=role)
     if since := given.get(FROM, ""):

@@ -33,6 +33,7 @@ from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.erasing import Erasure
 from gamekeeper.console.keys import Fact
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states
@@ -169,7 +170,7 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     dialog = await dialogs.describe(request, form.call, tried.entries)
     if pages.wants_json(request):
         return pages.answer_json({"changes": _to_json(found), "seen": tried.state_fingerprint, "button": dialog.button})
-    problem = refusal.message if refusal else ""
+    problem = describe_refusal(refusal) if refusal else ""
     if isinstance(refusal, ChangedMeanwhile):
         problem = gettext("%(problem)s The table shows what would change now.", problem=problem)
     show = partial(

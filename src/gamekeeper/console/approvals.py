@@ -11,7 +11,7 @@ from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.queries import BeforeMark
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import approvals
 from gamekeeper.game.approvals import HeldEntry
 from gamekeeper.http import queries
@@ -22,12 +22,14 @@ from gamekeeper.store.approvals import DENIED, DONE, EXPIRED, WAITING, Approval
 from gamekeeper.store.ledger import LedgerEntry
 
 APPROVALS_PER_PAGE = 20
-STATES: Mapping[str, str] = {
-    WAITING: gettext("Waiting"),
-    DONE: gettext("Approved"),
-    DENIED: gettext("Denied"),
-    EXPIRED: gettext("Expired"),
-}
+STATES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        WAITING: gettext("Waiting"),
+        DONE: gettext("Approved"),
+        DENIED: gettext("Denied"),
+        EXPIRED: gettext("Expired"),
+    }
+)
 
 
 class Entry(NamedTuple):
@@ -77,7 +79,7 @@ async def _make_entry(request: Request, approval: Approval) -> Entry:
     )
     changes = [list(each) for each in found]
     own = approval.actor_id == request.caller.account_id
-    title, state = await _find_title(request, approval, logged), STATES.get(approval.state, approval.state)
+    title, state = await _find_title(request, approval, logged), STATES().get(approval.state, approval.state)
     return Entry(approval, state, title, changes, approval.state == WAITING, own)
 
 

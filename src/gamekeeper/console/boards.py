@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import PAGE_SIZE
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import board_reports, boards
 from gamekeeper.game.board_reports import StandingsReport
 from gamekeeper.game.boards import ENDED, FINAL, PLANNED, RUNNING, BoardRecord, find_state
@@ -20,18 +20,22 @@ from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, VARIABLE, Board, Sea
 from gamekeeper.store.engine import Reading
 
 NEEDED = "boards.write"
-RANKS = {
-    LEVEL: gettext("Level"),
-    ITEM: gettext("Item"),
-    VARIABLE: gettext("Variable"),
-    PLAY_TIME: gettext("Play time"),
-}
-STATES = {
-    PLANNED: gettext("Planned"),
-    RUNNING: gettext("Running"),
-    ENDED: gettext("Ended, being counted"),
-    FINAL: gettext("Final"),
-}
+RANKS = PerLanguage(
+    lambda: {
+        LEVEL: gettext("Level"),
+        ITEM: gettext("Item"),
+        VARIABLE: gettext("Variable"),
+        PLAY_TIME: gettext("Play time"),
+    }
+)
+STATES = PerLanguage(
+    lambda: {
+        PLANNED: gettext("Planned"),
+        RUNNING: gettext("Running"),
+        ENDED: gettext("Ended, being counted"),
+        FINAL: gettext("Final"),
+    }
+)
 
 
 class BoardQuery(PageQuery, frozen=True):
@@ -63,7 +67,7 @@ async def show(request: Request) -> Response:
         request,
         "boards.html",
         boards=[_make_line(each) for each in found.boards],
-        ranks=RANKS,
+        ranks=RANKS(),
         hidden=found.hidden if ACCOUNTS_ROLE in request.caller.permissions else None,
         is_public=request.services.keeper.settings.public_boards,
     )
@@ -102,7 +106,7 @@ async def show_board(request: Request) -> Response:
 
 def describe(board: Board) -> str:
     """Describe what a board ranks, such as "Item: Gold Coin, gained"."""
-    text = RANKS[board.ranks]
+    text = RANKS()[board.ranks]
     if board.thing_id:
         text = f"{text}: {board.thing or board.thing_id}"
     return gettext("%(ranks)s, gained in the season", ranks=text) if board.gain else text
@@ -118,5 +122,5 @@ def _make_season(season: Season, now: int) -> SeasonLine:
     state = find_state(season, now)
     title = season.title or gettext("Season %(number)s", number=season.number)
     return SeasonLine(
-        season.number, title, season.starts_at, season.ends_at, STATES[state], can_end=state in {PLANNED, RUNNING}
+        season.number, title, season.starts_at, season.ends_at, STATES()[state], can_end=state in {PLANNED, RUNNING}
     )

@@ -11,9 +11,11 @@ from msgspec import UNSET
 from gamekeeper.console import api_calls, differences, item_names, lists, pages, player_filters, sessions
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Difference
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.queries import BeforeMark
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import NoSuchPage
-from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import bulk_jobs, lookup
 from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX, UNDO
 from gamekeeper.game.lookup import new_guid
@@ -35,27 +37,33 @@ UNKNOWN_LINES = 5  # lines that are not a player and are named above the results
 MOST_CHECKED = 1_000  # a job for more players is tried on a sample of them
 SAMPLE = 100  # players of a larger job that are tried
 JOB_ID = re.compile(rf"{REQUEST_PREFIX}([0-9a-f-]{{36}})", re.ASCII)
-ACT_TITLES: Mapping[str, str] = {
-    "give_item": gettext("Give an item"),
-    "take_item": gettext("Take an item"),
-    "set_variable": gettext("Set a variable"),
-    "ban_player": gettext("Ban"),
-    "mute_player": gettext("Mute"),
-}
-STATES: Mapping[str, str] = {
-    rows.PREVIEWED: gettext("Not started"),
-    rows.RUNNING: gettext("Running"),
-    rows.PAUSED: gettext("Paused"),
-    rows.FINISHED: gettext("Finished"),
-    rows.CANCELLED: gettext("Cancelled"),
-}
-TARGET_STATES: Mapping[str, str] = {
-    rows.DONE: gettext("Done"),
-    rows.WAITING: gettext("Waiting"),
-    rows.REFUSED: gettext("Refused"),
-    rows.HELD: gettext("Waits for approval"),
-    rows.NOT_FOUND: gettext("Not found"),
-}
+ACT_TITLES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        "give_item": gettext("Give an item"),
+        "take_item": gettext("Take an item"),
+        "set_variable": gettext("Set a variable"),
+        "ban_player": gettext("Ban"),
+        "mute_player": gettext("Mute"),
+    }
+)
+STATES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        rows.PREVIEWED: gettext("Not started"),
+        rows.RUNNING: gettext("Running"),
+        rows.PAUSED: gettext("Paused"),
+        rows.FINISHED: gettext("Finished"),
+        rows.CANCELLED: gettext("Cancelled"),
+    }
+)
+TARGET_STATES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        rows.DONE: gettext("Done"),
+        rows.WAITING: gettext("Waiting"),
+        rows.REFUSED: gettext("Refused"),
+        rows.HELD: gettext("Waits for approval"),
+        rows.NOT_FOUND: gettext("Not found"),
+    }
+)
 _decode_job = msgspec.json.Decoder(wire.bulk.BulkJob).decode
 _decode_preview = msgspec.json.Decoder(wire.bulk.BulkPreview).decode
 
@@ -100,7 +108,7 @@ async def create(request: Request, raw: bytes) -> Response:
         call = ApiCall("POST", OPERATIONS, body, reason=fields["reason"], key=fields.get("key", ""))
         made = _decode_job((await api_calls.send(request, call)).content)
     except Refusal as refusal:
-        return pages.with_refusal(await _render_list(request, fields, refusal.message), refusal)
+        return pages.with_refusal(await _render_list(request, fields, describe_refusal(refusal)), refusal)
     return pages.redirect(f"{PAGE}/{made.Id}")
 
 
@@ -117,7 +125,7 @@ async def act(request: Request, raw: bytes) -> Response:
     try:
         answer = await api_calls.send(request, call)
     except Refusal as refusal:
-        return pages.with_refusal(await _render_job(request, refusal.message), refusal)
+        return pages.with_refusal(await _render_job(request, describe_refusal(refusal)), refusal)
     if answer.held is not None:
         return pages.redirect(f"{PAGE}/{job_id}?{urlencode({'held': answer.held})}")
     return pages.redirect(f"{PAGE}/{_decode_job(answer.content).Id}")
@@ -138,7 +146,7 @@ def find_run(told: HistoryChange) -> str:
 async def _render_list(request: Request, given: Mapping[str, str], problem: str = "") -> Response:
     store = request.services.keeper.store
     page = await bulk_jobs.load_page(store, queries.decode(BeforeMark, request.query).before, JOBS_PER_PAGE)
-    allowed = [name for name in ACT_TITLES if {ACTS[name].permission} <= request.caller.permissions]
+    allowed = [name for name in ACT_TITLES() if {ACTS[name].permission} <= request.caller.permissions]
     chosen = given.get("act", "") if given.get("act", "") in allowed else (allowed or [""])[0]
     kind = "variables" if chosen == "set_variable" else "items"
     wanted = lookup.parse_guid(given.get("item", "")) or lookup.parse_guid(given.get("entry", ""))
@@ -148,7 +156,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         request,
         "bulk.html",
         jobs=await _make_views(request, page.jobs),
-        acts=[(name, ACT_TITLES[name]) for name in allowed],
+        acts=[(name, ACT_TITLES()[name]) for name in allowed],
         chosen_act=chosen,
         kind=kind,
         entry=entry,
@@ -170,7 +178,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     store, state = request.services.keeper.store, request.query.get("state", "")
     after = queries.decode(AfterNumber, request.query).after
     job = await bulk_jobs.find(store, job_id)
-    shown = state if state in TARGET_STATES else None
+    shown = state if state in TARGET_STATES() else None
     page = await bulk_jobs.load_targets(store, job_id, after, TARGETS_PER_PAGE, shown)
     (view,) = await _make_views(request, [job])
     unknown = await bulk_jobs.load_targets(store, job_id, 0, UNKNOWN_LINES, rows.NOT_FOUND) if job.not_found else None
@@ -192,8 +200,8 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         unknown=[each.given or "" for each in unknown.targets] if unknown else [],
         check=preview.check,
         expected=sum(each.Players for each in preview.check.Refusals) if preview.check else 0,
-        targets=[(each, TARGET_STATES[each.state]) for each in page.targets],
-        states=TARGET_STATES,
+        targets=[(each, TARGET_STATES()[each.state]) for each in page.targets],
+        states=TARGET_STATES(),
         shown=shown or "",
         after=after,
         next=page.next,
@@ -248,7 +256,7 @@ async def _make_views(request: Request, jobs: Sequence[BulkJob]) -> list[JobView
     items = await catalogue.find_by_ids(store, "items", {each.item_id for each in told if each.item_id})
     variables = await catalogue.find_by_ids(store, "variables", {each.variable_id for each in told if each.variable_id})
     names = {each.id: each.name for each in (*items.values(), *variables.values())}
-    return [JobView(job, _entitle(job, known, names), STATES[job.state]) for job in jobs]
+    return [JobView(job, _entitle(job, known, names), STATES()[job.state]) for job in jobs]
 
 
 def _entitle(job: BulkJob, known: Mapping[str, BulkJob], names: Mapping[str, str]) -> str:
@@ -259,7 +267,7 @@ def _entitle(job: BulkJob, known: Mapping[str, BulkJob], names: Mapping[str, str
 
 def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
     details = bulk_jobs.read_details(job)
-    thing = f"{details.quantity or 0:,} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
+    thing = f"{format_number(details.quantity or 0)} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
     days = details.days or 0
     if job.act == "give_item":
         return gettext("Give %(thing)s", thing=thing)

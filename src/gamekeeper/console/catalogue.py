@@ -6,7 +6,7 @@ import msgspec
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import CatalogueQuery
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.tiles import make_tile
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.http import paging, queries
@@ -18,13 +18,15 @@ from gamekeeper.store import pictures
 MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
 
 MAX_SHOWN = 1_000  # characters of one further field of an entry that the page shows
-LABELS = {
-    "crafttables": gettext("Craft tables"),
-    "servervariables": gettext("Server variables"),
-    "guildvariables": gettext("Guild variables"),
-    "uservariables": gettext("Account variables"),
-    "time": gettext("Day and night"),
-}  # labels of the kinds whose name alone is no good label
+LABELS = PerLanguage(
+    lambda: {
+        "crafttables": gettext("Craft tables"),
+        "servervariables": gettext("Server variables"),
+        "guildvariables": gettext("Guild variables"),
+        "uservariables": gettext("Account variables"),
+        "time": gettext("Day and night"),
+    }
+)  # labels of the kinds whose name alone is no good label
 _details_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -57,7 +59,7 @@ async def show(request: Request) -> Response:
         request,
         "catalogue.html",
         kind=kind,
-        kinds={each: LABELS.get(each, each.capitalize()) for each in entries.KINDS},
+        kinds={each: LABELS().get(each, each.capitalize()) for each in entries.KINDS},
         entries=found,
         details={each.id: list_details(each.details) for each in found},
         tiles={each.id: make_tile(each.id, each.name, each, hashes.get(each.id)) for each in found}

@@ -2,105 +2,113 @@
 
 from collections.abc import Mapping
 
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game.commands import DIRECT, GLOBAL, PROXIMITY
 from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
 
-SIGNAL_TITLES: Mapping[str, str] = {
-    SUPPLY: gettext("Supply of an item has grown fast"),
-    GAIN: gettext("One player got very much"),
-    GIFT: gettext("Large gift"),
-    BAG: gettext("One bag in two places"),
-    CONSERVATION: gettext("Quantities do not add up"),
-    REFUSALS: gettext("More refused requests than usual"),
-    SILENT: gettext("Game server is silent"),
-}
-LABELS = {
-    "name": gettext("Name"),
-    "user_id": gettext("Account"),
-    "class_id": gettext("Class"),
-    "map_id": gettext("Map"),
-    "exp": gettext("Experience"),
-    "experience_to_next_level": gettext("Experience for the next level"),
-    "gender": gettext("Gender"),
-    "vitals": gettext("Vitals"),
-    "max_vitals": gettext("Maximum vitals"),
-    "base_stats": gettext("Base stats"),
-    "stat_point_allocations": gettext("Allocated stat points"),
-    "stat_points": gettext("Unspent stat points"),
-    "x": gettext("X coordinate"),
-    "y": gettext("Y coordinate"),
-    "z": gettext("Z coordinate"),
-    "dir": gettext("Direction"),
-    "in_bank": gettext("Bank open"),
-    "created_at": gettext("Created"),
-    "play_time_seconds": gettext("Time played"),
-    "email": gettext("Email"),
-    "reset_code": gettext("Password reset code"),
-    "ban_reason": gettext("Ban reason"),
-    "mute_reason": gettext("Mute reason"),
-    "ends_at": gettext("Until"),
-    "mail_state": gettext("Mail state"),
-    "next_try_at": gettext("Next attempt"),
-    "api": gettext("Permission: API access"),
-    "users_query": gettext("Permission: users.query"),
-    "users_manage": gettext("Permission: users.manage"),
-    "game_link": gettext("Permission: game.link"),
-    "editor": gettext("Permission: editor"),
-    "ban": gettext("Permission: ban"),
-    "kick": gettext("Permission: kick"),
-    "mute": gettext("Permission: mute"),
-    "roles": gettext("Roles"),
-    "permissions": gettext("Permissions"),
-    "role": gettext("Role"),
-    "second_factors": gettext("Second factors"),
-    "recovery_codes": gettext("Recovery codes"),
-    "identities": gettext("Linked sign-ins"),
-    "about": gettext("Description"),
-    "read_only": gettext("Read only"),
-    "suspended": gettext("Suspended"),
-    "foundingdate": gettext("Founded"),
-    "bankslotscount": gettext("Bank slots"),
-    "members": gettext("Changed members"),
-    "rule": gettext("Rule"),
-    "itemid": gettext("Item"),
-    "server": gettext("Game server"),
-    "channel": gettext("Recipients"),
-    "message": gettext("Message"),
-    "upto": gettext("Deleted up to change"),
-    "rows": gettext("Number of deleted changes"),
-}
-PARTS = {  # fields that hold several values, with a label for each
-    "vitals": (gettext("Health"), gettext("Mana")),
-    "max_vitals": (gettext("Maximum health"), gettext("Maximum mana")),
-    "base_stats": (
-        gettext("Attack"),
-        gettext("Ability power"),
-        gettext("Defense"),
-        gettext("Magic resist"),
-        gettext("Speed"),
-    ),
-    "stat_point_allocations": (
-        gettext("Points in attack"),
-        gettext("Points in ability power"),
-        gettext("Points in defense"),
-        gettext("Points in magic resist"),
-        gettext("Points in speed"),
-    ),
-    "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
-}
+SIGNAL_TITLES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        SUPPLY: gettext("Supply of an item has grown fast"),
+        GAIN: gettext("One player got very much"),
+        GIFT: gettext("Large gift"),
+        BAG: gettext("One bag in two places"),
+        CONSERVATION: gettext("Quantities do not add up"),
+        REFUSALS: gettext("More refused requests than usual"),
+        SILENT: gettext("Game server is silent"),
+    }
+)
+LABELS = PerLanguage(
+    lambda: {
+        "name": gettext("Name"),
+        "user_id": gettext("Account"),
+        "class_id": gettext("Class"),
+        "map_id": gettext("Map"),
+        "exp": gettext("Experience"),
+        "experience_to_next_level": gettext("Experience for the next level"),
+        "gender": gettext("Gender"),
+        "vitals": gettext("Vitals"),
+        "max_vitals": gettext("Maximum vitals"),
+        "base_stats": gettext("Base stats"),
+        "stat_point_allocations": gettext("Allocated stat points"),
+        "stat_points": gettext("Unspent stat points"),
+        "x": gettext("X coordinate"),
+        "y": gettext("Y coordinate"),
+        "z": gettext("Z coordinate"),
+        "dir": gettext("Direction"),
+        "in_bank": gettext("Bank open"),
+        "created_at": gettext("Created"),
+        "play_time_seconds": gettext("Time played"),
+        "email": gettext("Email"),
+        "reset_code": gettext("Password reset code"),
+        "ban_reason": gettext("Ban reason"),
+        "mute_reason": gettext("Mute reason"),
+        "ends_at": gettext("Until"),
+        "mail_state": gettext("Mail state"),
+        "next_try_at": gettext("Next attempt"),
+        "api": gettext("Permission: API access"),
+        "users_query": gettext("Permission: users.query"),
+        "users_manage": gettext("Permission: users.manage"),
+        "game_link": gettext("Permission: game.link"),
+        "editor": gettext("Permission: editor"),
+        "ban": gettext("Permission: ban"),
+        "kick": gettext("Permission: kick"),
+        "mute": gettext("Permission: mute"),
+        "roles": gettext("Roles"),
+        "permissions": gettext("Permissions"),
+        "role": gettext("Role"),
+        "second_factors": gettext("Second factors"),
+        "recovery_codes": gettext("Recovery codes"),
+        "identities": gettext("Linked sign-ins"),
+        "about": gettext("Description"),
+        "read_only": gettext("Read only"),
+        "suspended": gettext("Suspended"),
+        "foundingdate": gettext("Founded"),
+        "bankslotscount": gettext("Bank slots"),
+        "members": gettext("Changed members"),
+        "rule": gettext("Rule"),
+        "itemid": gettext("Item"),
+        "server": gettext("Game server"),
+        "channel": gettext("Recipients"),
+        "message": gettext("Message"),
+        "upto": gettext("Deleted up to change"),
+        "rows": gettext("Number of deleted changes"),
+    }
+)
+PARTS = PerLanguage(
+    lambda: {  # fields that hold several values, with a label for each
+        "vitals": (gettext("Health"), gettext("Mana")),
+        "max_vitals": (gettext("Maximum health"), gettext("Maximum mana")),
+        "base_stats": (
+            gettext("Attack"),
+            gettext("Ability power"),
+            gettext("Defense"),
+            gettext("Magic resist"),
+            gettext("Speed"),
+        ),
+        "stat_point_allocations": (
+            gettext("Points in attack"),
+            gettext("Points in ability power"),
+            gettext("Points in defense"),
+            gettext("Points in magic resist"),
+            gettext("Points in speed"),
+        ),
+        "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
+    }
+)
 # field → field with shorter labels, which suffice where one text lists all parts of the field
 SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}
-VALUES: Mapping[str, Mapping[int | str, str]] = {  # fields whose values stand for words
-    "gender": {0: gettext("Male"), 1: gettext("Female")},
-    "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
-    "rule": {**SIGNAL_TITLES},  # those of approvals are shown as they are written in the setting
-    "channel": {
-        GLOBAL: gettext("everybody in the game"),
-        DIRECT: gettext("this player"),
-        PROXIMITY: gettext("players near a map"),
-    },
-}
+VALUES = PerLanguage[Mapping[str, Mapping[int | str, str]]](
+    lambda: {  # fields whose values stand for words
+        "gender": {0: gettext("Male"), 1: gettext("Female")},
+        "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
+        "rule": {**SIGNAL_TITLES()},  # those of approvals are shown as they are written in the setting
+        "channel": {
+            GLOBAL: gettext("everybody in the game"),
+            DIRECT: gettext("this player"),
+            PROXIMITY: gettext("players near a map"),
+        },
+    }
+)
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at", "foundingdate"})
 # fields that are not shown: ids, and the colour of a chat message, say nothing to people
 HIDDEN = frozenset({"id", "mail_id", "invitation_id", "signalid", "playerid", "guildid", "instanceid", "color"})

@@ -14,7 +14,8 @@ from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import QUERY
 from gamekeeper.console.queries import find_cursor
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import delivery_states, finder, history, lookup
 from gamekeeper.game.delivery_states import NO_STATES, States
 from gamekeeper.game.history import HistoryPage, Pause
@@ -40,17 +41,22 @@ FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"applic
 AROUND = 1_000  # how many change numbers before and after a change are searched for others of its request
 REQUEST_CHANGES = 50  # how many changes of one request are shown
 MOST_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
-GAMEKEEPER = gettext("Gamekeeper")  # raises signals by itself
-COMMAND_LINE, DELETED_ACCOUNT = gettext("the command line"), gettext("a deleted account")
-ANOTHER_ACCOUNT = gettext("another account")
-ACCOUNT_KINDS = gettext("Accounts")
-KINDS: Mapping[str, tuple[str, ...]] = {
-    gettext("Players"): history.PLAYER_KINDS,
-    ACCOUNT_KINDS: history.ACCOUNT_KINDS,
-    gettext("Commands to the game"): history.COMMAND_KINDS,
-    gettext("The whole game"): (*history.WORLD_KINDS, *history.SIGNAL_KINDS, *history.GLOBAL_KINDS),
-}
-KIND_OPTIONS = [(group, [(kind, name_kind(kind)) for kind in kinds]) for group, kinds in KINDS.items()]
+GAMEKEEPER = PerLanguage(lambda: gettext("Gamekeeper"))  # raises signals by itself
+COMMAND_LINE = PerLanguage(lambda: gettext("the command line"))
+DELETED_ACCOUNT = PerLanguage(lambda: gettext("a deleted account"))
+ANOTHER_ACCOUNT = PerLanguage(lambda: gettext("another account"))
+ACCOUNT_KINDS = PerLanguage(lambda: gettext("Accounts"))
+KINDS = PerLanguage[Mapping[str, tuple[str, ...]]](
+    lambda: {
+        gettext("Players"): history.PLAYER_KINDS,
+        ACCOUNT_KINDS(): history.ACCOUNT_KINDS,
+        gettext("Commands to the game"): history.COMMAND_KINDS,
+        gettext("The whole game"): (*history.WORLD_KINDS, *history.SIGNAL_KINDS, *history.GLOBAL_KINDS),
+    }
+)
+KIND_OPTIONS = PerLanguage(
+    lambda: [(group, [(kind, name_kind(kind)) for kind in kinds]) for group, kinds in KINDS().items()]
+)
 
 
 class HistoryEntry(NamedTuple):
@@ -78,9 +84,9 @@ async def show(request: Request) -> Response:
         request,
         "changes.html",
         sought=sought,
-        kinds=[each for each in KIND_OPTIONS if each[0] != ACCOUNT_KINDS or _sees_accounts(request)],
+        kinds=[each for each in KIND_OPTIONS() if each[0] != ACCOUNT_KINDS() or _sees_accounts(request)],
         entries=await load_entries(request, page.changes, page.undone, page.deliveries, is_short=True),
-        problem=refused.message if refused else "",
+        problem=describe_refusal(refused) if refused else "",
         reached=reached,
         newest="" if "before" not in request.query else build_address("/console/changes", sought),
         older=build_address("/console/changes", sought, before=older) if older else "",
@@ -333,15 +339,15 @@ def _decode_side(side: bytes | str | None) -> object:
     return msgspec.json.decode(side) if side else None
 
 
-def name_actor(told: HistoryChange, hidden: str = ANOTHER_ACCOUNT) -> str:
+def name_actor(told: HistoryChange, hidden: str = "") -> str:
     """Name the account that made a change. `hidden`: text if the viewer may not see its name."""
     if told.actor and told.key:
         return gettext("%(name)s (API key %(key)s)", name=told.actor, key=told.key)
     if told.actor:
         return told.actor
     if not told.actor_id:
-        return GAMEKEEPER if told.kind == SignalRaised.kind else COMMAND_LINE
-    return DELETED_ACCOUNT if told.actor is None else hidden
+        return GAMEKEEPER() if told.kind == SignalRaised.kind else COMMAND_LINE()
+    return DELETED_ACCOUNT() if told.actor is None else hidden or ANOTHER_ACCOUNT()
 
 
 # the fields that the macro `ui.changes` shows, read at once: templates read single attributes slowly

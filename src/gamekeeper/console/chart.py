@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.console import ticks
+from gamekeeper.console.formats import format_rounded
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 
 HEIGHT = 180  # of the plot, in pixels
@@ -172,4 +173,4 @@ def label_step(at: int, step: int) -> str:
 
 
 def _format_value(value: float | None) -> str:
-    return "" if value is None else f"{value:,.1f}".removesuffix(".0")
+    return "" if value is None else format_rounded(value)

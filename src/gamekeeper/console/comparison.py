@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import differences, grids
 from gamekeeper.console.differences import Difference, Names
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.grids import SlotCell, SlotGrid
 from gamekeeper.console.past_equipment import PastEquipment
 from gamekeeper.console.texts import gettext
@@ -37,7 +38,7 @@ class Comparison(NamedTuple):
 
 def format_change(number: int) -> str:
     """Write a difference with its sign."""
-    return f"+{number:,}" if number > 0 else f"{MINUS}{-number:,}"
+    return f"+{format_number(number)}" if number > 0 else f"{MINUS}{format_number(-number)}"
 
 
 def compare(
@@ -112,4 +113,4 @@ def _say(value: object) -> str:
         return differences.NOTHING
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
-    return f"{value:,}"
+    return format_number(value) if isinstance(value, int | float) else str(value)

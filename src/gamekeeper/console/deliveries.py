@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from gamekeeper.console import pages
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.formats import format_decimal
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game.delivery_states import EXPIRED, NOT_NEEDED, SENT, DeliveryState
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -11,15 +12,17 @@ from gamekeeper.store import deliveries
 from gamekeeper.store.deliveries import APPLIED, FAILED, UNKNOWN, WAITING
 
 SERVER = "%(server)s"  # stays in the translated texts below, for the name of the game server
-TEXTS: Mapping[str, str] = {
-    WAITING: gettext("waiting for %(server)s", server=SERVER),
-    SENT: gettext("sent to %(server)s", server=SERVER),
-    APPLIED: gettext("applied by %(server)s", server=SERVER),
-    FAILED: gettext("failed on %(server)s", server=SERVER),
-    UNKNOWN: gettext("%(server)s does not know whether it was done", server=SERVER),
-    EXPIRED: gettext("expired before %(server)s confirmed it", server=SERVER),
-    NOT_NEEDED: gettext("not needed by %(server)s any more: the player has left it", server=SERVER),
-}
+TEXTS = PerLanguage[Mapping[str, str]](
+    lambda: {
+        WAITING: gettext("waiting for %(server)s", server=SERVER),
+        SENT: gettext("sent to %(server)s", server=SERVER),
+        APPLIED: gettext("applied by %(server)s", server=SERVER),
+        FAILED: gettext("failed on %(server)s", server=SERVER),
+        UNKNOWN: gettext("%(server)s does not know whether it was done", server=SERVER),
+        EXPIRED: gettext("expired before %(server)s confirmed it", server=SERVER),
+        NOT_NEEDED: gettext("not needed by %(server)s any more: the player has left it", server=SERVER),
+    }
+)
 PENDING = frozenset({WAITING, SENT})  # the game server may still confirm it
 MOST_OVERDUE = 100  # overdue commands that are counted and listed
 
@@ -39,8 +42,10 @@ def describe_states(states: Iterable[DeliveryState], *, is_short: bool = True) -
 
 def _describe(each: DeliveryState) -> str:
     if each.state == APPLIED and each.seconds is not None:
-        return gettext("applied by %(server)s after %(seconds)s s", server=each.server, seconds=f"{each.seconds:,.1f}")
-    said = TEXTS[each.state] % {"server": each.server}
+        return gettext(
+            "applied by %(server)s after %(seconds)s s", server=each.server, seconds=format_decimal(each.seconds)
+        )
+    said = TEXTS()[each.state] % {"server": each.server}
     if each.state in {FAILED, UNKNOWN} and each.reason:
         return gettext("%(state)s: %(reason)s", state=said, reason=each.reason)
     return said

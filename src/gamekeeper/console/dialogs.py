@@ -6,7 +6,9 @@ from typing import NamedTuple
 from gamekeeper.console import api_calls, differences, undo_dialogs
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Names
-from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
+from gamekeeper.console.formats import format_number
+from gamekeeper.console.texts import PerLanguage, gettext, ngettext
+from gamekeeper.console.texts import translate as _
 from gamekeeper.game import api_keys, approvals, lookup
 from gamekeeper.game.notes import find_subject
 from gamekeeper.http.operation import Operation
@@ -18,7 +20,7 @@ from gamekeeper.store.ledger import LedgerEntry
 UNDO = "undo_change"
 # fields of a request's body that hold an id → kind of the catalogue entry with that id
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
-BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
+BOOLEANS = PerLanguage(lambda: {"true": gettext("yes"), "false": gettext("no")})
 YEAR_DAYS = 365
 MOST_SHOWN = 60  # characters of a variable's value that a button shows
 BOARDS = "/api/keeper/v1/boards"
@@ -31,7 +33,6 @@ TOLD = TIMED | {"kick_player", "kick_user"}  # operations with a reason that the
 SECURED = frozenset(
     {"revoke_token", "revoke_tokens", "end_sessions", "create_key", "rotate_key", "change_key", "revoke_key"}
 )
-_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 
 
 class Dialog(NamedTuple):
@@ -46,78 +47,84 @@ def _same(text: str) -> Dialog:
 
 
 # operation → texts; has every operation that a form of the console sends, except undo_change (undo_dialogs.py)
-DIALOGS: Mapping[str, Dialog] = {
-    "give_item": Dialog(_("Give %(item)s to %(name)s"), _("Give %(items)s to %(name)s")),
-    "take_item": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s")),
-    "take_from_slot": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s, %(slot)s")),
-    "set_slot": Dialog(_("Set %(slot)s of %(name)s"), _("Set %(slot)s of %(name)s to %(items)s")),
-    "move_slot": Dialog(_("Move %(item)s of %(name)s"), _("Move %(item)s of %(name)s from %(slot)s to %(to_slot)s")),
-    "equip_slot": Dialog(_("Equip %(item)s of %(name)s"), _("Equip %(item)s of %(name)s as %(place)s")),
-    "unequip_slot": _same(_("Unequip %(item)s of %(name)s")),
-    "teach_spell": _same(_("Teach %(spell)s to %(name)s")),
-    "forget_spell": _same(_("Remove %(spell)s from %(name)s")),
-    "set_variable": Dialog(_("Set %(variable)s of %(name)s"), _("Set %(variable)s of %(name)s to %(value)s")),
-    "set_global_variable": Dialog(
-        _("Set %(variable)s of the server"), _("Set %(variable)s of the server to %(value)s")
-    ),
-    "rename_player": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
-    "set_level": Dialog(_("Set the level of %(name)s"), _("Set %(name)s to level %(level)s")),
-    "set_class": Dialog(_("Set the class of %(name)s"), _("Set the class of %(name)s to %(class_name)s")),
-    "delete_player": _same(_("Delete %(name)s")),
-    "ban_player": Dialog(_("Ban the account of %(name)s"), _("Ban the account of %(name)s %(duration)s")),
-    "unban_player": _same(_("End the ban of the account of %(name)s")),
-    "mute_player": Dialog(_("Mute the account of %(name)s"), _("Mute the account of %(name)s %(duration)s")),
-    "unmute_player": _same(_("End the mute of the account of %(name)s")),
-    "send_direct_chat": _same(_("Send a message to %(name)s")),
-    "kick_player": _same(_("Kick the account of %(name)s out of the game")),
-    "ban_user": Dialog(_("Ban %(name)s"), _("Ban %(name)s %(duration)s")),
-    "unban_user": _same(_("End the ban of %(name)s")),
-    "mute_user": Dialog(_("Mute %(name)s"), _("Mute %(name)s %(duration)s")),
-    "unmute_user": _same(_("End the mute of %(name)s")),
-    "kick_user": _same(_("Kick %(name)s out of the game")),
-    "register_user": _same(_("Register the account %(username)s")),
-    "rename_user": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
-    "manage_email": Dialog(_("Change the email of %(name)s"), _("Change the email of %(name)s to %(email)s")),
-    "manage_password": _same(_("Set a new password for %(name)s")),
-    "request_password_reset": _same(_("Send a password reset mail to %(name)s")),
-    "change_powers": _same(_("Change the permissions of %(name)s")),
-    "change_user_roles": _same(_("Change the roles of %(name)s")),
-    "create_role": _same(_("Create the role %(new_name)s")),
-    "save_role": _same(_("Edit the role %(role)s")),
-    "delete_role": _same(_("Delete the role %(role)s")),
-    "end_sessions": _same(_("End all console sessions of %(name)s")),
-    "invite": _same(_("Invite %(email)s")),
-    "withdraw_invitation": _same(_("Withdraw the invitation")),
-    "suspend_user": _same(_("Suspend %(name)s")),
-    "resume_user": _same(_("End the suspension of %(name)s")),
-    "reset_second_factors": _same(_("Reset the second factor of %(name)s")),
-    "delete_user": _same(_("Erase %(name)s")),
-    "revoke_token": _same(_("Revoke token of %(name)s")),
-    "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),
-    "create_key": _same(_("Create the API key %(new_name)s")),
-    "rotate_key": _same(_("Rotate the API key %(name)s")),
-    "change_key": _same(_("Change the API key %(name)s")),
-    "revoke_key": _same(_("Revoke the API key %(name)s")),
-    "approve": _same(_("Approve the change of %(name)s")),
-    "deny": _same(_("Deny the change of %(name)s")),
-    "add_note": _same(_("Add a note about %(name)s")),
-    "delete_note": _same(_("Delete the note about %(name)s")),
-    "set_tags": _same(_("Set the tags of %(name)s")),
-    "create_board": _same(_("Create the board %(new_name)s")),
-    "save_board": _same(_("Save the board %(board)s")),
-    "delete_board": _same(_("Delete the board %(board)s with all its seasons")),
-    "start_season": _same(_("Start a season of the board %(board)s")),
-    "save_season": _same(_("Change the season of the board %(board)s")),
-    "hide_user": _same(_("Hide %(name)s from all boards")),
-    "acknowledge_signal": _same(_("Acknowledge the signal")),
-    "retry_mail": _same(_("Send the mail to %(name)s again")),
-}
+DIALOGS = PerLanguage[Mapping[str, Dialog]](
+    lambda: {
+        "give_item": Dialog(_("Give %(item)s to %(name)s"), _("Give %(items)s to %(name)s")),
+        "take_item": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s")),
+        "take_from_slot": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s, %(slot)s")),
+        "set_slot": Dialog(_("Set %(slot)s of %(name)s"), _("Set %(slot)s of %(name)s to %(items)s")),
+        "move_slot": Dialog(
+            _("Move %(item)s of %(name)s"), _("Move %(item)s of %(name)s from %(slot)s to %(to_slot)s")
+        ),
+        "equip_slot": Dialog(_("Equip %(item)s of %(name)s"), _("Equip %(item)s of %(name)s as %(place)s")),
+        "unequip_slot": _same(_("Unequip %(item)s of %(name)s")),
+        "teach_spell": _same(_("Teach %(spell)s to %(name)s")),
+        "forget_spell": _same(_("Remove %(spell)s from %(name)s")),
+        "set_variable": Dialog(_("Set %(variable)s of %(name)s"), _("Set %(variable)s of %(name)s to %(value)s")),
+        "set_global_variable": Dialog(
+            _("Set %(variable)s of the server"), _("Set %(variable)s of the server to %(value)s")
+        ),
+        "rename_player": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
+        "set_level": Dialog(_("Set the level of %(name)s"), _("Set %(name)s to level %(level)s")),
+        "set_class": Dialog(_("Set the class of %(name)s"), _("Set the class of %(name)s to %(class_name)s")),
+        "delete_player": _same(_("Delete %(name)s")),
+        "ban_player": Dialog(_("Ban the account of %(name)s"), _("Ban the account of %(name)s %(duration)s")),
+        "unban_player": _same(_("End the ban of the account of %(name)s")),
+        "mute_player": Dialog(_("Mute the account of %(name)s"), _("Mute the account of %(name)s %(duration)s")),
+        "unmute_player": _same(_("End the mute of the account of %(name)s")),
+        "send_direct_chat": _same(_("Send a message to %(name)s")),
+        "kick_player": _same(_("Kick the account of %(name)s out of the game")),
+        "ban_user": Dialog(_("Ban %(name)s"), _("Ban %(name)s %(duration)s")),
+        "unban_user": _same(_("End the ban of %(name)s")),
+        "mute_user": Dialog(_("Mute %(name)s"), _("Mute %(name)s %(duration)s")),
+        "unmute_user": _same(_("End the mute of %(name)s")),
+        "kick_user": _same(_("Kick %(name)s out of the game")),
+        "register_user": _same(_("Register the account %(username)s")),
+        "rename_user": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
+        "manage_email": Dialog(_("Change the email of %(name)s"), _("Change the email of %(name)s to %(email)s")),
+        "manage_password": _same(_("Set a new password for %(name)s")),
+        "request_password_reset": _same(_("Send a password reset mail to %(name)s")),
+        "change_powers": _same(_("Change the permissions of %(name)s")),
+        "change_user_roles": _same(_("Change the roles of %(name)s")),
+        "create_role": _same(_("Create the role %(new_name)s")),
+        "save_role": _same(_("Edit the role %(role)s")),
+        "delete_role": _same(_("Delete the role %(role)s")),
+        "end_sessions": _same(_("End all console sessions of %(name)s")),
+        "invite": _same(_("Invite %(email)s")),
+        "withdraw_invitation": _same(_("Withdraw the invitation")),
+        "suspend_user": _same(_("Suspend %(name)s")),
+        "resume_user": _same(_("End the suspension of %(name)s")),
+        "reset_second_factors": _same(_("Reset the second factor of %(name)s")),
+        "delete_user": _same(_("Erase %(name)s")),
+        "revoke_token": _same(_("Revoke token of %(name)s")),
+        "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),
+        "create_key": _same(_("Create the API key %(new_name)s")),
+        "rotate_key": _same(_("Rotate the API key %(name)s")),
+        "change_key": _same(_("Change the API key %(name)s")),
+        "revoke_key": _same(_("Revoke the API key %(name)s")),
+        "approve": _same(_("Approve the change of %(name)s")),
+        "deny": _same(_("Deny the change of %(name)s")),
+        "add_note": _same(_("Add a note about %(name)s")),
+        "delete_note": _same(_("Delete the note about %(name)s")),
+        "set_tags": _same(_("Set the tags of %(name)s")),
+        "create_board": _same(_("Create the board %(new_name)s")),
+        "save_board": _same(_("Save the board %(board)s")),
+        "delete_board": _same(_("Delete the board %(board)s with all its seasons")),
+        "start_season": _same(_("Start a season of the board %(board)s")),
+        "save_season": _same(_("Change the season of the board %(board)s")),
+        "hide_user": _same(_("Hide %(name)s from all boards")),
+        "acknowledge_signal": _same(_("Acknowledge the signal")),
+        "retry_mail": _same(_("Send the mail to %(name)s again")),
+    }
+)
 
 # value of suspended in the body of change_key → texts
-KEY_SUSPENSIONS: Mapping[object, Dialog] = {
-    "true": _same(_("Suspend the API key %(name)s")),
-    "false": _same(_("Let the API key %(name)s work again")),
-}
+KEY_SUSPENSIONS = PerLanguage[Mapping[object, Dialog]](
+    lambda: {
+        "true": _same(_("Suspend the API key %(name)s")),
+        "false": _same(_("Let the API key %(name)s work again")),
+    }
+)
 
 
 def asks_told(request: Request, call: ApiCall) -> bool:
@@ -134,9 +141,9 @@ async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntr
     route, params = api_calls.find_operation(request, call.method, call.path)
     if route.name == UNDO:
         return Dialog(*await undo_dialogs.describe(request, int(params[0]), entries))
-    texts = DIALOGS.get(route.name)
+    texts = DIALOGS().get(route.name)
     if route.name == "change_key":
-        texts = KEY_SUSPENSIONS.get((call.body or {}).get("suspended"), texts)
+        texts = KEY_SUSPENSIONS().get((call.body or {}).get("suspended"), texts)
     if route.name == "hide_user" and False in (call.body or {}).values():
         texts = _same(_("Show %(name)s on boards again"))
     if texts is None:  # an operation that no form of the console sends
@@ -160,7 +167,7 @@ async def load_facts(
         "username": sent.get("username", ""),
         "email": sent.get("new", sent.get("email", "")),
         "level": _group(sent.get("level", "")),
-        "value": _shorten(BOOLEANS.get(sent.get("value", "").lower(), _group(sent.get("value", "")))),
+        "value": _shorten(BOOLEANS().get(sent.get("value", "").lower(), _group(sent.get("value", "")))),
         "duration": _describe_duration(sent.get("duration", "0")) if route.name in TIMED else "",
     }
     wanted = {kind: sent[field] for field, kind in IN_BODY.items() if field in sent}
@@ -225,7 +232,7 @@ def _name_slot(sent: Mapping[str, str], container: str, slot: str) -> str:
 
 def _group(text: str) -> str:
     """Write a number with separators; leave every other text as it is."""
-    return f"{int(text):,}" if len(text) <= MOST_SHOWN and text.removeprefix("-").isdecimal() else text
+    return format_number(int(text)) if len(text) <= MOST_SHOWN and text.removeprefix("-").isdecimal() else text
 
 
 def _shorten(text: str) -> str:

@@ -6,9 +6,9 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from gamekeeper.console import pages
 from gamekeeper.console.change_fields import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
-from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.console.formats import format_number, format_time
+from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
@@ -21,8 +21,10 @@ K = TypeVar("K", bound=int | str | SlotAddress | tuple[str, str])
 NOTHING = "—"
 MOST_SLOT_NAMES = 256  # names of slots that are kept, since most changes are about the first slots of an inventory
 TIMES_SIGN = "\u00d7"  # the multiplication sign between a quantity and an item
-CHANGED = gettext("changed")  # marks two values that read the same but differ, such as an item whose stat buffs changed
-PLACES = {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")}
+CHANGED = PerLanguage(
+    lambda: gettext("changed")
+)  # marks two values that read the same but differ, such as an item whose stat buffs changed
+PLACES = PerLanguage(lambda: {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")})
 NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariables", "classes", "maps")
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps", "itemid": "items"}
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
@@ -211,7 +213,7 @@ def _pair_fields(sides: _Sides, names: Names) -> Iterator[Difference]:
         after["password"] = gettext("set")
     for name in dict.fromkeys([*before, *after]):
         was, now = before.get(name), after.get(name)
-        if name in PARTS:
+        if name in PARTS():
             parts = (
                 _describe_parts(name, was, names, sides.inventory_before),
                 _describe_parts(name, now, names, sides.inventory_after),
@@ -229,10 +231,10 @@ def _pair_parts(
 ) -> Iterator[Difference]:
     """Yield a difference per part of a change; a new or deleted player has one for all parts together."""
     if is_change:
-        for part in PARTS[name]:
+        for part in PARTS()[name]:
             yield Difference(part, before.get(part, NOTHING), after.get(part, NOTHING))
     else:
-        short = dict(zip(PARTS[name], PARTS[SHORT_PARTS.get(name, name)], strict=True))
+        short = dict(zip(PARTS()[name], PARTS()[SHORT_PARTS.get(name, name)], strict=True))
         texts = (", ".join(f"{short[part]}: {text}" for part, text in side.items()) for side in (before, after))
         yield Difference(_label(name), *(text or NOTHING for text in texts))
 
@@ -252,7 +254,7 @@ def compare_equipment(states: DecodedSides, slots: Sequence[Sequence[int]], name
 
 def _zip_slots(value: object) -> dict[str, int]:
     return dict(
-        zip(PARTS["equipment"], cast("tuple[int, ...]", value) if isinstance(value, tuple) else (), strict=False)
+        zip(PARTS()["equipment"], cast("tuple[int, ...]", value) if isinstance(value, tuple) else (), strict=False)
     )
 
 
@@ -268,7 +270,7 @@ def _add_slots(
 
 def _describe_parts(name: str, value: object, names: Names, inventory: Inventory) -> dict[str, str]:
     numbers = cast("tuple[int, ...]", value) if isinstance(value, tuple) else ()
-    parts = zip(PARTS[name], numbers, strict=False)
+    parts = zip(PARTS()[name], numbers, strict=False)
     if name != "equipment":
         return {part: describe_value(number) for part, number in parts}
     return {part: _describe_worn(slot, names, inventory) for part, slot in parts if slot >= 0}
@@ -281,7 +283,7 @@ def _describe_worn(slot: int, names: Names, inventory: Inventory) -> str:
 
 def name_spot(spot: SlotAddress, names: Names) -> str:
     place, slot = spot
-    return _name_slot(PLACES.get(place) or _name_bag(place, names), slot)
+    return _name_slot(PLACES().get(place) or _name_bag(place, names), slot)
 
 
 @lru_cache(maxsize=MOST_SLOT_NAMES)
@@ -303,17 +305,17 @@ def _name_bags(sides: _Sides, names: Names) -> dict[str, str]:
 
 
 def _label(name: str) -> str:
-    return LABELS.get(name) or name.replace("_", " ").capitalize()
+    return LABELS().get(name) or name.replace("_", " ").capitalize()
 
 
 def _mark_difference(what: str, before: str, after: str, *, is_equal: bool) -> Difference:
     """Mark values that read the same but are not equal."""
     reads_same = before == after and after != NOTHING
-    return Difference(what, before, f"{after}, {CHANGED}" if reads_same and not is_equal else after)
+    return Difference(what, before, f"{after}, {CHANGED()}" if reads_same and not is_equal else after)
 
 
 def _describe_stack(stack: Stack | None, names: Names) -> str:
-    return f"{stack.quantity:,} {TIMES_SIGN} {names.of('items', stack.item_id)}" if stack else NOTHING
+    return f"{format_number(stack.quantity)} {TIMES_SIGN} {names.of('items', stack.item_id)}" if stack else NOTHING
 
 
 def _count_slots(count: int | None) -> str:
@@ -328,10 +330,10 @@ def _describe_field(name: str, value: object, names: Names) -> str:
     if name == "user_id":
         return names.accounts.get(str(value)) or describe_value(value)
     if name in TIMES and isinstance(value, int | str):
-        return pages.format_time(value if isinstance(value, str) else format_instant(value))
+        return format_time(value if isinstance(value, str) else format_instant(value))
     if name == "play_time_seconds" and isinstance(value, int):
-        return gettext("%(hours)s h %(minutes)s min", hours=f"{value // 3600:,}", minutes=value % 3600 // 60)
-    words = VALUES.get(name, {})
+        return gettext("%(hours)s h %(minutes)s min", hours=format_number(value // 3600), minutes=value % 3600 // 60)
+    words = VALUES().get(name, {})
     return words[value] if isinstance(value, int | str) and value in words else describe_value(value)
 
 
@@ -344,4 +346,4 @@ def describe_value(value: object) -> str:
         return ngettext("%(num)s entry", "%(num)s entries", len(cast("list[object]", value)))
     if isinstance(value, tuple):
         return ", ".join(str(each) for each in cast("tuple[object, ...]", value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return format_number(value) if isinstance(value, int) else str(value)

@@ -6,8 +6,9 @@ from urllib.parse import urlencode
 
 from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
+from gamekeeper.console.formats import format_signed
 from gamekeeper.console.queries import EconomyItemsQuery, ItemQuery
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.tiles import Tile, make_tile
 from gamekeeper.game import economy_reports as reports
 from gamekeeper.game import lookup
@@ -25,13 +26,15 @@ from gamekeeper.store.holdings import ITEM
 
 MOST_GIFTS = 20
 MOST_GIVERS = 10  # givers on the page of all items, which links to all of them
-TITLES = {
-    GAME: gettext("Game"),
-    KEY: gettext("API keys"),
-    STAFF: gettext("Staff"),
-    UNDO: gettext("Undo"),
-    IMPORT: gettext("Import"),
-}
+TITLES = PerLanguage(
+    lambda: {
+        GAME: gettext("Game"),
+        KEY: gettext("API keys"),
+        STAFF: gettext("Staff"),
+        UNDO: gettext("Undo"),
+        IMPORT: gettext("Import"),
+    }
+)
 TONES = {GAME: "1", KEY: "2", STAFF: "3", UNDO: "4", IMPORT: "5"}
 
 
@@ -131,7 +134,11 @@ async def _load_gifts(request: Request, item_id: str, days: Days) -> GiftsReport
 
 def _make_line(total: ItemTotal, sums: Sums, tile: Tile) -> ItemLine:
     created, destroyed = (sum(pair[side] for pair in sums.values()) for side in (0, 1))
-    parts = [f"{TITLES[source]} {pair[0] - pair[1]:+,}" for source, pair in sorted(sums.items()) if pair[0] or pair[1]]
+    parts = [
+        f"{TITLES()[source]} {format_signed(pair[0] - pair[1])}"
+        for source, pair in sorted(sums.items())
+        if pair[0] or pair[1]
+    ]
     name = total.name or gettext("(no name)")
     return ItemLine(total.item_id, name, total.quantity, total.holders, created, destroyed, ", ".join(parts), tile)
 
@@ -154,5 +161,5 @@ def _make_series(report: ItemReport, side: int) -> Sequence[Series]:
     """Make a series of each source, so that the legend names its colour; 0: created, 1: destroyed."""
     return [
         Series(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
-        for source, title in TITLES.items()
+        for source, title in TITLES().items()
     ]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import api_calls
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.refusals import NameNotTyped
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
@@ -52,7 +53,11 @@ async def summarise(request: Request, call: ApiCall, entries: Sequence[LedgerEnt
         names = {each.id: each.name for each in await players.read_summaries(tx, ids)}
         known = {*ids, *await ledger.find_deleted_of_user(tx, user.id)}
         changes = await ledger.count_about(tx, user.id, known, MOST_COUNTED)
-        count = gettext("%(count)s or more", count=f"{changes:,}") if changes == MOST_COUNTED else f"{changes:,}"
+        count = (
+            gettext("%(count)s or more", count=format_number(changes))
+            if changes == MOST_COUNTED
+            else format_number(changes)
+        )
         lost = [_count_owned(request, names.get(each.player_id or "", ""), each) for each in deleted]
         return Erasure(user.name, user.email, lost, count)
 

@@ -69,6 +69,7 @@ async def _is_signed_in(request: Request) -> bool:
 def _encode_event(beat: OverviewData) -> bytes:
     told = {
         "texts": beat.texts,
+        "health": beat.health,
         "charts": {name: each.points for name, each in beat.charts.items()},
         "latest": beat.snapshot.latest if beat.snapshot else None,
     }

@@ -71,8 +71,8 @@ def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterab
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
     names = names._replace(bags={bag: names.of("items", stack.item_id) for bag, (_, stack) in bags.items()})
     found = [
-        _make_grid(PLACES[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
-        _make_grid(PLACES[BANK], BANK, room.bank_slots, slots, names),
+        _make_grid(PLACES()[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
+        _make_grid(PLACES()[BANK], BANK, room.bank_slots, slots, names),
     ]
     for bag, size in sorted(held.bags.items()):
         title = _bag_title(*bags[bag], names) if bag in bags else gettext("Bag %(id)s", id=bag[:8])

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from gamekeeper import __version__
 from gamekeeper.console import monitor, pages, sessions, state
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.texts import gettext
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -74,8 +75,10 @@ async def load_facts(request: Request) -> list[HealthFact]:
         HealthFact(gettext("Uptime"), format_duration(request.services.metrics.request_rates.uptime_ms // 1000)),
         HealthFact(gettext("Database"), ENGINE_NAMES[store.engine]),
         HealthFact(gettext("Schema"), f"{newest.number:04} {newest.name}"),
-        HealthFact(gettext("Newest change"), f"{standing.last:,}"),
-        HealthFact(gettext("Changes deleted up to"), f"{standing.trimmed:,}" if standing.trimmed else gettext("none")),
+        HealthFact(gettext("Newest change"), format_number(standing.last)),
+        HealthFact(
+            gettext("Changes deleted up to"), format_number(standing.trimmed) if standing.trimmed else gettext("none")
+        ),
         HealthFact(gettext("Changes with personal data still to erase"), _format_count(left, MAX_LEFT)),
         HealthFact(gettext("Waiting mails"), _format_count(waiting, mails.COUNT_LIMIT)),
         HealthFact(gettext("Failed mails of the last day"), _format_count(failed, mails.COUNT_LIMIT)),
@@ -100,4 +103,4 @@ def format_duration(seconds: int) -> str:
 
 def _format_count(number: int, most: int) -> str:
     """Format a count that stopped at `most`: add `or more` if the limit was reached."""
-    return gettext("%(count)s or more", count=f"{number:,}") if number >= most else f"{number:,}"
+    return gettext("%(count)s or more", count=format_number(number)) if number >= most else format_number(number)

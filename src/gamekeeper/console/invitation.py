@@ -3,6 +3,7 @@
 from functools import partial
 
 from gamekeeper.console import pages, password, sessions
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import UnusablePassword
 from gamekeeper.game import invitations
 from gamekeeper.game.changes import Intent
@@ -55,7 +56,7 @@ async def _render(request: Request, code: str, name: str = "", refusal: Refusal 
         invitation=found,
         code=code,
         name=name,
-        problem=refusal.message if refusal else "",
+        problem=describe_refusal(refusal) if refusal else "",
         **password.list_choices(request),
     )
     return pages.with_refusal(page, refusal)

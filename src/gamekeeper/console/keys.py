@@ -7,6 +7,7 @@ import msgspec
 
 from gamekeeper.console import api_calls, pages
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.formats import format_number, format_time
 from gamekeeper.console.roles import list_boxes
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import api_keys, lookup
@@ -77,8 +78,8 @@ async def list_facts(request: Request, operation: str, call: ApiCall, answer: Re
     names, _ = await store.read(lambda tx: _load(tx, [key]))
     sent = {name.lower(): str(value) for name, value in (call.body or {}).items()}
     allowed = Fact(gettext("Role"), key.Role) if key.Role else Fact(gettext("Permissions"), ", ".join(key.Permissions))
-    ends = pages.format_time(key.ExpiresAt) if key.ExpiresAt else gettext("never")
-    used = pages.format_time(key.LastUsedAt) if key.LastUsedAt else gettext("never")
+    ends = format_time(key.ExpiresAt) if key.ExpiresAt else gettext("never")
+    used = format_time(key.LastUsedAt) if key.LastUsedAt else gettext("never")
     facts = [Fact(gettext("Name"), key.Name), Fact(gettext("Owner"), key.Owner), allowed]
     if "replaces" in sent:
         facts.append(Fact(gettext("Continues the Idempotency-Keys of"), await _name_replaced(store, sent["replaces"])))
@@ -145,4 +146,4 @@ def _join(names: Sequence[str] | None) -> str:
 
 
 def _format(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
+    return "" if number is None else format_number(number)

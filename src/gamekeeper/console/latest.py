@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import bulk, changes, differences
 from gamekeeper.console.differences import TIMES_SIGN, Difference
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.texts import ngettext
 from gamekeeper.game import history, undo
 from gamekeeper.game.codec import ChangeSide
@@ -119,7 +120,9 @@ async def _describe_gift(keeper: Keeper, group: Sequence[HistoryChange]) -> str:
         return ""
     items = dict(moved.pop())
     names = await keeper.store.read(lambda tx: _load_names(tx, items)) if items else {}
-    return ", ".join(f"{quantity:,} {TIMES_SIGN} {names.get(item) or item}" for item, quantity in sorted(items.items()))
+    return ", ".join(
+        f"{format_number(quantity)} {TIMES_SIGN} {names.get(item) or item}" for item, quantity in sorted(items.items())
+    )
 
 
 async def _load_names(tx: Reading, items: Mapping[str, int]) -> dict[str, str]:

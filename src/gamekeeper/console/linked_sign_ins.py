@@ -3,6 +3,7 @@
 from functools import partial
 
 from gamekeeper.console import oidc, pages, sessions
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import SessionTooOld
 from gamekeeper.game import identities, tickets
 from gamekeeper.game.identities import ProvenIdentity
@@ -61,6 +62,6 @@ async def render(request: Request, refusal: Refusal | None = None) -> Response:
         removable={each.id for each in held if is_removable(each, keeper.settings)},
         ticket=sealed,
         fresh=await sessions.is_fresh(request),
-        problem=refusal.message if refusal else "",
+        problem=describe_refusal(refusal) if refusal else "",
     )
     return pages.with_refusal(page, refusal)

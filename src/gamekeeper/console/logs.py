@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import logs
 from gamekeeper.game.logs import LogFilter, LogPage, LogSlice
 from gamekeeper.http import wire
@@ -17,38 +17,40 @@ from gamekeeper.store.logs import ActivityRow, TradeRow
 NEWEST = LogSlice(0, 20, newest_first=True)
 READ, SEE_ADDRESSES = "logs.read", "addresses.read"
 WITH_DETAILS = frozenset({"FailedLogin", "NameChange"})  # actions whose text says more than the names of the page
-ACTION_TITLES: Mapping[str, str] = {  # action in lower case → title
-    "create": gettext("Account created"),
-    "delete": gettext("Account deleted"),
-    "passwordrecoveryattempt": gettext("Password recovery attempted"),
-    "passwordrecoverydispatched": gettext("Password recovery sent"),
-    "passwordchanged": gettext("Password changed"),
-    "twofactoradd": gettext("Second factor added"),
-    "twofactorremove": gettext("Second factor removed"),
-    "twofactorsuccess": gettext("Second factor accepted"),
-    "twofactorfailure": gettext("Second factor wrong"),
-    "twofactortimeout": gettext("Second factor timed out"),
-    "login": gettext("Log-in"),
-    "failedlogin": gettext("Failed log-in"),
-    "logout": gettext("Log-out"),
-    "disconnectlogout": gettext("Left the game"),
-    "disconnecttimeout": gettext("Connection timed out"),
-    "disconnectban": gettext("Disconnected by a ban"),
-    "disconnectbanfail": gettext("Disconnection by a ban failed"),
-    "disconnectkick": gettext("Kicked"),
-    "disconnectkickfail": gettext("Kick failed"),
-    "disconnectdatabasefailure": gettext("Disconnected by a database error"),
-    "kill": gettext("Killed by staff"),
-    "killfail": gettext("Kill by staff failed"),
-    "mute": gettext("Muted"),
-    "mutefail": gettext("Mute failed"),
-    "createplayer": gettext("Player created"),
-    "deleteplayer": gettext("Player deleted"),
-    "selectplayer": gettext("Player selected"),
-    "switchplayer": gettext("Player switched"),
-    "namechange": gettext("Name changed"),
-}
-PEER_TITLES: Mapping[str, str] = {"client": gettext("game"), "editor": gettext("editor")}
+ACTION_TITLES = PerLanguage[Mapping[str, str]](
+    lambda: {  # action in lower case → title
+        "create": gettext("Account created"),
+        "delete": gettext("Account deleted"),
+        "passwordrecoveryattempt": gettext("Password recovery attempted"),
+        "passwordrecoverydispatched": gettext("Password recovery sent"),
+        "passwordchanged": gettext("Password changed"),
+        "twofactoradd": gettext("Second factor added"),
+        "twofactorremove": gettext("Second factor removed"),
+        "twofactorsuccess": gettext("Second factor accepted"),
+        "twofactorfailure": gettext("Second factor wrong"),
+        "twofactortimeout": gettext("Second factor timed out"),
+        "login": gettext("Log-in"),
+        "failedlogin": gettext("Failed log-in"),
+        "logout": gettext("Log-out"),
+        "disconnectlogout": gettext("Left the game"),
+        "disconnecttimeout": gettext("Connection timed out"),
+        "disconnectban": gettext("Disconnected by a ban"),
+        "disconnectbanfail": gettext("Disconnection by a ban failed"),
+        "disconnectkick": gettext("Kicked"),
+        "disconnectkickfail": gettext("Kick failed"),
+        "disconnectdatabasefailure": gettext("Disconnected by a database error"),
+        "kill": gettext("Killed by staff"),
+        "killfail": gettext("Kill by staff failed"),
+        "mute": gettext("Muted"),
+        "mutefail": gettext("Mute failed"),
+        "createplayer": gettext("Player created"),
+        "deleteplayer": gettext("Player deleted"),
+        "selectplayer": gettext("Player selected"),
+        "switchplayer": gettext("Player switched"),
+        "namechange": gettext("Name changed"),
+    }
+)
+PEER_TITLES = PerLanguage[Mapping[str, str]](lambda: {"client": gettext("game"), "editor": gettext("editor")})
 _decode_items = msgspec.json.Decoder(list[wire.logs.TradeItem]).decode
 
 
@@ -91,7 +93,7 @@ async def load_recent(tx: Reading, request: Request, wanted: LogFilter) -> Recen
 
 
 def _make_activity(row: ActivityRow, *, with_address: bool) -> ActivityLine:
-    action, peer = ACTION_TITLES.get(row.action.lower(), row.action), PEER_TITLES.get(row.peer.lower(), row.peer)
+    action, peer = ACTION_TITLES().get(row.action.lower(), row.action), PEER_TITLES().get(row.peer.lower(), row.peer)
     details = (row.meta or "") if row.action in WITH_DETAILS else ""
     return ActivityLine(row.at, action, peer, details, (row.address or "") if with_address else "")
 

@@ -2,6 +2,7 @@
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import BeforeMark
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.game import lookup, mails
 from gamekeeper.game.mails import MailPage
 from gamekeeper.game.refusals import NoSuchUser
@@ -26,7 +27,7 @@ async def show(request: Request) -> Response:
         "mail.html",
         mails=[(each, mails.can_retry(each)) for each in page.mails],
         sought=sought,
-        problem=refused.message if refused else "",
+        problem=describe_refusal(refused) if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),
         newest=lists.build_url(request, before="") if "before" in request.query else "",
         older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",

@@ -1,10 +1,10 @@
 """The menu of the console: its pages in groups, and the permissions that each needs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 
 NO_PERMISSIONS: frozenset[str] = frozenset()
 PLAYERS = frozenset({"players.read"})
@@ -18,7 +18,10 @@ KEYS = frozenset({"keys.manage"})
 APPROVALS = frozenset({"approvals.decide"})
 MANAGE = frozenset({"users.query", "users.manage"})
 
-GAME, SUPPORT, ADMINISTRATION = gettext("Game"), gettext("Support"), gettext("Administration")
+GAME, SUPPORT, ADMINISTRATION = "game", "support", "administration"
+GROUP_TITLES = PerLanguage[Mapping[str, str]](
+    lambda: {GAME: gettext("Game"), SUPPORT: gettext("Support"), ADMINISTRATION: gettext("Administration")}
+)
 
 
 class MenuEntry(NamedTuple):
@@ -34,32 +37,36 @@ class MenuEntry(NamedTuple):
         return path == self.path or path.startswith((f"{self.path}/", *self.parts))
 
 
-HOME = MenuEntry("/console", gettext("Home"), icon="home")
+HOME = "/console"  # path of the home page, the first entry
 # entries of a group stand together
-MENU = (
-    HOME,
-    MenuEntry("/console/characters", gettext("Players"), PLAYERS, GAME, "player", ("/console/players/",)),
-    MenuEntry("/console/bulk", gettext("Bulk jobs"), BULK, GAME, "bulk"),
-    MenuEntry("/console/online", gettext("Online"), PLAYERS, GAME, "online"),
-    MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
-    MenuEntry("/console/boards", gettext("Boards"), PLAYERS, GAME, "boards"),
-    MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),
-    MenuEntry("/console/economy", gettext("Economy"), PLAYERS, GAME, "economy", ("/console/items/",)),
-    MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),
-    MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),
-    MenuEntry("/console/accounts", gettext("Accounts"), QUERY, SUPPORT, "account"),
-    MenuEntry("/console/notes", gettext("Notes"), NOTES, SUPPORT, "notes"),
-    MenuEntry("/console/changes", gettext("Changes"), CHANGES, SUPPORT, "changes", ("/console/done/",)),
-    MenuEntry("/console/signals", gettext("Signals"), CHANGES, SUPPORT, "signal"),
-    MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS, SUPPORT, "approvals"),
-    MenuEntry("/console/mail", gettext("Mail"), MANAGE, SUPPORT, "mail"),
-    MenuEntry("/console/staff", gettext("Staff"), STAFF, ADMINISTRATION, "staff"),
-    MenuEntry("/console/roles", gettext("Roles"), STAFF, ADMINISTRATION, "role"),
-    MenuEntry("/console/keys", gettext("API keys"), KEYS, ADMINISTRATION, "key"),
-    MenuEntry("/console/tokens", gettext("Tokens"), MANAGE, ADMINISTRATION, "token"),
-    MenuEntry("/console/security", gettext("Security log"), SECURITY, ADMINISTRATION, "security"),
-    MenuEntry("/console/health", gettext("Health"), NO_PERMISSIONS, ADMINISTRATION, "health", ("/console/deliveries",)),
-    MenuEntry("/console/explorer", gettext("API explorer"), NO_PERMISSIONS, ADMINISTRATION, "explorer"),
+MENU = PerLanguage[tuple[MenuEntry, ...]](
+    lambda: (
+        MenuEntry(HOME, gettext("Home"), icon="home"),
+        MenuEntry("/console/characters", gettext("Players"), PLAYERS, GAME, "player", ("/console/players/",)),
+        MenuEntry("/console/bulk", gettext("Bulk jobs"), BULK, GAME, "bulk"),
+        MenuEntry("/console/online", gettext("Online"), PLAYERS, GAME, "online"),
+        MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
+        MenuEntry("/console/boards", gettext("Boards"), PLAYERS, GAME, "boards"),
+        MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),
+        MenuEntry("/console/economy", gettext("Economy"), PLAYERS, GAME, "economy", ("/console/items/",)),
+        MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),
+        MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),
+        MenuEntry("/console/accounts", gettext("Accounts"), QUERY, SUPPORT, "account"),
+        MenuEntry("/console/notes", gettext("Notes"), NOTES, SUPPORT, "notes"),
+        MenuEntry("/console/changes", gettext("Changes"), CHANGES, SUPPORT, "changes", ("/console/done/",)),
+        MenuEntry("/console/signals", gettext("Signals"), CHANGES, SUPPORT, "signal"),
+        MenuEntry("/console/approvals", gettext("Approvals"), APPROVALS, SUPPORT, "approvals"),
+        MenuEntry("/console/mail", gettext("Mail"), MANAGE, SUPPORT, "mail"),
+        MenuEntry("/console/staff", gettext("Staff"), STAFF, ADMINISTRATION, "staff"),
+        MenuEntry("/console/roles", gettext("Roles"), STAFF, ADMINISTRATION, "role"),
+        MenuEntry("/console/keys", gettext("API keys"), KEYS, ADMINISTRATION, "key"),
+        MenuEntry("/console/tokens", gettext("Tokens"), MANAGE, ADMINISTRATION, "token"),
+        MenuEntry("/console/security", gettext("Security log"), SECURITY, ADMINISTRATION, "security"),
+        MenuEntry(
+            "/console/health", gettext("Health"), NO_PERMISSIONS, ADMINISTRATION, "health", ("/console/deliveries",)
+        ),
+        MenuEntry("/console/explorer", gettext("API explorer"), NO_PERMISSIONS, ADMINISTRATION, "explorer"),
+    )
 )
 
 
@@ -70,11 +77,12 @@ class MenuGroup(NamedTuple):
 
 def list_groups(rights: frozenset[str]) -> list[MenuGroup]:
     """List the groups of the menu with the entries that a viewer with these permissions can open."""
-    shown = [each for each in MENU if each.needs <= rights]
-    return [MenuGroup(title, list(entries)) for title, entries in groupby(shown, key=lambda each: each.group)]
+    shown = [each for each in MENU() if each.needs <= rights]
+    groups, titles = groupby(shown, key=lambda each: each.group), GROUP_TITLES()
+    return [MenuGroup(titles[group], list(entries)) for group, entries in groups]
 
 
 def find_current(path: str) -> MenuEntry | None:
     """Find the entry to which a page belongs, by its route's path. Every path starts with that of the home page."""
-    others = (each for each in MENU if each is not HOME and each.holds(path))
-    return HOME if path == HOME.path else next(others, None)
+    home, *others = MENU()
+    return home if path == home.path else next((each for each in others if each.holds(path)), None)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gamekeeper.console import latest, pages
 from gamekeeper.console.activity import ActivityReader
 from gamekeeper.console.deliveries import MOST_OVERDUE
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import LANGUAGE, LANGUAGES, PerLanguage, gettext, pgettext
 from gamekeeper.game import standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
@@ -33,6 +33,15 @@ LAPSED_LEASE_MS = 10 * 1000  # the health check reports a lease that ended longe
 GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # statuses of a health check; the style sheets use the same words
 
 
+STATUS_TITLES = PerLanguage(
+    lambda: {
+        GOOD: pgettext("health", "Good"),
+        STRAINED: pgettext("health", "Strained"),
+        DOWN: pgettext("health", "Down"),
+    }
+)
+
+
 class OverviewSnapshot(NamedTuple):
     online: int
     players: int
@@ -51,11 +60,13 @@ class Monitor:
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
         self._readiness = make_readiness_query(keeper)
-        self._checks = SharedQuery(self._run_checks, CHECKS_SECONDS)
+        # results with texts are shared by the viewers of one language
+        self._checks = {language: SharedQuery(self._run_checks, CHECKS_SECONDS) for language in LANGUAGES}
         self._snapshots = {
-            (accounts, undoes): SharedQuery(
+            (language, accounts, undoes): SharedQuery(
                 partial(self._take_snapshot, accounts=accounts, undoes=undoes), SNAPSHOT_SECONDS
             )
+            for language in LANGUAGES
             for accounts in (True, False)
             for undoes in (True, False)
         }
@@ -78,7 +89,7 @@ class Monitor:
 
     async def read_snapshot(self, rights: frozenset[str]) -> OverviewSnapshot:
         """Return counts and latest changes for a viewer with these permissions. They are at most one second old."""
-        return await self._snapshots["users.query" in rights, "audit.undo" in rights].get()
+        return await self._snapshots[LANGUAGE.get(), "users.query" in rights, "audit.undo" in rights].get()
 
     async def read_servers(self) -> list[GameServerRow]:
         """Return the game servers with their player counts. The data is at most one second old."""
@@ -103,7 +114,7 @@ class Monitor:
     async def read_checks(self) -> list[HealthCheck]:
         """Return the quick health checks. All viewers share a result that is at most a few seconds old."""
         try:
-            return await self._checks.get()
+            return await self._checks[LANGUAGE.get()].get()
         except DatabaseUnavailable as away:
             return [
                 HealthCheck(
@@ -124,8 +135,10 @@ class Monitor:
         keeper = self._keeper
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
         found = await latest.load(keeper, accounts=accounts)
-        shown = pages.TEMPLATES.get_template("latest.html").render(
-            changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes
+        shown = (
+            pages.ENVIRONMENTS[LANGUAGE.get()]
+            .get_template("latest.html")
+            .render(changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes)
         )
         return OverviewSnapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
 
@@ -147,6 +160,10 @@ class Monitor:
         shortage = await standbys.find_shortage(self._keeper)
         said = shortage or gettext("As many standbys as the setting requires")
         return [HealthCheck(gettext("Synchronous standbys"), STRAINED if shortage else GOOD, said)]
+
+
+def name_status(status: str) -> str:
+    return STATUS_TITLES()[status]
 
 
 def worst_status(checks: list[HealthCheck]) -> str:
@@ -173,3 +190,6 @@ def _check_leases(*, lapsed: bool) -> HealthCheck:
             "Look at the log, and restart the service."
         ),
     )
+
+
+pages.TEMPLATES.filters["health_title"] = name_status

@@ -13,7 +13,7 @@ from gamekeeper.console.differences import Difference
 from gamekeeper.console.keys import Fact
 from gamekeeper.console.password import GENERATED
 from gamekeeper.console.refusals import UNSURE, RoleNotGiven, explain_retry
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.refusals import Refusal
@@ -23,7 +23,7 @@ from gamekeeper.store.users import Powers
 
 ROLE = "then.role"  # form field with the role that a new account gets
 REGISTER = "register_user"
-FLAG_LABELS = frozenset(LABELS[each] for each in Powers._fields)
+FLAG_LABELS = PerLanguage(lambda: frozenset(LABELS()[each] for each in Powers._fields))
 
 
 def list_facts(request: Request, call: ApiCall, fields: Mapping[str, str]) -> list[Fact]:
@@ -33,7 +33,7 @@ def list_facts(request: Request, call: ApiCall, fields: Mapping[str, str]) -> li
 
 def hide_flags(fields: Mapping[str, str], found: Sequence[Sequence[Difference]]) -> list[list[Difference]]:
     """Leave out the permissions that a new account with a role does not get directly: its role may give them."""
-    hidden = FLAG_LABELS if fields.get(ROLE) else frozenset[str]()
+    hidden = FLAG_LABELS() if fields.get(ROLE) else frozenset[str]()
     return [[each for each in lines if each.what not in hidden] for lines in found]
 
 

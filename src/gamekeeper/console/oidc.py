@@ -5,6 +5,7 @@ reach another instance.
 """
 
 from gamekeeper.console import pages, sessions
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.state import get_state
 from gamekeeper.game import tickets
@@ -47,7 +48,7 @@ def find_provider(request: Request) -> Provider:
 
 
 def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
-    page = pages.render(request, "sign_in.html", to=to, name="", notices=[(refusal.message, "bad")])
+    page = pages.render(request, "sign_in.html", to=to, name="", notices=[(describe_refusal(refusal), "bad")])
     return pages.with_refusal(page, refusal)
 
 

@@ -7,6 +7,7 @@ from gamekeeper.console import chart, monitor, pages, state, time_range
 from gamekeeper.console.activity import DayNumbers
 from gamekeeper.console.chart import Chart
 from gamekeeper.console.deliveries import MOST_OVERDUE
+from gamekeeper.console.formats import format_decimal, format_number, format_rounded
 from gamekeeper.console.menu import APPROVALS, CHANGES, MANAGE, PLAYERS, SECURITY
 from gamekeeper.console.monitor import HOME_SERVERS, MAX_SCANNED, SAMPLE_SECONDS, HealthCheck, OverviewSnapshot
 from gamekeeper.console.sparklines import Sparkline, make_sparkline
@@ -46,26 +47,30 @@ class OverviewData(NamedTuple):
     @property
     def texts(self) -> dict[str, str]:
         """Numbers and statuses as text, by the name of the page's element that shows each one."""
-        found = {"health": self.health, "requests": f"{self.requests:,.1f}", "faults": f"{self.faults:,.1f}"}
+        found = {
+            "health": monitor.name_status(self.health),
+            "requests": format_decimal(self.requests),
+            "faults": format_decimal(self.faults),
+        }
         if self.snapshot is not None:
             numbers = {
                 "online": self.snapshot.online,
                 "players": self.snapshot.players,
                 "accounts": self.snapshot.accounts,
             }
-            found |= {name: f"{number:,}" for name, number in numbers.items() if number is not None}
+            found |= {name: format_number(number) for name, number in numbers.items() if number is not None}
         for each in self.servers:
             is_cut = each.players >= MAX_SCANNED
-            found[f"{SERVER}{each.name}"] = f"{each.players:,}+" if is_cut else f"{each.players:,}"
+            found[f"{SERVER}{each.name}"] = format_number(each.players) + ("+" if is_cut else "")
         if self.waiting is not None:
             found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
         if self.overdue is not None:
             found["overdue"] = f"{self.overdue}" if self.overdue < MOST_OVERDUE else f"{MOST_OVERDUE - 1}+"
         if self.signals is not None:
-            found["signals"] = f"{self.signals:,}"
+            found["signals"] = format_number(self.signals)
         if self.failed_mails is not None:
             found["failed-mails"] = f"{self.failed_mails}"
-        return found | {f"{name}-most": f"{each.maximum:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
+        return found | {f"{name}-most": format_rounded(each.maximum) for name, each in self.charts.items()}
 
 
 class ActivityData(NamedTuple):
@@ -83,7 +88,7 @@ async def show(request: Request) -> Response:
         "overview.html",
         beat=await load_data(request),
         workers=request.services.keeper.settings.workers,
-        presets=time_range.PRESETS,
+        presets=time_range.PRESETS(),
         height=chart.HEIGHT,
         absence_days=ABSENCE_DAYS,
         most_servers=HOME_SERVERS,

@@ -9,11 +9,14 @@ from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
 
 from gamekeeper.console import menu, page_help, sessions
+from gamekeeper.console.formats import format_decimal, format_number, format_time
+from gamekeeper.console.language_choice import use_language
+from gamekeeper.console.refusal_texts import describe_refusal, translate_message
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.console.static_files import VersionedAddresses
 from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
-from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS, gettext
+from gamekeeper.console.texts import ENGLISH, LANGUAGE, LANGUAGES, SCRIPT_TEXTS, gettext, translate, translate_plural
 from gamekeeper.game import names
 from gamekeeper.game.refusals import BadField, Refusal
 from gamekeeper.http import dispatcher, errors, wire
@@ -66,13 +69,16 @@ TEMPLATES = ConsoleEnvironment(
     extensions=[CompiledTexts, VersionedAddresses],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
-TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
 def render(request: Request, template: str, **context: object) -> Response:
     base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
-    text = TEMPLATES.get_template(template).render(**_shared_context(request), base=base, **context)
-    return Response(text.encode(), content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+    language = LANGUAGE.get()
+    text = ENVIRONMENTS[language].get_template(template).render(**_shared_context(request), base=base, **context)
+    headers = ((b"content-language", language.encode()),)
+    return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
 
 
 def answer_json(value: Mapping[str, object]) -> Response:
@@ -89,7 +95,8 @@ def with_refusal(page: Response, refusal: Refusal | None) -> Response:
     """Give a page the status and the headers of the refusal that it shows, if it shows one."""
     if refusal is None:
         return page
-    return structs.replace(page, status=errors.find_status(type(refusal)), headers=errors.make_headers(refusal))
+    headers = (*page.headers, *errors.make_headers(refusal))
+    return structs.replace(page, status=errors.find_status(type(refusal)), headers=headers)
 
 
 def add_headers(page: Response, *headers: Header) -> Response:
@@ -122,7 +129,9 @@ def render_refusal(
 
     `back`: target of the link back, if not the usual one. `online`: ids and names of players who must leave first.
     """
+    use_language(request)  # a request that failed before its handler ran has no language yet
     if wants_json(request):
+        refusal.message = describe_refusal(refusal)
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
     first = UNDO_FIRST.search(refusal.message)
@@ -130,6 +139,7 @@ def render_refusal(
         request,
         "refused.html",
         refusal=refusal,
+        message=describe_refusal(refusal),
         unsure=isinstance(refusal, UNSURE),
         back=back or _choose_back_path(request, refusal),
         undo_first=first[1] if first else "",
@@ -144,7 +154,7 @@ def _describe_names(request: Request) -> str:
     pattern = request.services.keeper.settings.name_pattern
     if (rule := names.explain(pattern)) == names.UNEXPLAINED:
         return gettext("A name must match the pattern %(pattern)s.", pattern=pattern)
-    return gettext("A name %(rule)s.", rule=rule)
+    return gettext("A name %(rule)s.", rule=translate_message(rule))
 
 
 def _find_setting(request: Request, refusal: Refusal) -> str:
@@ -176,8 +186,9 @@ def _shared_context(request: Request) -> dict[str, object]:
         "request_id": request.id,
         "place": current_path(request),
         "done_by": request.query.get("done", ""),
-        "language": LANGUAGE,
-        "script_texts": SCRIPT_TEXTS,
+        "language": LANGUAGE.get(),
+        "languages": LANGUAGES,
+        "script_texts": SCRIPT_TEXTS[LANGUAGE.get()],
     }
 
 
@@ -203,17 +214,15 @@ def _format_instant(milliseconds: int | None) -> str:
     return "" if milliseconds is None else format_instant(milliseconds)
 
 
-def format_time(text: str) -> str:
-    """Format a text of `format_instant`, which is in UTC, for display. A script adds the viewer's local time."""
-    return f"{text[:10]} {text[11:19]} UTC" if text else ""
-
-
 def _format_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _format_number(number: int) -> str:
-    return f"{number:,}"
-
-
-TEMPLATES.filters.update(when=_format_instant, clock=format_time, pretty=_format_json, grouped=_format_number)
+TEMPLATES.filters.update(
+    when=_format_instant,
+    clock=format_time,
+    pretty=_format_json,
+    grouped=format_number,
+    decimal=format_decimal,
+    refused=translate_message,
+)

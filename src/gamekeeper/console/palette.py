@@ -11,8 +11,9 @@ from urllib.parse import quote, urlencode
 
 from gamekeeper.console import menu
 from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.pages import FormToken
-from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import finder, lookup, notes
 from gamekeeper.game.finder import EXACT, ID, SearchHit, Sight
 from gamekeeper.game.keeper import Keeper
@@ -30,11 +31,13 @@ DEFAULT_DAYS, MOST_DAYS = 7, 36_500
 MOST_QUANTITY = 2**31 - 1
 SHORT_ID = re.compile(r"[0-9a-f]{6,31}", re.ASCII)
 REQUEST_ID = re.compile(r"[\w.:+/=-]{8,128}", re.ASCII)
-OWN_PAGES = (
-    ("/console/me", gettext("My account")),
-    ("/console/me/password", gettext("Change my password")),
-    ("/console/me/second-factor", gettext("Second factor")),
-    ("/console/sign-out", gettext("Sign out everywhere")),
+OWN_PAGES = PerLanguage(
+    lambda: (
+        ("/console/me", gettext("My account")),
+        ("/console/me/password", gettext("Change my password")),
+        ("/console/me/second-factor", gettext("Second factor")),
+        ("/console/sign-out", gettext("Sign out everywhere")),
+    )
 )
 SANCTION = re.compile(
     r"(?P<verb>ban|mute)\s+(?P<name>.+?)(?:\s+(?:for\s+)?(?P<number>\d{1,5})\s*(?P<unit>d|days?|w|weeks?))?",
@@ -78,10 +81,10 @@ def find_pages(text: str, rights: frozenset[str]) -> list[PaletteLink]:
     words = text.casefold().split()
     if len(text) < LEAST_PAGE_LETTERS:
         return []
-    listed = [(each.path, each.title, each.group) for each in menu.MENU if each.needs <= rights]
-    listed += [(path, title, "") for path, title in OWN_PAGES]
+    listed = [(each.path, each.title, menu.GROUP_TITLES()[each.group]) for each in menu.MENU() if each.needs <= rights]
+    listed += [(path, title, "") for path, title in OWN_PAGES()]
     if rights >= menu.BULK:
-        listed.append(("/console/bulk", gettext("Bulk jobs: act on many players"), menu.GAME))
+        listed.append(("/console/bulk", gettext("Bulk jobs: act on many players"), menu.GROUP_TITLES()[menu.GAME]))
     return [
         PaletteLink(title, group, path)
         for path, title, group in listed
@@ -196,7 +199,7 @@ async def _find_gifts(keeper: Keeper, said: re.Match[str], sight: Sight, csrf: F
         for player in players:
             path = f"/api/v1/players/{quote(player.id, safe='')}/items/{verb}"
             if csrf.allows("POST", path):
-                words = {"quantity": f"{quantity:,} {TIMES_SIGN} {item.name}", "name": player.name}
+                words = {"quantity": f"{format_number(quantity)} {TIMES_SIGN} {item.name}", "name": player.name}
                 label = (
                     gettext("Give %(quantity)s to %(name)s", **words)
                     if verb == "give"

@@ -6,8 +6,9 @@ from functools import partial
 
 from gamekeeper.console import api_calls, pages, sessions
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import UnusablePassword
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Refusal, TooManyGuesses, WrongPassword
@@ -18,9 +19,9 @@ from gamekeeper.http.response import Response
 # prefixes of the form fields for a new password, its repetition, and a generated password
 TYPED, AGAIN, GENERATED = "password.", "again.", "generated."
 NEW, CURRENT = "new", "current"
-MISSING = gettext("Type the new password twice, or tick the generated one.")
-DIFFERENT = gettext("The two new passwords are not the same. Type the new password twice.")
-WRONG_CURRENT = gettext("The current password is wrong. Type it again.")
+MISSING = PerLanguage(lambda: gettext("Type the new password twice, or tick the generated one."))
+DIFFERENT = PerLanguage(lambda: gettext("The two new passwords are not the same. Type the new password twice."))
+WRONG_CURRENT = PerLanguage(lambda: gettext("The current password is wrong. Type it again."))
 NAMES = ("username", "email")  # body fields with the name and the email of an account to create
 
 
@@ -29,9 +30,9 @@ def choose(request: Request, fields: Mapping[str, str], name: str, owner: tuple[
     typed = fields.get(TYPED + name, "")
     chosen = fields.get(GENERATED + name) or typed
     if not chosen:
-        raise UnusablePassword(problem=MISSING)
+        raise UnusablePassword(problem=MISSING())
     if chosen is typed and not hmac.compare_digest(typed.encode(), fields.get(AGAIN + name, "").encode()):
-        raise UnusablePassword(problem=DIFFERENT)
+        raise UnusablePassword(problem=DIFFERENT())
     return require_usable(request, chosen, owner)
 
 
@@ -76,7 +77,7 @@ async def change(request: Request, raw: bytes) -> Response:
 
 
 def _refuse(request: Request, refusal: Refusal) -> Response:
-    problem = WRONG_CURRENT if isinstance(refusal, WrongPassword) else refusal.message
+    problem = WRONG_CURRENT() if isinstance(refusal, WrongPassword) else describe_refusal(refusal)
     return pages.with_refusal(_render(request, problem), refusal)
 
 

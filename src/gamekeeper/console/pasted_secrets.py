@@ -6,6 +6,7 @@ The text comes in the body of a POST. It is hashed at once, and no address, page
 from typing import NamedTuple
 
 from gamekeeper.console import pages
+from gamekeeper.console.formats import format_time
 from gamekeeper.console.menu import KEYS, MANAGE
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import api_keys, lookup, permissions
@@ -88,4 +89,4 @@ async def _describe_state(request: Request, token: IssuedToken) -> str:
         return gettext("does not work while the account is suspended")
     if not permissions.can_log_in(user):
         return gettext("does not work while the account has no role")
-    return gettext("works until %(time)s", time=pages.format_time(format_instant(token.ends_at)))
+    return gettext("works until %(time)s", time=format_time(format_instant(token.ends_at)))

@@ -27,7 +27,7 @@ from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import CHANGES
 from gamekeeper.console.notes import ShownNotes
 from gamekeeper.console.past_equipment import PastEquipment
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.travel import Moments
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
@@ -56,13 +56,15 @@ MAX_CHOICES = 1_000  # entries in each select list, of classes and of variables
 ERASED_NAME = "(erased)"
 INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB, ACCOUNT_TAB = "inventory", "history", "variables", "account"
 NOTES_TAB = "notes"
-TABS = {
-    INVENTORY_TAB: gettext("Inventory"),
-    HISTORY_TAB: gettext("History"),
-    VARIABLES_TAB: gettext("Variables and spells"),
-    ACCOUNT_TAB: gettext("Details and account"),
-    NOTES_TAB: gettext("Notes"),
-}
+TABS = PerLanguage(
+    lambda: {
+        INVENTORY_TAB: gettext("Inventory"),
+        HISTORY_TAB: gettext("History"),
+        VARIABLES_TAB: gettext("Variables and spells"),
+        ACCOUNT_TAB: gettext("Details and account"),
+        NOTES_TAB: gettext("Notes"),
+    }
+)
 MARKS = 30  # newest changes of the player that the slider of moments has marks for
 PAST_TABS = (INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB)  # an earlier state has items, spells and variables only
 ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
@@ -173,7 +175,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         stats=list(zip(grids.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),
-        days=account.DURATIONS,
+        days=account.DURATIONS(),
         deletion=deletion[0] if deletion else None,
         timeline=await timeline.show(
             request,
@@ -191,7 +193,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
 
 def _choose_tab(request: Request, *, then: bool) -> str:
     """Return the tab of the request. An address with a page of the history but without a tab is that of the history."""
-    allowed = [each for each in (PAST_TABS if then else TABS) if _can_see(request, each)]
+    allowed = [each for each in (PAST_TABS if then else TABS()) if _can_see(request, each)]
     default = HISTORY_TAB if "before" in request.query and HISTORY_TAB in allowed else INVENTORY_TAB
     wanted = request.query.get("tab", "")
     return wanted if wanted in allowed else default
@@ -207,7 +209,7 @@ def _can_see(request: Request, tab: str) -> bool:
 def _name_tab(request: Request, tab: str) -> str:
     if tab == HISTORY_TAB and not request.caller.permissions >= CHANGES:
         return gettext("Activity")  # the viewer may read the game's logs, but not the audit log
-    return TABS[tab]
+    return TABS()[tab]
 
 
 def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]) -> list[Tab]:
@@ -218,7 +220,7 @@ def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]
             changes.build_address(home, {**moments, "tab": "" if each == INVENTORY_TAB else each}),
             each == tab,
         )
-        for each in (PAST_TABS if moments else TABS)
+        for each in (PAST_TABS if moments else TABS())
         if _can_see(request, each)
     ]
 

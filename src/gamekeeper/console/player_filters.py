@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from gamekeeper.console import item_names, lists
 from gamekeeper.console.lists import DATE_LENGTH, Chip, SortableColumn
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.player_filters import PlayersPage
 from gamekeeper.game.player_walks import QUANTITY, SEEN
@@ -24,15 +24,17 @@ from gamekeeper.store.catalogue import CatalogueEntry
 CONDITIONS = ("classid", "mapid", "levelfrom", "levelto", "seenfrom", "seento", "banned", "itemid")
 ALL_CONDITIONS = ("search", "online", *CONDITIONS)
 COLUMN = "col_"  # beginning of the parameters that name a column
-COLUMNS: Mapping[str, str] = {
-    "level": gettext("Level"),
-    "exp": gettext("Experience"),
-    "class": gettext("Class"),
-    "map": gettext("Map"),
-    "account": gettext("Account"),
-    "online": gettext("Online"),
-    "seen": gettext("Last online"),
-}
+COLUMNS = PerLanguage[Mapping[str, str]](
+    lambda: {
+        "level": gettext("Level"),
+        "exp": gettext("Experience"),
+        "class": gettext("Class"),
+        "map": gettext("Map"),
+        "account": gettext("Account"),
+        "online": gettext("Online"),
+        "seen": gettext("Last online"),
+    }
+)
 SIZES = (25, 50, 100)
 PREFIX = "filter_"  # of the conditions in the form for a bulk job
 MOST_ENTRIES = 300  # classes or maps in the menus of the form; others are chosen by their ids in the address
@@ -112,7 +114,7 @@ async def make_form(request: Request) -> FilterForm:
     maps = await catalogue.read_page(store, "maps", MOST_ENTRIES, 0)
     item_id = lookup.parse_guid(given.get("itemid", "")) or ""
     item = (await catalogue.find_by_ids(store, "items", [item_id])).get(item_id) if item_id else None
-    chosen = {name for name in COLUMNS if COLUMN + name in given}
+    chosen = {name for name in COLUMNS() if COLUMN + name in given}
     conditions = {name: given[name] for name in ALL_CONDITIONS if given.get(name)}
     return FilterForm(
         given,
@@ -123,8 +125,8 @@ async def make_form(request: Request) -> FilterForm:
             Chip(label, lists.build_url(request, page="", cursor="", **dict.fromkeys(names, "")))
             for label, names in describe(conditions, classes, maps, item)
         ],
-        {name: not chosen or name in chosen for name in COLUMNS},
-        COLUMNS,
+        {name: not chosen or name in chosen for name in COLUMNS()},
+        COLUMNS(),
         {name: text for name, text in given.items() if name.startswith(COLUMN) or name in {"sortby", "sortdirection"}},
         {name: text for name, text in given.items() if not name.startswith(COLUMN)},
         f"/console/bulk?{lists.encode(prefix(conditions))}" if conditions else "",

@@ -1,5 +1,6 @@
 """Refusals of the console itself. The docstring of each class is its message."""
 
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.refusals import (
     Conflict,
@@ -88,5 +89,5 @@ def explain_retry(refusal: Refusal) -> str:
     if isinstance(refusal, UNSURE):
         return gettext("It is not known whether this was done. Send it again: it takes effect only once.")
     if refusal.retry_after:
-        return gettext("%(problem)s Then send it again: it takes effect only once.", problem=refusal.message)
+        return gettext("%(problem)s Then send it again: it takes effect only once.", problem=describe_refusal(refusal))
     return ""

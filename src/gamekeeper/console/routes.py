@@ -23,6 +23,7 @@ from gamekeeper.console import (
     health,
     invitation,
     keys,
+    languages,
     linked_sign_ins,
     live,
     mail,
@@ -53,6 +54,7 @@ from gamekeeper.console import (
     suggestions,
     tokens,
 )
+from gamekeeper.console.language_choice import use_language
 from gamekeeper.console.menu import (
     APPROVALS,
     BULK,
@@ -92,11 +94,22 @@ def _route(
         path=path,
         permissions=NO_TOKEN,
         access=access,
-        handler=handler,
+        handler=handler if cache is REVALIDATED else _in_language(handler),
         body=body,
         body_limit=body_limit,
         cache=cache,
     )
+
+
+def _in_language(handler: Handler) -> Handler:
+    """Wrap a handler so that its texts are in the language of the request."""
+
+    @wraps(handler)
+    async def handle_in_language(request: Request, *body: bytes) -> Response:
+        use_language(request)
+        return await handler(request, *body)
+
+    return handle_in_language
 
 
 def page_route(path: str, show: Handler, needs: frozenset[str] = NO_PERMISSIONS) -> Route:
@@ -161,6 +174,7 @@ PAGES: tuple[Route, ...] = (
     _route("POST", f"{ROOT}/sign-in", WRITE, sign_in.sign_in, body=bytes),
     _route("POST", f"{ROOT}/sign-in/second", WRITE, second_step.sign_in, body=bytes),
     _route("GET", f"{ROOT}/sign-in/oidc", READ, oidc.start),
+    _route("POST", f"{ROOT}/language", READ, languages.switch, body=bytes),
     _route("GET", configuration.CALLBACK, WRITE, oidc_callback.finish),
     _route("GET", f"{ROOT}/static/[file]", READ, static_files.serve, cache=REVALIDATED),
     _route("GET", f"{ROOT}/static/[version]/[file]", READ, static_files.serve_version, cache=REVALIDATED),

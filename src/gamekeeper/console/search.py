@@ -11,7 +11,7 @@ from gamekeeper.console.pages import FormToken
 from gamekeeper.console.palette import PaletteAction, PaletteLink
 from gamekeeper.console.pasted_secrets import PastedSecret
 from gamekeeper.console.pictures import build_address
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
 from gamekeeper.http.request import Request
@@ -19,28 +19,34 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import pictures
 
 MAX_SUGGESTIONS, MAX_RESULTS = 10, 50
-KIND_LABELS = {
-    "player": gettext("players"),
-    "user": gettext("accounts"),
-    "item": gettext("items"),
-    "spell": gettext("spells"),
-    "class": gettext("classes"),
-    "map": gettext("maps"),
-    "variable": gettext("variables"),
-    "bag": gettext("bags of players"),
-    "change": gettext("changes"),
-}
-MATCH_LABELS = {
-    "id": gettext("matched by id"),
-    "exact": gettext("exact match"),
-    "prefix": gettext("starts with the text"),
-    "part": gettext("contains the text"),
-    "near": gettext("similar name"),
-}
+KIND_LABELS = PerLanguage(
+    lambda: {
+        "player": gettext("players"),
+        "user": gettext("accounts"),
+        "item": gettext("items"),
+        "spell": gettext("spells"),
+        "class": gettext("classes"),
+        "map": gettext("maps"),
+        "variable": gettext("variables"),
+        "bag": gettext("bags of players"),
+        "change": gettext("changes"),
+    }
+)
+MATCH_LABELS = PerLanguage(
+    lambda: {
+        "id": gettext("matched by id"),
+        "exact": gettext("exact match"),
+        "prefix": gettext("starts with the text"),
+        "part": gettext("contains the text"),
+        "near": gettext("similar name"),
+    }
+)
 
 
-ACTIONS, PAGES = gettext("Actions"), gettext("Pages")
-AUDIT_LOG, SECRETS = gettext("Search the audit log"), gettext("Tokens and keys")
+ACTIONS = PerLanguage(lambda: gettext("Actions"))
+PAGES = PerLanguage(lambda: gettext("Pages"))
+AUDIT_LOG = PerLanguage(lambda: gettext("Search the audit log"))
+SECRETS = PerLanguage(lambda: gettext("Tokens and keys"))
 
 
 class ResultRow(NamedTuple):
@@ -65,15 +71,16 @@ async def suggest(request: Request, raw: bytes) -> Response:
     """Return suggestions for the search box as JSON, grouped by kind. The text comes in a form: it may be a secret."""
     text = sessions.verify_form(request, raw).get("q", "").strip()
     if secret := await pasted_secrets.find(request, text):
-        return pages.answer_json({"groups": [_make_group(SECRETS, [secret])]})
+        return pages.answer_json({"groups": [_make_group(SECRETS(), [secret])]})
     found = await _look_up(request, text, MAX_SUGGESTIONS)
     groups = [_make_action_group(found.actions)] if found.actions else []
     ordered = sorted(found.hits, key=lambda hit: _group_position(found.hits, hit.kind))
     groups += [
-        _make_group(KIND_LABELS[kind].capitalize(), list(of)) for kind, of in groupby(ordered, key=lambda hit: hit.kind)
+        _make_group(KIND_LABELS()[kind].capitalize(), list(of))
+        for kind, of in groupby(ordered, key=lambda hit: hit.kind)
     ]
-    groups += [_make_group(PAGES, found.pages)] if found.pages else []
-    groups += [_make_group(AUDIT_LOG, found.searches)] if found.searches and not found.actions else []
+    groups += [_make_group(PAGES(), found.pages)] if found.pages else []
+    groups += [_make_group(AUDIT_LOG(), found.searches)] if found.searches and not found.actions else []
     return pages.answer_json({"groups": groups})
 
 
@@ -88,7 +95,7 @@ def _make_picture(found: ResultRow | PaletteLink | PastedSecret) -> dict[str, st
 
 def _make_action_group(actions: Sequence[PaletteAction]) -> dict[str, object]:
     rows = [{"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in actions]
-    return {"title": ACTIONS, "found": rows}
+    return {"title": ACTIONS(), "found": rows}
 
 
 async def submit(request: Request, raw: bytes) -> Response:
@@ -106,12 +113,12 @@ async def show(request: Request) -> Response:
     text = request.query.get("q", "").strip()
     found = await _look_up(request, text, MAX_RESULTS)
     hits = found.hits
-    exact = [each for each in hits if each.match in {MATCH_LABELS[ID], MATCH_LABELS[EXACT]}]
+    exact = [each for each in hits if each.match in {MATCH_LABELS()[ID], MATCH_LABELS()[EXACT]}]
     # without an exact match: all hits, or none if there are similar names, which come last
-    sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS[NEAR]]
+    sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS()[NEAR]]
     if len(sure) == 1 and not found.actions:
         return pages.redirect(sure[0].href)
-    return pages.render(request, "search.html", q=text, found=found, titles=KIND_LABELS)
+    return pages.render(request, "search.html", q=text, found=found, titles=KIND_LABELS())
 
 
 def build_url(found: SearchHit) -> str:
@@ -141,7 +148,7 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     shown = await pictures.find_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
     rows = [
         ResultRow(
-            *(each.kind, each.name, each.detail, MATCH_LABELS[each.match], build_url(each)),
+            *(each.kind, each.name, each.detail, MATCH_LABELS()[each.match], build_url(each)),
             build_address(shown.get(each.id)) if each.kind == "item" else "",
         )
         for each in hits

@@ -7,8 +7,9 @@ import segno
 
 from gamekeeper.console import pages, sessions
 from gamekeeper.console import passkeys as passkey_forms
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import FactorFirst
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import passkeys, second_factors, tickets
 from gamekeeper.game.own_factor_refusals import FactorRequired, WrongSecondFactor
 from gamekeeper.game.refusals import BadField, TooManyGuesses
@@ -19,9 +20,9 @@ from gamekeeper.store.second_factors import SecondFactor
 
 PATH = "/me/second-factor"
 HOME = sessions.PATH + PATH
-STALE = gettext("You signed in too long ago. Sign in again, then change your second factor.")
-WRONG_NEW_CODE = gettext("The code is wrong. Type the code that the app shows now.")
-BAD_PASSKEY = gettext("The passkey could not be added. Try again.")
+STALE = PerLanguage(lambda: gettext("You signed in too long ago. Sign in again, then change your second factor."))
+WRONG_NEW_CODE = PerLanguage(lambda: gettext("The code is wrong. Type the code that the app shows now."))
+BAD_PASSKEY = PerLanguage(lambda: gettext("The passkey could not be added. Try again."))
 QR_SCALE = 5  # pixels of a QR code's module
 
 
@@ -42,7 +43,7 @@ async def show_totp(request: Request) -> Response:
     """Show a new secret as QR code and text, and ask for a code of it."""
     keeper, me = request.services.keeper, request.caller
     if not await sessions.is_fresh(request):
-        return await _render(request, STALE)
+        return await _render(request, STALE())
     ticket, sealed = await tickets.make(keeper, tickets.TOTP_SET_UP, me.account_id, second_factors.make_secret())
     return _render_totp(request, ticket, sealed)
 
@@ -57,7 +58,7 @@ async def add_totp(request: Request, raw: bytes) -> Response:
         factor = second_factors.make_totp(keeper, ticket, name, fields.get("code", ""))
         return await _add(request, factor)
     except (WrongSecondFactor, BadField) as refusal:
-        problem = WRONG_NEW_CODE if isinstance(refusal, WrongSecondFactor) else refusal.message
+        problem = WRONG_NEW_CODE() if isinstance(refusal, WrongSecondFactor) else describe_refusal(refusal)
         return pages.with_refusal(_render_totp(request, ticket, sealed, problem), refusal)
 
 
@@ -71,7 +72,7 @@ async def add_passkey(request: Request, raw: bytes) -> Response:
         name = fields.get("name", "").strip() or gettext("Passkey")
         return await _add(request, passkeys.make_passkey(site, ticket, name, fields.get("passkey", "")))
     except (WrongSecondFactor, BadField) as refusal:
-        problem = BAD_PASSKEY if isinstance(refusal, WrongSecondFactor) else refusal.message
+        problem = BAD_PASSKEY() if isinstance(refusal, WrongSecondFactor) else describe_refusal(refusal)
         return pages.with_refusal(await _render(request, problem), refusal)
 
 
@@ -86,7 +87,7 @@ async def remove(request: Request, raw: bytes) -> Response:
         await second_factors.require_factor(keeper, me, request.find_origin(), use)
         await request.change(decide, lambda _: b"")
     except (WrongSecondFactor, TooManyGuesses, FactorRequired) as refusal:
-        return pages.with_refusal(await _render(request, refusal.message), refusal)
+        return pages.with_refusal(await _render(request, describe_refusal(refusal)), refusal)
     request.services.callers.clear_cache()
     return pages.redirect(HOME)
 
@@ -94,7 +95,7 @@ async def remove(request: Request, raw: bytes) -> Response:
 async def renew_codes(request: Request, raw: bytes) -> Response:
     sessions.verify_form(request, raw)
     if not await sessions.is_fresh(request):
-        return await _render(request, STALE)
+        return await _render(request, STALE())
     shown: list[str] = []
     await request.change(partial(second_factors.renew_recovery_codes, user_id=request.caller.account_id), _keep(shown))
     return pages.render(request, "recovery_codes.html", codes=shown)

@@ -1,7 +1,8 @@
 """The second step of a sign-in: a code, or a passkey, of an account with a second factor."""
 
 from gamekeeper.console import pages, passkeys, sessions
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import tickets
 from gamekeeper.game.own_factor_refusals import TicketExpired
 from gamekeeper.game.refusals import InvalidGrant, LogInRefusal, Refusal, TooManyRequests
@@ -10,8 +11,8 @@ from gamekeeper.game.tokens import FirstStep
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
-WRONG = gettext("The code is wrong, or was used already. Type the next code, or a recovery code.")
-CHANGED = gettext("The password was changed meanwhile. Sign in again.")
+WRONG = PerLanguage(lambda: gettext("The code is wrong, or was used already. Type the next code, or a recovery code."))
+CHANGED = PerLanguage(lambda: gettext("The password was changed meanwhile. Sign in again."))
 
 
 async def show(request: Request, step: FirstStep, to: str) -> Response:
@@ -32,7 +33,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
         use = passkeys.read_factor(request, ticket, fields.get("code", ""), fields.get("passkey", ""))
         cookie = await sessions.finish_sign_in(request, FirstStep(ticket.user_id, ticket.value, ticket.by), use)
     except (WrongOtp, TooManyRequests) as refusal:
-        problem = WRONG if isinstance(refusal, WrongOtp) else refusal.message
+        problem = WRONG() if isinstance(refusal, WrongOtp) else describe_refusal(refusal)
         return pages.with_refusal(await _render(request, ticket, state, to, problem), refusal)
     except LogInRefusal as refusal:
         return _start_over(request, refusal, to)
@@ -40,7 +41,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
 
 
 def _start_over(request: Request, refusal: Refusal, to: str) -> Response:
-    problem = CHANGED if isinstance(refusal, InvalidGrant) else refusal.message
+    problem = CHANGED() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
     page = pages.render(request, "sign_in.html", to=to, name="", notices=[(problem, "bad")])
     return pages.with_refusal(page, refusal)
 

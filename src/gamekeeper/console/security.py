@@ -7,7 +7,8 @@ import msgspec
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import BeforeMark
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import lookup, security
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.security import EventPage
@@ -20,58 +21,64 @@ from gamekeeper.store.security import SecurityFilter, SecurityRow
 
 EVENTS_PER_PAGE = 50
 FIELDS = ("user", "kind", "from", "to")
-KIND_NAMES = {
-    "sign_in": gettext("Sign-in"),
-    "guess_failed": gettext("Failed guess"),
-    "guess_refused": gettext("Refused guess"),
-    "token_issued": gettext("Token issued"),
-    "token_reused": gettext("Refresh token reused"),
-    "token_revoked": gettext("Token revoked"),
-    "tokens_revoked": gettext("Tokens revoked"),
-    "key_created": gettext("API key created"),
-    "key_rotated": gettext("API key rotated"),
-    "key_changed": gettext("API key changed"),
-    "key_revoked": gettext("API key revoked"),
-    "new_address": gettext("New address"),
-    "many_addresses": gettext("Many addresses"),
-    "password_changed": gettext("Password changed"),
-    "second_factors_changed": gettext("Second factor changed"),
-    "second_factors_reset": gettext("Second factor reset"),
-    "identities_changed": gettext("Linked sign-in changed"),
-    "oidc_refused": gettext("OpenID Connect sign-in refused"),
-    "roles_kept": gettext("Roles kept"),
-    "recovery_code_used": gettext("Recovery code used"),
-    "roles_changed": gettext("Roles changed"),
-    "approval_requested": gettext("Approval requested"),
-    "approval_granted": gettext("Approval granted"),
-    "approval_denied": gettext("Approval denied"),
-    "person_exported": gettext("Data of a person exported"),
-    "role_edited": gettext("Role edited"),
-}
+KIND_NAMES = PerLanguage(
+    lambda: {
+        "sign_in": gettext("Sign-in"),
+        "guess_failed": gettext("Failed guess"),
+        "guess_refused": gettext("Refused guess"),
+        "token_issued": gettext("Token issued"),
+        "token_reused": gettext("Refresh token reused"),
+        "token_revoked": gettext("Token revoked"),
+        "tokens_revoked": gettext("Tokens revoked"),
+        "key_created": gettext("API key created"),
+        "key_rotated": gettext("API key rotated"),
+        "key_changed": gettext("API key changed"),
+        "key_revoked": gettext("API key revoked"),
+        "new_address": gettext("New address"),
+        "many_addresses": gettext("Many addresses"),
+        "password_changed": gettext("Password changed"),
+        "second_factors_changed": gettext("Second factor changed"),
+        "second_factors_reset": gettext("Second factor reset"),
+        "identities_changed": gettext("Linked sign-in changed"),
+        "oidc_refused": gettext("OpenID Connect sign-in refused"),
+        "roles_kept": gettext("Roles kept"),
+        "recovery_code_used": gettext("Recovery code used"),
+        "roles_changed": gettext("Roles changed"),
+        "approval_requested": gettext("Approval requested"),
+        "approval_granted": gettext("Approval granted"),
+        "approval_denied": gettext("Approval denied"),
+        "person_exported": gettext("Data of a person exported"),
+        "role_edited": gettext("Role edited"),
+    }
+)
 
 # details that are true or false, in lower case; only those that are true are shown
-FACTS: Mapping[str, str] = {
-    "session": gettext("In the console"),
-    "sessions": gettext("Only sessions of the console"),
-    "readonly": gettext("Read only"),
-    "secondfactor": gettext("With a second factor"),
-    "deleted": gettext("Deleted"),
-}
-DETAIL_NAMES: Mapping[str, str] = {  # field of the details in lower case → its label
-    "count": gettext("Times"),
-    "by": gettext("By"),
-    "given": gettext("Given"),
-    "taken": gettext("Taken"),
-    "before": gettext("Before"),
-    "after": gettext("After"),
-    "role": gettext("Role"),
-    "added": gettext("Added"),
-    "removed": gettext("Removed"),
-    "changed": gettext("Changed"),
-    "approvalid": gettext("Approval"),
-    "rule": gettext("Rule"),
-    "kept": gettext("Kept"),
-}
+FACTS = PerLanguage[Mapping[str, str]](
+    lambda: {
+        "session": gettext("In the console"),
+        "sessions": gettext("Only sessions of the console"),
+        "readonly": gettext("Read only"),
+        "secondfactor": gettext("With a second factor"),
+        "deleted": gettext("Deleted"),
+    }
+)
+DETAIL_NAMES = PerLanguage[Mapping[str, str]](
+    lambda: {  # field of the details in lower case → its label
+        "count": gettext("Times"),
+        "by": gettext("By"),
+        "given": gettext("Given"),
+        "taken": gettext("Taken"),
+        "before": gettext("Before"),
+        "after": gettext("After"),
+        "role": gettext("Role"),
+        "added": gettext("Added"),
+        "removed": gettext("Removed"),
+        "changed": gettext("Changed"),
+        "approvalid": gettext("Approval"),
+        "rule": gettext("Rule"),
+        "kept": gettext("Kept"),
+    }
+)
 
 
 class Entry(NamedTuple):
@@ -98,9 +105,9 @@ async def show(request: Request) -> Response:
         request,
         "security.html",
         sought=sought,
-        kinds=KIND_NAMES,
+        kinds=KIND_NAMES(),
         entries=[make_entry(each) for each in page.events],
-        problem=refused.message if refused else "",
+        problem=describe_refusal(refused) if refused else "",
         newest=lists.build_url(request, before="") if "before" in request.query else "",
         older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
     )
@@ -113,7 +120,7 @@ def make_entry(event: SecurityRow) -> Entry:
 
 def name_kind(kind: str) -> str:
     """Return the name of a kind of event; that of a newer version is shown as it is stored."""
-    return KIND_NAMES.get(kind, kind.replace("_", " "))
+    return KIND_NAMES().get(kind, kind.replace("_", " "))
 
 
 async def _make_filter(request: Request, sought: dict[str, str]) -> SecurityFilter:
@@ -133,9 +140,9 @@ def _describe(event: SecurityRow) -> str:
 
 
 def _describe_detail(name: str, value: object) -> str:
-    label = DETAIL_NAMES.get(name.lower(), name)
+    label = DETAIL_NAMES().get(name.lower(), name)
     if value is True:
-        return FACTS.get(name.lower(), label)
+        return FACTS().get(name.lower(), label)
     if isinstance(value, list):
         return f"{label}: {', '.join(map(str, value))}"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any JSON
     return f"{label}: {value}"

@@ -4,19 +4,21 @@ from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import CatalogueQuery
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import server_variables
 from gamekeeper.game.values import BOOLEAN, INTEGER, NUMBER, STRING, Value, decode_value
 from gamekeeper.http import paging, queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
-TYPES = {
-    BOOLEAN: gettext("yes or no"),
-    INTEGER: gettext("whole number"),
-    NUMBER: gettext("number"),
-    STRING: gettext("text"),
-}
+TYPES = PerLanguage(
+    lambda: {
+        BOOLEAN: gettext("yes or no"),
+        INTEGER: gettext("whole number"),
+        NUMBER: gettext("number"),
+        STRING: gettext("text"),
+    }
+)
 
 
 class VariableLine(NamedTuple):
@@ -35,7 +37,7 @@ async def show(request: Request) -> Response:
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     total, found = await server_variables.load_page(request.services.keeper.store, page.limit, page.offset)
     lines = [
-        VariableLine(each.id, each.name, each.type, TYPES[each.type], each.folder, decode_value(each.value))
+        VariableLine(each.id, each.name, each.type, TYPES()[each.type], each.folder, decode_value(each.value))
         for each in found
     ]
     part = lists.make_page(request, page, total, len(found))

@@ -4,7 +4,9 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import pages, second_step, sessions
-from gamekeeper.console.texts import CATALOGUE, gettext
+from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.texts import PerLanguage, gettext
+from gamekeeper.console.texts import translate as _
 from gamekeeper.console.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
@@ -14,11 +16,12 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
-WRONG = gettext("The name or the password is wrong. Type both again.")
-_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
-DUPLICATE_COOKIE = _(
-    "Your browser sent more than one cookie %(name)s, and one is not from this console. "
-    "Delete the cookies of this site, then sign in."
+WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
+DUPLICATE_COOKIE = PerLanguage(
+    lambda: _(
+        "Your browser sent more than one cookie %(name)s, and one is not from this console. "
+        "Delete the cookies of this site, then sign in."
+    )
 )
 
 THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-out ends: values of the form field `ends`
@@ -40,35 +43,41 @@ class Notice(NamedTuple):
     kind: str = ""
 
 
-END_NOTICES = {
-    ALL_SESSIONS: Notice(
-        gettext("You are signed out everywhere. All console sessions ended; programs keep their tokens."),
-        "good",
-    ),
-    ALL_TOKENS: Notice(
-        gettext("You are signed out everywhere. All tokens are revoked: programs must log in again."),
-        "good",
-    ),
-    INVITED: Notice(gettext("Your account is ready. Sign in with the name and the password that you chose."), "good"),
-    EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
-    PASSWORD_CHANGED: Notice(
-        gettext("Your password is changed. All sessions and tokens ended. Sign in with the new password."),
-        "good",
-    ),
-    PASSWORD_MAYBE_CHANGED: Notice(
-        gettext("You were signed out. If your password was just changed, use the new one; otherwise use the old one."),
-        "bad",
-    ),
-    EXPIRED_BEFORE_FORM: Notice(
-        gettext("Your session has expired, so your last action was not carried out. Sign in and repeat it."), "bad"
-    ),
-}
+END_NOTICES = PerLanguage(
+    lambda: {
+        ALL_SESSIONS: Notice(
+            gettext("You are signed out everywhere. All console sessions ended; programs keep their tokens."),
+            "good",
+        ),
+        ALL_TOKENS: Notice(
+            gettext("You are signed out everywhere. All tokens are revoked: programs must log in again."),
+            "good",
+        ),
+        INVITED: Notice(
+            gettext("Your account is ready. Sign in with the name and the password that you chose."), "good"
+        ),
+        EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
+        PASSWORD_CHANGED: Notice(
+            gettext("Your password is changed. All sessions and tokens ended. Sign in with the new password."),
+            "good",
+        ),
+        PASSWORD_MAYBE_CHANGED: Notice(
+            gettext(
+                "You were signed out. If your password was just changed, use the new one; otherwise use the old one."
+            ),
+            "bad",
+        ),
+        EXPIRED_BEFORE_FORM: Notice(
+            gettext("Your session has expired, so your last action was not carried out. Sign in and repeat it."), "bad"
+        ),
+    }
+)
 
 
 async def show(request: Request) -> Response:
     to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
-    ended = END_NOTICES.get(request.query.get("ended", ""))  # notice that says why the previous session ended
-    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE % {"name": twice}, "bad")] if twice else [])]
+    ended = END_NOTICES().get(request.query.get("ended", ""))  # notice that says why the previous session ended
+    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE() % {"name": twice}, "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
 
@@ -81,7 +90,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
         if isinstance(cookie, FirstStep):
             return await second_step.show(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
-        notice = Notice(WRONG if isinstance(refusal, InvalidGrant) else refusal.message, "bad")
+        notice = Notice(WRONG() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal), "bad")
         page = pages.render(request, "sign_in.html", to=to, name=name, notices=[notice])
         return pages.with_refusal(page, refusal)
     return pages.redirect(to, cookie)

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.change_fields import SIGNAL_TITLES
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.queries import SignalsPageQuery
 from gamekeeper.console.refusals import NoSuchPage
-from gamekeeper.console.texts import CATALOGUE, gettext
+from gamekeeper.console.texts import PerLanguage, gettext
+from gamekeeper.console.texts import translate as _
 from gamekeeper.game import lookup, signals
 from gamekeeper.game.economy_reports import is_command_line
 from gamekeeper.game.history import HIDDEN_NAME
@@ -22,47 +24,54 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.signals import ACKNOWLEDGED, OPEN, ChangeOfPlayer
 
 SIGNALS_PER_PAGE = 30
-_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
-STATES: Mapping[str, str] = {OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged")}
-ADVICE: Mapping[str, str] = {
-    SUPPLY: gettext(
-        "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, take it "
-        "away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the signal."
-    ),
-    GAIN: gettext(
-        "Look at the changes and the history of the player. A trade has a player who lost as much at the same time. If "
-        "the items were duplicated, undo the changes, and tell the developers of the game."
-    ),
-    GIFT: gettext(
-        "Ask who gave it. If it was a mistake, undo the change or the bulk job. If such gifts are usual, raise the "
-        "limit gift in GAMEKEEPER_SIGNALS, or hold them for approval with GAMEKEEPER_APPROVALS."
-    ),
-    BAG: gettext(
-        "Compare the bag in the inventories of both players with the game. If the game has it twice, it was "
-        "duplicated: remove one in the game."
-    ),
-    CONSERVATION: gettext(
-        "Run the doctor on the page Health: it names the players and slots that differ from the audit log. Then count "
-        "again with: gamekeeper economy --recount"
-    ),
-    REFUSALS: gettext(
-        "Look at the security log and the access log: somebody may guess passwords, or a program may have a wrong key."
-    ),
-    SILENT: gettext(
-        "Check that the game server runs and reaches Gamekeeper. Its players are offline here until it reports again."
-    ),
-}
-SENTENCES: Mapping[str, str] = {
-    SUPPLY: _("There were %(before)s of %(item)s, and an hour later %(after)s: more than %(limit)s times as many."),
-    GAIN: _("%(player)s got %(quantity)s of %(item)s within an hour. The limit is %(limit)s."),
-    GIFT: _("%(giver)s gave %(quantity)s of %(item)s. The limit is %(limit)s."),
-    BAG: _("A game server reports a bag for %(player)s that another player has."),
-    CONSERVATION: _("The totals of two days differ by %(quantity)s of %(item)s that no change created or took."),
-    REFUSALS: _("%(quantity)s requests were refused in ten minutes. Usual are %(usual)s."),
-    SILENT: _("The game server %(server)s has sent nothing since its lease ended."),
-}
-TAKEN_TOO_MUCH = _("A change took more of %(item)s from %(player)s than it had.")
-BEYOND_TEXT = gettext("This rule found more than is listed one by one.")
+STATES = PerLanguage[Mapping[str, str]](lambda: {OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged")})
+ADVICE = PerLanguage[Mapping[str, str]](
+    lambda: {
+        SUPPLY: gettext(
+            "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, "
+            "take it "
+            "away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the signal."
+        ),
+        GAIN: gettext(
+            "Look at the changes and the history of the player. A trade has a player who lost as much at the "
+            "same time. If the items were duplicated, undo the changes, and tell the developers of the game."
+        ),
+        GIFT: gettext(
+            "Ask who gave it. If it was a mistake, undo the change or the bulk job. If such gifts are usual, raise the "
+            "limit gift in GAMEKEEPER_SIGNALS, or hold them for approval with GAMEKEEPER_APPROVALS."
+        ),
+        BAG: gettext(
+            "Compare the bag in the inventories of both players with the game. If the game has it twice, it was "
+            "duplicated: remove one in the game."
+        ),
+        CONSERVATION: gettext(
+            "Run the doctor on the page Health: it names the players and slots that differ from the audit log. "
+            "Then count "
+            "again with: gamekeeper economy --recount"
+        ),
+        REFUSALS: gettext(
+            "Look at the security log and the access log: "
+            "somebody may guess passwords, or a program may have a wrong key."
+        ),
+        SILENT: gettext(
+            "Check that the game server runs and reaches Gamekeeper. "
+            "Its players are offline here until it reports again."
+        ),
+    }
+)
+SENTENCES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        SUPPLY: _("There were %(before)s of %(item)s, and an hour later %(after)s: more than %(limit)s times as many."),
+        GAIN: _("%(player)s got %(quantity)s of %(item)s within an hour. The limit is %(limit)s."),
+        GIFT: _("%(giver)s gave %(quantity)s of %(item)s. The limit is %(limit)s."),
+        BAG: _("A game server reports a bag for %(player)s that another player has."),
+        CONSERVATION: _("The totals of two days differ by %(quantity)s of %(item)s that no change created or took."),
+        REFUSALS: _("%(quantity)s requests were refused in ten minutes. Usual are %(usual)s."),
+        SILENT: _("The game server %(server)s has sent nothing since its lease ended."),
+    }
+)
+TAKEN_TOO_MUCH = PerLanguage(lambda: _("A change took more of %(item)s from %(player)s than it had."))
+BEYOND_TEXT = PerLanguage(lambda: gettext("This rule found more than is listed one by one."))
 
 
 class SignalLine(NamedTuple):
@@ -83,7 +92,7 @@ async def show(request: Request) -> Response:
         request,
         "signals.html",
         lines=[make_line(hide_accounts(each, request.caller)) for each in page.signals],
-        rules=SIGNAL_TITLES,
+        rules=SIGNAL_TITLES(),
         rule=query.rule or "",
         shown=query.state,
         states={OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged"), "all": gettext("All")},
@@ -110,7 +119,7 @@ async def show_signal(request: Request) -> Response:
         signal=found.signal,
         evidence=found.evidence,
         facts=_list_facts(found),
-        advice=ADVICE.get(found.signal.rule, ""),
+        advice=ADVICE().get(found.signal.rule, ""),
         changes=changes,
         giver=found.giver if found.giver and not is_command_line(found.giver) else None,
     )
@@ -118,14 +127,16 @@ async def show_signal(request: Request) -> Response:
 
 def make_line(found: SignalDetails) -> SignalLine:
     signal = found.signal
-    text = BEYOND_TEXT if signal.subject == BEYOND else _describe(found)
-    return SignalLine(found, SIGNAL_TITLES.get(signal.rule, signal.rule), STATES.get(signal.state, signal.state), text)
+    text = BEYOND_TEXT() if signal.subject == BEYOND else _describe(found)
+    return SignalLine(
+        found, SIGNAL_TITLES().get(signal.rule, signal.rule), STATES().get(signal.state, signal.state), text
+    )
 
 
 def _describe(found: SignalDetails) -> str:
     """Say in one sentence what a rule has found."""
     signal, evidence = found.signal, found.evidence
-    text = TAKEN_TOO_MUCH if signal.rule == CONSERVATION and signal.player_id else SENTENCES.get(signal.rule, "")
+    text = TAKEN_TOO_MUCH() if signal.rule == CONSERVATION and signal.player_id else SENTENCES().get(signal.rule, "")
     giver = found.giver.name if found.giver and not is_command_line(found.giver) else None
     if giver == HIDDEN_NAME:
         giver = gettext("An account or API key")
@@ -134,7 +145,10 @@ def _describe(found: SignalDetails) -> str:
         "player": found.player or gettext("a deleted player"),
         "giver": giver or gettext("The command line or a deleted account"),
         "server": signal.subject,
-        **{name: f"{getattr(evidence, name) or 0:,}" for name in ("quantity", "limit", "before", "after", "usual")},
+        **{
+            name: format_number(getattr(evidence, name) or 0)
+            for name in ("quantity", "limit", "before", "after", "usual")
+        },
     }
     return text % facts
 

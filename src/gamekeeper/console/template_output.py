@@ -4,9 +4,13 @@ The result is the same text: `escape_value` leaves the work to `markupsafe.escap
 change nothing, and for numbers.
 """
 
+from typing import cast
+
 from jinja2 import Environment, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from markupsafe import escape
+
+from gamekeeper.console.texts import ENGLISH
 
 
 def escape_value(value: object) -> str:
@@ -31,3 +35,10 @@ class FastOutput(CodeGenerator):
 class ConsoleEnvironment(Environment):
     code_generator_class = FastOutput
     escape_value = staticmethod(escape_value)
+    language = ENGLISH  # of the texts that are compiled into the templates
+
+    def in_language(self, language: str) -> "ConsoleEnvironment":
+        """Make an environment for another language, which shares the filters of this one, also later ones."""
+        other = cast("ConsoleEnvironment", self.overlay())
+        other.language = language
+        return other

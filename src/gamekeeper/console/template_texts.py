@@ -1,6 +1,6 @@
 """A Jinja extension that translates `{% trans %}` when a template is compiled, so that rendering costs nothing more.
 
-One process has one language, so the text is known before the first request.
+Each language has its own environment, which compiles each template at its first use.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import nodes
 from jinja2.ext import InternationalizationExtension
 
-from gamekeeper.console.texts import CATALOGUE
+from gamekeeper.console.texts import CATALOGUES
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
@@ -30,7 +30,7 @@ class CompiledTexts(InternationalizationExtension):
             more: tuple[Any, ...] = (variables, plural_expr, vars_referenced, num_called_num)
             return super()._make_node(singular, plural, context, *more)
         # parts at even positions are texts, those at odd positions are names of variables
-        parts = PLACEHOLDER.split(CATALOGUE.gettext(singular))
+        parts = PLACEHOLDER.split(CATALOGUES[self.environment.language].gettext(singular))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
         texts = [nodes.TemplateData(each.replace("%%", "%")) for each in parts[::2]]
         values = [variables[name] for name in parts[1::2]]
         output: list[nodes.Expr] = [texts[0]]

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.formats import format_rounded
+from gamekeeper.console.texts import PerLanguage, gettext
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
@@ -20,9 +21,11 @@ CLOCK_STEPS = (
 )
 DAY_STEPS = tuple(days * DAY_MS for days in (1, 2, 7, 14))
 MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60, 120)  # in months
-MONTHS = (
-    *(gettext("Jan"), gettext("Feb"), gettext("Mar"), gettext("Apr"), gettext("May"), gettext("Jun")),
-    *(gettext("Jul"), gettext("Aug"), gettext("Sep"), gettext("Oct"), gettext("Nov"), gettext("Dec")),
+MONTHS = PerLanguage(
+    lambda: (
+        *(gettext("Jan"), gettext("Feb"), gettext("Mar"), gettext("Apr"), gettext("May"), gettext("Jun")),
+        *(gettext("Jul"), gettext("Aug"), gettext("Sep"), gettext("Oct"), gettext("Nov"), gettext("Dec")),
+    )
 )
 SUFFIXES = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 
@@ -92,17 +95,17 @@ def label_clock(at: int) -> str:
 
 def label_day(at: int) -> str:
     moment = to_datetime(at)
-    return f"{moment.day} {MONTHS[moment.month - 1]}"
+    return gettext("%(day)s %(month)s", day=moment.day, month=MONTHS()[moment.month - 1])
 
 
 def label_month(at: int) -> str:
     moment = to_datetime(at)
-    return f"{MONTHS[moment.month - 1]} {moment.year}"
+    return f"{MONTHS()[moment.month - 1]} {moment.year}"
 
 
 def format_short(value: float) -> str:
     """Format a number for an axis: 950, 1.2k, 3M."""
     for size, suffix in SUFFIXES:
         if value >= size:
-            return f"{value / size:.1f}".removesuffix(".0") + suffix
-    return f"{value:.1f}".removesuffix(".0")
+            return format_rounded(value / size) + suffix
+    return format_rounded(value)

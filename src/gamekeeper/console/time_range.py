@@ -5,16 +5,18 @@ from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 from gamekeeper.console import ticks
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 from gamekeeper.game.refusals import BadField
 
-PRESETS = {
-    "24h": (24 * HOUR_MS, gettext("24 hours")),
-    "7d": (7 * DAY_MS, gettext("7 days")),
-    "30d": (30 * DAY_MS, gettext("30 days")),
-    "90d": (90 * DAY_MS, gettext("90 days")),
-}
+PRESETS = PerLanguage(
+    lambda: {
+        "24h": (24 * HOUR_MS, gettext("24 hours")),
+        "7d": (7 * DAY_MS, gettext("7 days")),
+        "30d": (30 * DAY_MS, gettext("30 days")),
+        "90d": (90 * DAY_MS, gettext("90 days")),
+    }
+)
 DEFAULT = "7d"
 HOURS_KEPT_MS = 89 * DAY_MS  # numbers of single hours are kept for 90 days
 MOST_BY_HOUR_MS = 14 * DAY_MS  # a longer range is shown by day
@@ -53,16 +55,16 @@ def read_range(query: Mapping[str, str], now: int) -> TimeRange:
     if not first and not last:
         return make_preset(query.get("range", "") or DEFAULT, now)
     end = min(_read_day("to", last) + DAY_MS, now) if last else now
-    start = _read_day("from", first) if first else end - PRESETS[DEFAULT][0]
+    start = _read_day("from", first) if first else end - PRESETS()[DEFAULT][0]
     if start >= end:
         raise BadField(field="from", problem=gettext("must be a day before the end, and not in the future"))
     return TimeRange(start, end, is_recent=now - start <= HOURS_KEPT_MS)
 
 
 def make_preset(name: str, now: int) -> TimeRange:
-    if name not in PRESETS:
-        raise BadField(field="range", problem=gettext("must be one of %(names)s", names=", ".join(PRESETS)))
-    return TimeRange(now - PRESETS[name][0], now, name, is_recent=PRESETS[name][0] <= HOURS_KEPT_MS)
+    if name not in PRESETS():
+        raise BadField(field="range", problem=gettext("must be one of %(names)s", names=", ".join(PRESETS())))
+    return TimeRange(now - PRESETS()[name][0], now, name, is_recent=PRESETS()[name][0] <= HOURS_KEPT_MS)
 
 
 def _read_day(field: str, text: str) -> int:

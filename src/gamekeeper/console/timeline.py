@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gamekeeper.console import changes, notes, security
 from gamekeeper.console.changes import HistoryEntry
 from gamekeeper.console.menu import CHANGES, QUERY, SECURITY
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import timeline
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.timeline import EMPTY_PAGE, FIRST, START, Parts, Position, Positions, Subjects, TimelinePage
@@ -21,12 +21,14 @@ from gamekeeper.store.notes import Note
 PER_PAGE = 20
 KIND, BEFORE = "kind", "before"  # query parameters
 ANY_KIND = Parts(changes=True, sanctions=True, notes=True, sign_ins=True)
-FILTERS = {
-    "changes": (gettext("Changes"), Parts(changes=True)),
-    "sanctions": (gettext("Bans, mutes and kicks"), Parts(sanctions=True)),
-    "notes": (gettext("Notes and tags"), Parts(notes=True)),
-    "sign-ins": (gettext("Sign-ins"), Parts(sign_ins=True)),
-}
+FILTERS = PerLanguage(
+    lambda: {
+        "changes": (gettext("Changes"), Parts(changes=True)),
+        "sanctions": (gettext("Bans, mutes and kicks"), Parts(sanctions=True)),
+        "notes": (gettext("Notes and tags"), Parts(notes=True)),
+        "sign-ins": (gettext("Sign-ins"), Parts(sign_ins=True)),
+    }
+)
 NUMBER = re.compile("[0-9]{1,18}", re.ASCII)
 NEWEST, NO_MORE = "new", "end"  # in a cursor: the start and the end of a list
 
@@ -91,7 +93,7 @@ async def show(
             )
     chosen = _read_kind(request)
     allowed = _list_allowed(request, subjects)
-    kinds = [(gettext("Everything"), ""), *((title, name) for name, (title, _) in FILTERS.items() if name in allowed)]
+    kinds = [(gettext("Everything"), ""), *((title, name) for name, (title, _) in FILTERS().items() if name in allowed)]
     return ShownTimeline(
         groups,
         [KindLink(title, build_address(kind=name), name == chosen) for title, name in kinds],
@@ -102,7 +104,7 @@ async def show(
 
 
 def _choose_parts(request: Request, subjects: Subjects) -> Parts:
-    wanted = FILTERS[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
+    wanted = FILTERS()[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
     allowed = _list_allowed(request, subjects)
     return wanted._replace(
         notes=wanted.notes and "notes" in allowed, sign_ins=wanted.sign_ins and "sign-ins" in allowed
@@ -126,7 +128,7 @@ def _read_kind(request: Request) -> str:
     kind = request.query.get(KIND, "")
     if not kind and NUMBER.fullmatch(request.query.get(BEFORE, "")):
         return "changes"
-    return kind if kind in FILTERS else ""
+    return kind if kind in FILTERS() else ""
 
 
 def _read_positions(request: Request) -> Positions:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from gamekeeper.console import lists, pages, pasted_secrets, sessions
 from gamekeeper.console.queries import BeforeMark
+from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries
@@ -48,7 +49,7 @@ async def show(request: Request) -> Response:
         tokens=page.tokens,
         only=False,
         sought=sought,
-        problem=refused.message if refused else "",
+        problem=describe_refusal(refused) if refused else "",
         newest=lists.build_url(request, before="") if "before" in request.query else "",
         older=lists.build_url(request, before=str(page.next)) if page.next else "",
         own=request.caller.token_id,

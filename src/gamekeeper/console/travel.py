@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from gamekeeper.console import changes
-from gamekeeper.console.texts import gettext
+from gamekeeper.console.refusal_texts import describe_refusal, translate_message
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import PointInTime
 from gamekeeper.game.players import Player
@@ -18,11 +19,13 @@ from gamekeeper.store.history import HistoryChange
 
 NOW = "now"  # in the address, instead of a moment: the present
 HOUR_MS = 3_600_000
-AGO = {
-    gettext("an hour ago"): HOUR_MS,
-    gettext("a day ago"): 24 * HOUR_MS,
-    gettext("a week ago"): 7 * 24 * HOUR_MS,
-}
+AGO = PerLanguage(
+    lambda: {
+        gettext("an hour ago"): HOUR_MS,
+        gettext("a day ago"): 24 * HOUR_MS,
+        gettext("a week ago"): 7 * 24 * HOUR_MS,
+    }
+)
 REFUSALS = (BadField, HistoryTooLong, HistoryTrimmed, NotThereThen)
 BAD_MOMENT = BadField.template().format(field="at", problem="").rstrip(".")  # start of the message
 
@@ -65,21 +68,22 @@ def _read_moment(request: Request, name: str) -> PointInTime:
 async def explain(tx: Reading, refusal: Refusal, player: Player) -> MomentProblem:
     """Explain in the words of the page why a moment cannot be shown. Malformed ones need no first change."""
     if isinstance(refusal, BadField):
-        return MomentProblem(gettext("The moment %(problem)s", problem=refusal.message.removeprefix(BAD_MOMENT)), None)
+        problem = translate_message(refusal.message.removeprefix(BAD_MOMENT).removesuffix("."))
+        return MomentProblem(gettext("The moment %(problem)s", problem=f"{problem}."), None)
     seq = await history.find_following(tx, player.id, 0, ())
     first = await history.find_change(tx, seq) if seq is not None else None
     if first and first.kind == PlayerDeleted.kind:
         first = None
     if isinstance(refusal, NotThereThen):
         return MomentProblem(gettext("Nothing is known of %(name)s at that time.", name=player.name), first)
-    return MomentProblem(refusal.message, first if isinstance(refusal, HistoryTrimmed) else None)
+    return MomentProblem(describe_refusal(refusal), first if isinstance(refusal, HistoryTrimmed) else None)
 
 
 async def list_links(request: Request, home: str, tab: str) -> list[AgoLink]:
     """List links to usual moments. They have the time itself, so that they show the same state when opened again."""
     now = await clock.now(request.services.keeper.store)
     found: list[AgoLink] = []
-    for title, ago in AGO.items():
+    for title, ago in AGO().items():
         at = format_instant(now - ago)
         shown = changes.build_address(home, {"tab": tab, "at": at})
         found.append(AgoLink(title, shown, changes.build_address(home, {"tab": tab, "at": at, "against": NOW})))

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from gamekeeper.console import differences
 from gamekeeper.console.differences import TIMES_SIGN, Names
-from gamekeeper.console.texts import CATALOGUE, gettext
+from gamekeeper.console.formats import format_number
+from gamekeeper.console.texts import PerLanguage, gettext
+from gamekeeper.console.texts import translate as _
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     EmailChanged,
@@ -29,11 +31,12 @@ from gamekeeper.http.request import Request
 from gamekeeper.store import players, users
 from gamekeeper.store.ledger import LedgerEntry
 
-SERVER_NAMES = {
-    ServerVariablesSet.kind: gettext("the server"),
-    GuildVariablesSet.kind: gettext("a guild"),
-}  # kinds of changes that are about no player or account
-_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
+SERVER_NAMES = PerLanguage(
+    lambda: {
+        ServerVariablesSet.kind: gettext("the server"),
+        GuildVariablesSet.kind: gettext("a guild"),
+    }
+)  # kinds of changes that are about no player or account
 
 
 class Undo(NamedTuple):
@@ -50,11 +53,11 @@ async def describe(request: Request, seq: int, entries: Sequence[LedgerEntry]) -
     read, store = request.services.keeper.changes.codec.decode_side, request.services.keeper.store
     first = entries[0]
     before, after = read(first.before or "{}"), read(first.after or "{}")
-    name = SERVER_NAMES.get(first.kind) or await _find_name(request, first)
+    name = SERVER_NAMES().get(first.kind) or await _find_name(request, first)
     name = name or str((before.player or after.player).get("name", ""))
     undo = Undo(before, after, await differences.load_names(store, [before, after]), name)
     title = gettext("Undo change %(seq)s of %(name)s", seq=seq, name=name)
-    return title, BUTTONS.get(first.kind, _restore_values)(undo)
+    return title, BUTTONS().get(first.kind, _restore_values)(undo)
 
 
 async def _find_name(request: Request, entry: LedgerEntry) -> str:
@@ -73,7 +76,10 @@ def _restore_items(undo: Undo) -> str:
         return gettext("Undo: restore the items of %(name)s", name=undo.name)
     [(item, count)] = moved.items()
     text = _("Undo: give back %(items)s to %(name)s") if count > 0 else _("Undo: take back %(items)s from %(name)s")
-    return text % {"items": f"{abs(count):,} {TIMES_SIGN} {undo.names.of('items', item)}", "name": undo.name}
+    return text % {
+        "items": f"{format_number(abs(count))} {TIMES_SIGN} {undo.names.of('items', item)}",
+        "name": undo.name,
+    }
 
 
 def _count_items(side: ChangeSide) -> Counter[str]:
@@ -135,27 +141,29 @@ def _fill(text: str) -> Callable[[Undo], str]:
     return lambda undo: text % {"name": undo.name, **{f"former_{key}": value for key, value in undo.after.user.items()}}
 
 
-BUTTONS: Mapping[str, Callable[[Undo], str]] = {  # text of the button, by the kind of change that the undo makes
-    "items_given": _restore_items,
-    "items_taken": _restore_items,
-    "items_set": _restore_items,
-    "spell_taught": _restore_spells,
-    "spell_forgotten": _restore_spells,
-    "spells_set": _restore_spells,
-    VariablesSet.kind: _restore_variables,
-    ServerVariablesSet.kind: _restore_server_variables,
-    GuildVariablesSet.kind: lambda _: gettext("Undo: restore the variables of a guild"),
-    PlayerChanged.kind: _restore_values,
-    PlayerCreated.kind: _fill(_("Undo: restore %(name)s")),
-    PlayerDeleted.kind: _fill(_("Undo: delete %(name)s with everything it owns")),
-    UserBanned.kind: _fill(_("Undo: ban %(name)s again")),
-    UserUnbanned.kind: _fill(_("Undo: end the ban of %(name)s")),
-    UserSuspended.kind: _fill(_("Undo: suspend %(name)s again")),
-    UserResumed.kind: _fill(_("Undo: end the suspension of %(name)s")),
-    UserMuted.kind: _fill(_("Undo: mute %(name)s again")),
-    UserUnmuted.kind: _fill(_("Undo: end the mute of %(name)s")),
-    UserRenamed.kind: _fill(_("Undo: rename %(name)s back to %(former_name)s")),
-    EmailChanged.kind: _fill(_("Undo: change the email of %(name)s back to %(former_email)s")),
-    PowersChanged.kind: _fill(_("Undo: restore the permissions of %(name)s")),
-    RolesChanged.kind: _fill(_("Undo: restore the roles of %(name)s")),
-}
+BUTTONS = PerLanguage[Mapping[str, Callable[[Undo], str]]](
+    lambda: {  # text of the button, by the kind of change that the undo makes
+        "items_given": _restore_items,
+        "items_taken": _restore_items,
+        "items_set": _restore_items,
+        "spell_taught": _restore_spells,
+        "spell_forgotten": _restore_spells,
+        "spells_set": _restore_spells,
+        VariablesSet.kind: _restore_variables,
+        ServerVariablesSet.kind: _restore_server_variables,
+        GuildVariablesSet.kind: lambda _: gettext("Undo: restore the variables of a guild"),
+        PlayerChanged.kind: _restore_values,
+        PlayerCreated.kind: _fill(_("Undo: restore %(name)s")),
+        PlayerDeleted.kind: _fill(_("Undo: delete %(name)s with everything it owns")),
+        UserBanned.kind: _fill(_("Undo: ban %(name)s again")),
+        UserUnbanned.kind: _fill(_("Undo: end the ban of %(name)s")),
+        UserSuspended.kind: _fill(_("Undo: suspend %(name)s again")),
+        UserResumed.kind: _fill(_("Undo: end the suspension of %(name)s")),
+        UserMuted.kind: _fill(_("Undo: mute %(name)s again")),
+        UserUnmuted.kind: _fill(_("Undo: end the mute of %(name)s")),
+        UserRenamed.kind: _fill(_("Undo: rename %(name)s back to %(former_name)s")),
+        EmailChanged.kind: _fill(_("Undo: change the email of %(name)s back to %(former_email)s")),
+        PowersChanged.kind: _fill(_("Undo: restore the permissions of %(name)s")),
+        RolesChanged.kind: _fill(_("Undo: restore the roles of %(name)s")),
+    }
+)

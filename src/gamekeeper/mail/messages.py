@@ -18,7 +18,8 @@ from email_validator import EmailNotValidError, validate_email
 from gamekeeper.game.credentials import CODE_LIFE_MS
 from gamekeeper.settings import BadSetting, Settings, variable
 
-DEFAULT_TEMPLATES = Path(__file__).parent / "templates"
+DEFAULT_TEMPLATES = Path(__file__).parent / "templates"  # in English; a folder in it has those of another language
+ENGLISH = "en"
 SUBJECT, TEXT, HTML = "reset.subject", "reset.txt", "reset.html"
 PLACEHOLDERS = ("game", "name", "code", "minutes", "link")
 REQUIRED_ANY = {"code", "link"}  # the text and the HTML of a mail need at least one of these placeholders
@@ -155,8 +156,10 @@ def _load_template(settings: Settings, name: str) -> string.Template:
     folder = settings.mail_templates
     if folder and not Path(folder).is_dir():
         raise BadSetting(f"{variable('mail_templates')} is '{folder}'; this folder does not exist.")
-    own = Path(folder) / name if folder else DEFAULT_TEMPLATES / name
-    path = own if own.exists() else DEFAULT_TEMPLATES / name
+    # an empty setting, and English, lead to the folder itself
+    path = DEFAULT_TEMPLATES / settings.language.removeprefix(ENGLISH) / name
+    if folder and (own := Path(folder) / name).exists():
+        path = own
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,9 +1,9 @@
 // On every page: search shortcut, local times, light and dark theme, action dialogs, and the notice of a finished action.
 import { attachCopyButtons, openAction, restoreScroll, say } from "./actions.js";
 import { attachSuggestions, divertSecret } from "./search.js";
-import { gettext } from "./texts.js";
+import { gettext, locale } from "./texts.js";
 
-const DATE_LENGTH = "2026-01-31 ".length; // the date in a UTC time; left out where the local date is the same
+const CLOCK = /\d\d:/; // start of the time of the day in a UTC time; the date is left out where the local date is the same
 const CHECK_MS = 1000; // pause between two questions whether a game server has confirmed a change
 const MOST_CHECKS = 30;
 const THEME_KEY = "gamekeeper-theme";
@@ -27,9 +27,9 @@ export function showLocalTimes(within = document) {
     if (Number.isNaN(moment.getTime())) continue;
     each.dataset.local = "yes";
     const utc = each.title = each.textContent.trim();
-    const here = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+    const here = moment.toLocaleString(locale, { dateStyle: "medium", timeStyle: "medium" });
     each.textContent = moment.getTimezoneOffset() ? `${here} ` : gettext("%(time)s UTC", { time: here });
-    if (moment.getTimezoneOffset()) each.append(makeSmall(moment.getDate() === moment.getUTCDate() ? utc.slice(DATE_LENGTH) : utc));
+    if (moment.getTimezoneOffset()) each.append(makeSmall(moment.getDate() === moment.getUTCDate() ? utc.slice(utc.search(CLOCK)) : utc));
   }
 }
 

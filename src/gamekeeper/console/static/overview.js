@@ -12,7 +12,7 @@ function show(update) {
   for (const [name, text] of Object.entries(update.texts)) {
     for (const each of document.querySelectorAll(`[data-text="${name}"]`)) {
       if (each.textContent !== text) each.textContent = text;
-      if ("health" in each.dataset) each.dataset.health = text;
+      if ("health" in each.dataset) each.dataset.health = update.health;
       if ("waiting" in each.dataset) each.dataset.waiting = text === "0" ? "none" : "some";
     }
   }

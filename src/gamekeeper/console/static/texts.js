@@ -1,7 +1,10 @@
 // Translations of the scripts' texts. The English text is the key, and is shown where the page brings no translation.
 const translations = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
 const ORDER = ["zero", "one", "two", "few", "many", "other"]; // of plural forms in a catalogue
-const rules = new Intl.PluralRules(document.documentElement.lang);
+const language = document.documentElement.lang;
+// The viewer's variant of the page's language, such as en-GB, for dates and numbers.
+export const locale = navigator.languages?.find((each) => each.split("-")[0].toLowerCase() === language) ?? language;
+const rules = new Intl.PluralRules(language);
 const categories = ORDER.filter((each) => rules.resolvedOptions().pluralCategories.includes(each));
 
 function fill(text, values) {

@@ -1,0 +1,143 @@
+"""Find the texts of refusals: the docstrings of their classes, and the words that the code fills into them.
+
+The API answers in English. The console translates these texts, so they belong to its catalogue.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = Path(__file__).parent.parent / "src" / "gamekeeper"
+BASE = "Refusal"
+TEXT_VALUES = {"problem", "advice", "why", "fate", "hint"}  # values of refusals that are sentences or parts of them
+# functions that return, and constants that hold, such texts for a refusal elsewhere
+TEXT_FUNCTIONS = {"explain", "describe_own_role", "make_hint", "_find_problem"}
+TEXT_CONSTANTS = {"_WORDS", "UNEXPLAINED", "KEY_CANNOT_WRITE", "ROLES_CANNOT_WRITE", "CANNOT_WRITE"}
+# functions and exceptions whose first argument becomes the problem of a refusal
+TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable"}
+# folders and files whose problems no page shows: those of commands and of settings
+WITHOUT = (
+    *("backup/", "cli/", "demo/", "doctor/", "intersect/", "mail/"),
+    *("settings.py", "http/cors.py", "http/proxies.py", "oidc/configuration.py"),
+)
+
+
+class RefusalText(NamedTuple):
+    file: str
+    text: str  # with {name} for each value
+
+
+class _Source(NamedTuple):
+    file: str
+    tree: ast.Module
+    constants: Mapping[str, ast.expr]  # by name, of this module and those that it imports
+
+
+def find_refusal_texts(package: Path = PACKAGE) -> list[RefusalText]:
+    """Find all texts, each once per file, in the order of the files."""
+    trees = {
+        file: ast.parse(path.read_text("utf-8"))
+        for path in sorted(package.rglob("*.py"))
+        if not (file := path.relative_to(package).as_posix()).startswith(WITHOUT)
+    }
+    classes = _find_refusals(trees)
+    own = {file: _list_constants(tree) for file, tree in trees.items()}
+    every = {name: value for constants in own.values() for name, value in constants.items()}
+    found: dict[RefusalText, None] = {}
+    for file, tree in trees.items():
+        source = _Source(file, tree, {**every, **own[file]})
+        found |= dict.fromkeys(RefusalText(file, text) for text in _find_in_file(source, classes))
+    return list(found)
+
+
+def _find_refusals(trees: Mapping[str, ast.Module]) -> set[str]:
+    bases = {
+        each.name: {ast.unparse(base).rpartition(".")[2] for base in each.bases}
+        for tree in trees.values()
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ClassDef)
+    }
+    found = {BASE}
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
+    return found
+
+
+def _list_constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """List the constants of a module by name: strings, and dictionaries of strings."""
+    found: dict[str, ast.expr] = {}
+    for each in tree.body:
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+            found[each.targets[0].id] = each.value
+        elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.value:
+            found[each.target.id] = each.value
+    return found
+
+
+def _find_in_file(source: _Source, classes: set[str]) -> Iterator[str]:
+    for each in ast.walk(source.tree):
+        if isinstance(each, ast.ClassDef) and each.name in classes - {BASE}:
+            text = " ".join((ast.get_docstring(each) or "").split())
+            yield from [text] if text and text != "{problem}" else []
+        else:
+            for value in _list_values(each, classes):
+                yield from _read_texts(value, source.constants)
+
+
+def _list_values(node: ast.AST, classes: set[str]) -> Iterator[ast.expr]:
+    """List the expressions of a node whose texts become a part of a refusal's message."""
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func).rpartition(".")[2]
+        if name in classes:
+            yield from (each.value for each in node.keywords if each.arg in TEXT_VALUES)
+        elif name in TEXT_CALLS:
+            yield node.args[0]
+    elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in TEXT_VALUES | TEXT_CONSTANTS:
+        yield node.value
+    elif isinstance(node, ast.FunctionDef) and node.name in TEXT_FUNCTIONS:
+        parts = (each.value for each in ast.walk(node) if isinstance(each, ast.Return | ast.Assign))
+        yield from (each for each in parts if each is not None)
+
+
+def _read_texts(value: ast.expr, constants: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Read the texts that an expression can have, as far as they are written in the code."""
+    if isinstance(value, ast.Constant):
+        if isinstance(value.value, str) and any(each.isalpha() for each in value.value):
+            yield value.value.strip()
+    elif isinstance(value, ast.JoinedStr):
+        yield _read_template(value)
+    elif isinstance(value, ast.Name):
+        if value.id in constants and value.id.isupper():
+            yield from _read_texts(constants[value.id], {})
+    else:
+        for each in _list_parts(value):
+            yield from _read_texts(each, constants)
+
+
+def _list_parts(value: ast.expr) -> list[ast.expr]:
+    """List the parts of an expression that can be its text."""
+    match value:
+        case ast.IfExp():
+            return [value.body, value.orelse]
+        case ast.Dict():
+            return value.values
+        case ast.Tuple():  # pairs of something and its description
+            return [each.elts[1] for each in value.elts if isinstance(each, ast.Tuple)]
+        # a method of a constant or of a text, such as TEXTS.get(kind, OTHER) or f"…".rstrip(".")
+        case ast.Call(func=ast.Attribute(value=subject, attr="get" | "rstrip" | "format")):
+            return [subject, *(each for each in value.args if not isinstance(each, ast.Constant))]
+        case _:
+            return []
+
+
+def _read_template(text: ast.JoinedStr) -> str:
+    """Return a text with {name} for each value. Values that are no plain names are called value1, value2 and so on."""
+    parts: list[str] = []
+    for number, part in enumerate(text.values):
+        if isinstance(part, ast.FormattedValue):
+            name = part.value.id.lower() if isinstance(part.value, ast.Name) else f"value{number}"
+            parts.append(f"{{{name}}}")
+        elif isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+    return "".join(parts)

@@ -1,0 +1,38 @@
+"""Numbers and times as the language of the page writes them: 1,234.5 in English, 1.234,5 in German."""
+
+from gamekeeper.console.texts import GERMAN, LANGUAGE
+
+TO_GERMAN = str.maketrans(",.", ".,")
+
+
+def format_number(number: float) -> str:
+    """Format a number with separators of thousands."""
+    return _localize(f"{number:,}")
+
+
+def format_signed(number: int) -> str:
+    """Format a number with its sign, also a plus."""
+    return _localize(f"{number:+,}")
+
+
+def format_decimal(number: float) -> str:
+    """Format a number with one digit after the point."""
+    return _localize(f"{number:,.1f}")
+
+
+def format_rounded(number: float) -> str:
+    """Format a number with one digit after the point, unless that is a zero."""
+    return _localize(f"{number:,.1f}".removesuffix(".0"))
+
+
+def _localize(text: str) -> str:
+    return text.translate(TO_GERMAN) if LANGUAGE.get() == GERMAN else text
+
+
+def format_time(text: str) -> str:
+    """Format a text of `format_instant`, which is in UTC, for display. A script adds the viewer's local time."""
+    if not text:
+        return ""
+    if LANGUAGE.get() == GERMAN:
+        return f"{text[8:10]}.{text[5:7]}.{text[:4]}, {text[11:19]} UTC"
+    return f"{text[:10]} {text[11:19]} UTC"
