@@ -1,8 +1,8 @@
 """Extract the console's texts into the catalogue, and update the translations with them: `make texts`.
 
-The texts are those of the console's Python files, templates and scripts, and those of refusals. Each language has a
-file console.po, which people edit. The files that the server reads are made from it: console.mo, scripts.json and
-refusals.json.
+The texts are those of the console's Python files, templates and scripts, and those of the rest of the server that it
+shows. Each language has a file console.po, which people edit. The files that the server reads are made from it:
+console.mo, scripts.json and server.json.
 """
 
 import io
@@ -18,7 +18,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from refusal_texts import RefusalText, find_refusal_texts
+from server_texts import ServerText, find_server_texts, list_settings
 
 CONSOLE = Path(__file__).parent.parent / "src" / "gamekeeper" / "console"
 LOCALE = CONSOLE / "locale"
@@ -51,16 +51,16 @@ def extract(folder: Path = CONSOLE) -> Catalog:
 
 
 def extract_all() -> Catalog:
-    """Extract the texts of the console and of refusals."""
+    """Extract the texts of the console, and those of the rest of the server that it shows."""
     catalogue = extract()
-    for file, text in find_refusals():
+    for file, text in list_server_texts():
         catalogue.add(text, None, [(file.removeprefix("console/"), 1)])
     return catalogue
 
 
 @cache
-def find_refusals() -> list[RefusalText]:
-    return find_refusal_texts()
+def list_server_texts() -> list[ServerText]:
+    return find_server_texts() + list_settings()
 
 
 def format_catalogue(catalogue: Catalog) -> bytes:
@@ -100,13 +100,13 @@ def make_files(language: str, translations: Catalog) -> dict[Path, bytes]:
     write_mo(compiled, translations)
     header = HEADER.format(language=language, plurals=translations.plural_forms)
     of_scripts = [each for each in translations if any(file.startswith(SCRIPTS) for file, _ in each.locations)]
-    refusals = {each.text for each in find_refusals()}
-    of_refusals = [each for each in translations if each.id in refusals]
+    texts = {each.text for each in list_server_texts()}
+    of_server = [each for each in translations if each.id in texts]
     return {
         folder / "LC_MESSAGES" / "console.po": header.encode() + format_catalogue(translations),
         folder / "LC_MESSAGES" / "console.mo": compiled.getvalue(),
         folder / "scripts.json": _encode(of_scripts),
-        folder / "refusals.json": _encode(of_refusals),
+        folder / "server.json": _encode(of_server),
     }
 
 

@@ -150,7 +150,7 @@ def test_every_operation_that_a_form_sends_has_a_dialog() -> None:
 
 
 def test_every_kind_of_change_has_a_title() -> None:
-    assert set(history.KINDS) == set(kinds.KIND_TITLES)
+    assert set(history.KINDS) == set(kinds.KIND_TITLES())
     assert kinds.name_kind("pet_adopted") == "Pet adopted"  # a kind of change from a newer version, unknown here
 
 

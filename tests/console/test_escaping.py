@@ -116,7 +116,7 @@ def test_hostile_values_are_text_on_every_page(world: World, root: Keeper, hosti
         "/console",
         f"/console/players/{PLAYER_ID}",
         f"/console/players/{PLAYER_ID}?slot=inventory-0",
-        *(f"/console/players/{PLAYER_ID}?tab={tab}" for tab in TABS),
+        *(f"/console/players/{PLAYER_ID}?tab={tab}" for tab in TABS()),
         f"/console/players/{PLAYER_ID}?at={seq}",
         f"/console/accounts/{ACCOUNT_ID}",
         "/console/characters",

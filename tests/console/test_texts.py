@@ -12,7 +12,7 @@ from text_checks import check_python, check_script, check_template
 import extract_texts
 from extract_texts import CATALOGUE, CONSOLE
 from gamekeeper.console.texts import ENGLISH, LANGUAGES
-from refusal_texts import find_refusal_texts
+from server_texts import find_server_texts
 
 
 def read_files(pattern: str) -> dict[str, str]:
@@ -127,6 +127,7 @@ def test_no_text_is_translated_at_import() -> None:
         ('TITLES = {"name": _("Name")}', 1),
         ('def name(title: str = gettext("Name")) -> str: ...', 1),
         ('class Entry:\n    title = gettext("Name")', 1),
+        ('@lru_cache(maxsize=9)\ndef name(count: int) -> str:\n    return ngettext("one", "many", count)', 1),
         ('TITLES = PerLanguage(lambda: {"name": gettext("Name")})', 0),
         ('def name() -> str:\n    return gettext("Name")', 0),
     ],
@@ -263,7 +264,7 @@ def fill(name, most):
 TOO_SMALL = "it is too small"
 '''
     (tmp_path / "game" / "bags.py").write_text(source, "utf-8")
-    assert [each.text for each in find_refusal_texts(tmp_path)] == [
+    assert [each.text for each in find_server_texts(tmp_path)] == [
         "The bag of '{name}' is full: {why}.",
         "it holds {most} items",
         "it is too small",

@@ -195,6 +195,8 @@ def _find_early(node: ast.AST) -> Iterator[Fault]:
         return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):  # its body runs later; its defaults do not
         early: list[ast.AST] = [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+        if any(ast.unparse(each).startswith(("lru_cache", "cache(")) for each in node.decorator_list):
+            early += node.body  # a cached text stays in the language of its first use
     else:
         early = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call) and _name_function(node) in GETTEXT:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gamekeeper.console import api_calls, changes, logs, notes, pages, timeline, tokens
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.notes import ShownNotes
+from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.logs import LogFilter
@@ -207,7 +208,9 @@ def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[Ro
     mine, own = request.caller.permissions, sight.viewer.grants.roles if sight.viewer else ()
     return [
         RoleRow(
-            each.name, each.about, below and mine >= STAFF and list_permissions(each) <= mine and each.name not in own
+            each.name,
+            translate_message(each.about),
+            below and mine >= STAFF and list_permissions(each) <= mine and each.name not in own,
         )
         for each in sight.roles.values()
     ]

@@ -33,8 +33,8 @@ from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.erasing import Erasure
 from gamekeeper.console.keys import Fact
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states
 from gamekeeper.game.approval_refusals import ApprovalRequired

@@ -13,8 +13,8 @@ from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.queries import BeforeMark
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import bulk_jobs, lookup
 from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX, UNDO

@@ -20,13 +20,27 @@ MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
 MAX_SHOWN = 1_000  # characters of one further field of an entry that the page shows
 LABELS = PerLanguage(
     lambda: {
+        "items": gettext("Items"),
+        "spells": gettext("Spells"),
+        "variables": gettext("Variables"),
+        "classes": gettext("Classes"),
+        "maps": gettext("Maps"),
+        "animations": gettext("Animations"),
+        "crafts": gettext("Crafts"),
+        "events": gettext("Events"),
+        "npcs": gettext("Npcs"),
+        "projectiles": gettext("Projectiles"),
+        "quests": gettext("Quests"),
+        "resources": gettext("Resources"),
+        "shops": gettext("Shops"),
+        "tilesets": gettext("Tilesets"),
         "crafttables": gettext("Craft tables"),
         "servervariables": gettext("Server variables"),
         "guildvariables": gettext("Guild variables"),
         "uservariables": gettext("Account variables"),
         "time": gettext("Day and night"),
     }
-)  # labels of the kinds whose name alone is no good label
+)
 _details_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -59,7 +73,7 @@ async def show(request: Request) -> Response:
         request,
         "catalogue.html",
         kind=kind,
-        kinds={each: LABELS().get(each, each.capitalize()) for each in entries.KINDS},
+        kinds={each: LABELS()[each] for each in entries.KINDS},
         entries=found,
         details={each.id: list_details(each.details) for each in found},
         tiles={each.id: make_tile(each.id, each.name, each, hashes.get(each.id)) for each in found}

@@ -95,6 +95,15 @@ PARTS = PerLanguage(
         "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
     }
 )
+EQUIPMENT_WORDS = PerLanguage[Mapping[str, str]](  # places of equipment, as words in a sentence
+    lambda: {
+        "helmet": gettext("helmet"),
+        "armor": gettext("armor"),
+        "weapon": gettext("weapon"),
+        "shield": gettext("shield"),
+        "boots": gettext("boots"),
+    }
+)
 # field → field with shorter labels, which suffice where one text lists all parts of the field
 SHORT_PARTS = {"max_vitals": "vitals", "stat_point_allocations": "base_stats"}
 VALUES = PerLanguage[Mapping[str, Mapping[int | str, str]]](

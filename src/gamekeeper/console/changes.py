@@ -14,7 +14,7 @@ from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import QUERY
 from gamekeeper.console.queries import find_cursor
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import delivery_states, finder, history, lookup
 from gamekeeper.game.delivery_states import NO_STATES, States

@@ -1,14 +1,13 @@
 """Describe a change in words: each field, slot, spell and variable that differs, with its value before and after."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from gamekeeper.console.change_fields import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
 from gamekeeper.console.formats import format_number, format_time
-from gamekeeper.console.texts import PerLanguage, gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, cache_texts, gettext, ngettext
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
@@ -286,7 +285,7 @@ def name_spot(spot: SlotAddress, names: Names) -> str:
     return _name_slot(PLACES().get(place) or _name_bag(place, names), slot)
 
 
-@lru_cache(maxsize=MOST_SLOT_NAMES)
+@cache_texts(MOST_SLOT_NAMES)
 def _name_slot(place: str, slot: int) -> str:
     return gettext("%(place)s, slot %(slot)s", place=place, slot=slot)
 

@@ -5,6 +5,11 @@ from gamekeeper.console.texts import GERMAN, LANGUAGE
 TO_GERMAN = str.maketrans(",.", ".,")
 
 
+def capitalize(text: str) -> str:
+    """Begin a text with a capital letter. `str.capitalize` would also make the other letters small."""
+    return text[:1].upper() + text[1:]
+
+
 def format_number(number: float) -> str:
     """Format a number with separators of thousands."""
     return _localize(f"{number:,}")

@@ -1,21 +1,18 @@
 """Grids of slots on a player's page: the inventory, the bank and each bag."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.console import differences
+from gamekeeper.console.change_fields import EQUIPMENT_WORDS, PARTS
 from gamekeeper.console.differences import PLACES, Names
 from gamekeeper.console.texts import gettext
 from gamekeeper.console.tiles import DATA_URL, Tile, make_tile
-from gamekeeper.game import equipment as equipment_places
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
-from gamekeeper.http import wire
 from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import CatalogueItem
 
-STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
 SLOTS_SHOWN = 35  # empty slots at the end of a grid are hidden after this many slots: a bank may have hundreds
 DIGITS = 9  # of a slot's number in an address: more than any setting allows
 
@@ -67,7 +64,7 @@ def find_slot(grids: Iterable[SlotGrid], address: str) -> ChosenSlot | None:
 
 def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterable[int]) -> list[SlotGrid]:
     slots: dict[SlotAddress, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
-    worn = {slot: what for slot, what in zip(equipment, equipment_places.PLACES, strict=False) if slot >= 0}
+    worn = {slot: what for slot, what in zip(equipment, EQUIPMENT_WORDS().values(), strict=False) if slot >= 0}
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
     names = names._replace(bags={bag: names.of("items", stack.item_id) for bag, (_, stack) in bags.items()})
     found = [
@@ -107,7 +104,7 @@ def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotC
         name,
         make_tile(stack.item_id, name, entry, names.pictures.get(stack.item_id)),
         "" if icon.startswith(DATA_URL) else icon,
-        tuple((what, buff) for what, buff in zip(STATS, stack.buffs, strict=False) if buff),
+        tuple((what, buff) for what, buff in zip(PARTS()["base_stats"], stack.buffs, strict=False) if buff),
         worn,
     )
 

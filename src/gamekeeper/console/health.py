@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from gamekeeper import __version__
 from gamekeeper.console import monitor, pages, sessions, state
 from gamekeeper.console.formats import format_number
+from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import gettext
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -88,7 +89,9 @@ async def load_facts(request: Request) -> list[HealthFact]:
 
 
 def list_retention(settings: Settings) -> list[RetentionRow]:
-    return [RetentionRow(name, getattr(settings, name), describe(name)) for name in RETENTION_SETTINGS]
+    return [
+        RetentionRow(name, getattr(settings, name), translate_message(describe(name))) for name in RETENTION_SETTINGS
+    ]
 
 
 def format_duration(seconds: int) -> str:

@@ -3,8 +3,8 @@
 from functools import partial
 
 from gamekeeper.console import pages, password, sessions
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import UnusablePassword
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.game import invitations
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.passwords import hash_for_wire

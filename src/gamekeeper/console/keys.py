@@ -9,6 +9,7 @@ from gamekeeper.console import api_calls, pages
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.formats import format_number, format_time
 from gamekeeper.console.roles import list_boxes
+from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import api_keys, lookup
 from gamekeeper.game.permissions import PERMISSIONS
@@ -107,7 +108,7 @@ def _make_view(request: Request, key: KeyRecord, table: Mapping[str, Role], name
     return KeyView(
         key,
         _describe_state(key),
-        [(name, meaning) for name, meaning in PERMISSIONS.items() if name in held],
+        [(name, translate_message(meaning)) for name, meaning in PERMISSIONS.items() if name in held],
         sorted(held - frozenset(key.Effective)) if key.Active else [],
         _list_limits(key, names),
         held <= request.caller.permissions and not request.caller.read_only,

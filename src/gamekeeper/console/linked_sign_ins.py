@@ -3,8 +3,8 @@
 from functools import partial
 
 from gamekeeper.console import oidc, pages, sessions
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import SessionTooOld
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.game import identities, tickets
 from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.game.refusals import Refusal

@@ -2,7 +2,7 @@
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import BeforeMark
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.game import lookup, mails
 from gamekeeper.game.mails import MailPage
 from gamekeeper.game.refusals import NoSuchUser

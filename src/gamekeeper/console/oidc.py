@@ -5,8 +5,8 @@ reach another instance.
 """
 
 from gamekeeper.console import pages, sessions
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.state import get_state
 from gamekeeper.game import tickets
 from gamekeeper.game.refusals import Refusal

@@ -9,10 +9,10 @@ from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
 
 from gamekeeper.console import menu, page_help, sessions
-from gamekeeper.console.formats import format_decimal, format_number, format_time
+from gamekeeper.console.formats import capitalize, format_decimal, format_number, format_time
 from gamekeeper.console.language_choice import use_language
-from gamekeeper.console.refusal_texts import describe_refusal, translate_message
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.server_texts import describe_refusal, translate_message
 from gamekeeper.console.static_files import VersionedAddresses
 from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
@@ -224,5 +224,6 @@ TEMPLATES.filters.update(
     pretty=_format_json,
     grouped=format_number,
     decimal=format_decimal,
-    refused=translate_message,
+    translated=translate_message,
+    capitalized=capitalize,
 )

@@ -6,8 +6,8 @@ from functools import partial
 
 from gamekeeper.console import api_calls, pages, sessions
 from gamekeeper.console.api_calls import ApiCall
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import UnusablePassword
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
 from gamekeeper.game.passwords import hash_for_wire

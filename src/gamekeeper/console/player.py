@@ -21,6 +21,7 @@ from gamekeeper.console import (
     timeline,
     travel,
 )
+from gamekeeper.console.change_fields import EQUIPMENT_WORDS, PARTS
 from gamekeeper.console.differences import Names
 from gamekeeper.console.guilds import name_rank
 from gamekeeper.console.kinds import name_kind
@@ -32,7 +33,7 @@ from gamekeeper.console.travel import Moments
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.equipment import PLACES, find_fit
+from gamekeeper.game.equipment import find_fit
 from gamekeeper.game.history import PointInTime
 from gamekeeper.game.lists import Ranking
 from gamekeeper.game.logs import LogFilter
@@ -170,9 +171,9 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         neighbours=_list_neighbours(standing, keeper.changes.codec) if standing and tab == ACCOUNT_TAB else [],
         grids=found,
         slot=slot,
-        equipment_places=PLACES,
+        equipment_places=EQUIPMENT_WORDS(),
         slot_fit=await find_fit(keeper.store, held.item_id) if held else None,
-        stats=list(zip(grids.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
+        stats=list(zip(PARTS()["base_stats"], player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),
         days=account.DURATIONS(),

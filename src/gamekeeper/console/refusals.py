@@ -1,6 +1,6 @@
 """Refusals of the console itself. The docstring of each class is its message."""
 
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.refusals import (
     Conflict,

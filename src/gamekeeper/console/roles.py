@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from gamekeeper.console import pages
+from gamekeeper.console.server_texts import translate_message
 from gamekeeper.game import permissions
 from gamekeeper.game.permissions import ADMIN, PERMISSIONS
 from gamekeeper.game.role_refusals import NoSuchRole
@@ -52,10 +53,13 @@ def _make_view(request: Request, role: Role, viewer: User | None) -> RoleView:
     held = list_permissions(role)
     mine = permissions.list_roles(viewer) if viewer else ()
     can_edit = role.name != ADMIN and role.name not in mine and held <= request.caller.permissions
-    allows = [(name, meaning) for name, meaning in PERMISSIONS.items() if name in held]
+    allows = [(name, translate_message(meaning)) for name, meaning in PERMISSIONS.items() if name in held]
     return RoleView(role, allows, can_edit and not request.caller.read_only)
 
 
 def list_boxes(request: Request, held: frozenset[str]) -> list[PermissionBox]:
     mine = request.caller.permissions
-    return [PermissionBox(name, meaning, name in held, name in mine) for name, meaning in PERMISSIONS.items()]
+    return [
+        PermissionBox(name, translate_message(meaning), name in held, name in mine)
+        for name, meaning in PERMISSIONS.items()
+    ]

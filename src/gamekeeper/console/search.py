@@ -7,6 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from gamekeeper.console import pages, palette, pasted_secrets, sessions
+from gamekeeper.console.formats import capitalize
 from gamekeeper.console.pages import FormToken
 from gamekeeper.console.palette import PaletteAction, PaletteLink
 from gamekeeper.console.pasted_secrets import PastedSecret
@@ -76,7 +77,7 @@ async def suggest(request: Request, raw: bytes) -> Response:
     groups = [_make_action_group(found.actions)] if found.actions else []
     ordered = sorted(found.hits, key=lambda hit: _group_position(found.hits, hit.kind))
     groups += [
-        _make_group(KIND_LABELS()[kind].capitalize(), list(of))
+        _make_group(capitalize(KIND_LABELS()[kind]), list(of))
         for kind, of in groupby(ordered, key=lambda hit: hit.kind)
     ]
     groups += [_make_group(PAGES(), found.pages)] if found.pages else []

@@ -7,8 +7,8 @@ import segno
 
 from gamekeeper.console import pages, sessions
 from gamekeeper.console import passkeys as passkey_forms
-from gamekeeper.console.refusal_texts import describe_refusal
 from gamekeeper.console.refusals import FactorFirst
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import passkeys, second_factors, tickets
 from gamekeeper.game.own_factor_refusals import FactorRequired, WrongSecondFactor

@@ -1,7 +1,7 @@
 """The second step of a sign-in: a code, or a passkey, of an account with a second factor."""
 
 from gamekeeper.console import pages, passkeys, sessions
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import tickets
 from gamekeeper.game.own_factor_refusals import TicketExpired

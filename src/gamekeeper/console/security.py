@@ -7,7 +7,7 @@ import msgspec
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import BeforeMark
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import lookup, security
 from gamekeeper.game.refusals import Refusal

@@ -4,7 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import pages, second_step, sessions
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.texts import translate as _
 from gamekeeper.console.tokens import MAX_SCANS, SCAN_SIZE, find_active

@@ -1,10 +1,9 @@
 """Summarize the creation or deletion of a player in one line: lists of changes show it instead of every field."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from gamekeeper.console.differences import NOTHING
-from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.console.texts import cache_texts, gettext, ngettext
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.http.outlines import PlayerOutline, outline_player
 from gamekeeper.store import catalogue
@@ -38,16 +37,16 @@ def _describe(player: PlayerOutline, class_name: str) -> str:
     )
 
 
-@lru_cache(maxsize=MOST_COUNTS)
+@cache_texts(MOST_COUNTS)
 def _count_stacks(count: int) -> str:
     return ngettext("%(num)s item stack", "%(num)s item stacks", count)
 
 
-@lru_cache(maxsize=MOST_COUNTS)
+@cache_texts(MOST_COUNTS)
 def _count_spells(count: int) -> str:
     return ngettext("%(num)s spell", "%(num)s spells", count)
 
 
-@lru_cache(maxsize=MOST_COUNTS)
+@cache_texts(MOST_COUNTS)
 def _count_variables(count: int) -> str:
     return ngettext("%(num)s variable", "%(num)s variables", count)

@@ -6,16 +6,18 @@
 import json
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import lru_cache, wraps
 from gettext import NullTranslations, translation
 from importlib import resources
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 from markupsafe import Markup
 
 from gamekeeper import settings
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 ENGLISH, GERMAN = "en", "de"
 LANGUAGES = dict(zip(settings.LANGUAGES, ("English", "Deutsch"), strict=True))  # each with its name for itself
@@ -74,6 +76,21 @@ class PerLanguage(Generic[T]):
         if language not in self._made:
             self._made[language] = self._make()
         return self._made[language]
+
+
+def cache_texts(most: int) -> Callable[[Callable[P, str]], Callable[P, str]]:
+    """Cache the last texts that a function returned, for each language. `most`: how many."""
+
+    def wrap(make: Callable[P, str]) -> Callable[P, str]:
+        caches: dict[str, Callable[..., str]] = {language: lru_cache(maxsize=most)(make) for language in LANGUAGES}
+
+        @wraps(make)
+        def get(*given: P.args, **named: P.kwargs) -> str:
+            return caches[LANGUAGE.get()](*given, **named)
+
+        return get
+
+    return wrap
 
 
 def load_script_texts(language: str) -> Markup:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from gamekeeper.console import lists, pages, pasted_secrets, sessions
 from gamekeeper.console.queries import BeforeMark
-from gamekeeper.console.refusal_texts import describe_refusal
+from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gamekeeper.console import changes
-from gamekeeper.console.refusal_texts import describe_refusal, translate_message
+from gamekeeper.console.server_texts import describe_refusal, translate_message
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import PointInTime

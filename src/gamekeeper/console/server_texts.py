@@ -1,7 +1,8 @@
-"""Messages of refusals in the language of the page. The API answers in English, and so does the rest of the server.
+"""Texts of the rest of the server in the language of the page: messages of refusals, and descriptions.
 
-A message is found by the English template that it was made from. Its values stay, except for those that are templates
-themselves, such as "must not be empty". A message that no template fits stays English.
+The API and the commands are in English. A message is found by the English template that it was made from. Its values
+stay, except for those that are templates themselves, such as "must not be empty". A message that no template fits stays
+English.
 """
 
 import json

@@ -1,21 +1,27 @@
-"""Find the texts of refusals: the docstrings of their classes, and the words that the code fills into them.
+"""Find the texts of the rest of the server that the console shows, and translates.
 
-The API answers in English. The console translates these texts, so they belong to its catalogue.
+They are those of refusals: the docstrings of their classes, and the words that the code fills into them. Others are the
+descriptions of permissions, of the roles of a new database, and of settings that the page Health shows.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from gamekeeper.console.health import RETENTION_SETTINGS
+from gamekeeper.settings import describe
+
 PACKAGE = Path(__file__).parent.parent / "src" / "gamekeeper"
 BASE = "Refusal"
+LETTERS, NAME = re.compile("[a-z]"), re.compile(r"[a-z]+\.[a-z]+")  # NAME: of a permission
 TEXT_VALUES = {"problem", "advice", "why", "fate", "hint"}  # values of refusals that are sentences or parts of them
 # functions that return, and constants that hold, such texts for a refusal elsewhere
 TEXT_FUNCTIONS = {"explain", "describe_own_role", "make_hint", "_find_problem"}
-TEXT_CONSTANTS = {"_WORDS", "UNEXPLAINED", "KEY_CANNOT_WRITE", "ROLES_CANNOT_WRITE", "CANNOT_WRITE"}
-# functions and exceptions whose first argument becomes the problem of a refusal
-TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable"}
+TEXT_CONSTANTS = {"PERMISSIONS", "_WORDS", "UNEXPLAINED", "KEY_CANNOT_WRITE", "ROLES_CANNOT_WRITE", "CANNOT_WRITE"}
+# functions and classes whose first argument is such a text
+TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable", "BuiltinRole"}
 # folders and files whose problems no page shows: those of commands and of settings
 WITHOUT = (
     *("backup/", "cli/", "demo/", "doctor/", "intersect/", "mail/"),
@@ -23,7 +29,7 @@ WITHOUT = (
 )
 
 
-class RefusalText(NamedTuple):
+class ServerText(NamedTuple):
     file: str
     text: str  # with {name} for each value
 
@@ -34,7 +40,7 @@ class _Source(NamedTuple):
     constants: Mapping[str, ast.expr]  # by name, of this module and those that it imports
 
 
-def find_refusal_texts(package: Path = PACKAGE) -> list[RefusalText]:
+def find_server_texts(package: Path = PACKAGE) -> list[ServerText]:
     """Find all texts, each once per file, in the order of the files."""
     trees = {
         file: ast.parse(path.read_text("utf-8"))
@@ -44,11 +50,16 @@ def find_refusal_texts(package: Path = PACKAGE) -> list[RefusalText]:
     classes = _find_refusals(trees)
     own = {file: _list_constants(tree) for file, tree in trees.items()}
     every = {name: value for constants in own.values() for name, value in constants.items()}
-    found: dict[RefusalText, None] = {}
+    found: dict[ServerText, None] = {}
     for file, tree in trees.items():
         source = _Source(file, tree, {**every, **own[file]})
-        found |= dict.fromkeys(RefusalText(file, text) for text in _find_in_file(source, classes))
+        found |= dict.fromkeys(ServerText(file, text) for text in _find_in_file(source, classes))
     return list(found)
+
+
+def list_settings() -> list[ServerText]:
+    """List the descriptions of the settings that the page Health shows."""
+    return [ServerText("settings.py", describe(name)) for name in RETENTION_SETTINGS]
 
 
 def _find_refusals(trees: Mapping[str, ast.Module]) -> set[str]:
@@ -89,12 +100,13 @@ def _list_values(node: ast.AST, classes: set[str]) -> Iterator[ast.expr]:
     """List the expressions of a node whose texts become a part of a refusal's message."""
     if isinstance(node, ast.Call):
         name = ast.unparse(node.func).rpartition(".")[2]
+        if name in TEXT_CALLS:
+            yield from node.args[:1]
         if name in classes:
             yield from (each.value for each in node.keywords if each.arg in TEXT_VALUES)
-        elif name in TEXT_CALLS:
-            yield node.args[0]
-    elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in TEXT_VALUES | TEXT_CONSTANTS:
-        yield node.value
+    elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        yield from [node.value] if ast.unparse(target) in TEXT_VALUES | TEXT_CONSTANTS else []
     elif isinstance(node, ast.FunctionDef) and node.name in TEXT_FUNCTIONS:
         parts = (each.value for each in ast.walk(node) if isinstance(each, ast.Return | ast.Assign))
         yield from (each for each in parts if each is not None)
@@ -103,7 +115,7 @@ def _list_values(node: ast.AST, classes: set[str]) -> Iterator[ast.expr]:
 def _read_texts(value: ast.expr, constants: Mapping[str, ast.expr]) -> Iterator[str]:
     """Read the texts that an expression can have, as far as they are written in the code."""
     if isinstance(value, ast.Constant):
-        if isinstance(value.value, str) and any(each.isalpha() for each in value.value):
+        if isinstance(value.value, str) and LETTERS.search(value.value) and not NAME.fullmatch(value.value):
             yield value.value.strip()
     elif isinstance(value, ast.JoinedStr):
         yield _read_template(value)
