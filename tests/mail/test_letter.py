@@ -9,7 +9,7 @@ import pytest
 
 from gamekeeper import settings
 from gamekeeper.mail import messages
-from gamekeeper.mail.messages import BadAddress, MailTemplates, ResetMail
+from gamekeeper.mail.messages import BadAddress, InvitationMail, MailTemplates, ResetMail
 from gamekeeper.settings import BadSetting
 from outbox import FROM, Make, ask, send, sending_to
 from smtp_sink import Sink
@@ -55,6 +55,24 @@ def test_reset_mail_with_link() -> None:
     link = "https://example.org/reset?user=Ann%20%26%20Bob&code=a%2Bb"
     assert f"Or open this link: {link}\n" in part(message, "plain")
     assert f'<a href="{link.replace("&", "&amp;")}">' in part(message, "html")
+
+
+def test_mails_are_in_the_language_of_the_setting(tmp_path: Path) -> None:
+    made = letters(language="de", public_url="https://keeper.example", invitation_hours=72)
+    reset = made.build_reset(ANN)
+    assert str(reset["Subject"]) == "Passwort für Ängen zurücksetzen"
+    for kind in ("plain", "html"):
+        assert "30 Minuten gültig" in part(reset, kind)
+        assert ANN.code in part(reset, kind)
+        assert "Link" not in part(reset, kind)
+    invitation = made.build_invitation(InvitationMail(ANN.mail_id, "Root", ANN.address, "s3cret", ANN.queued_at))
+    assert str(invitation["Subject"]) == "Einladung in das Team von Ängen"
+    assert "https://keeper.example/console/invitation?code=s3cret" in part(invitation, "plain")
+    (tmp_path / "reset.subject").write_text("Own subject", "utf-8")
+    own = letters(language="de", mail_templates=str(tmp_path)).build_reset(ANN)
+    assert str(own["Subject"]) == "Own subject"
+    assert "30 Minuten gültig" in part(own, "plain")  # the missing ones are the defaults of the language
+    assert "30 minutes" in part(letters(language="en").build_reset(ANN), "plain")
 
 
 def test_special_characters_in_names_are_escaped() -> None:

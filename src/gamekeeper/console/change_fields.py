@@ -22,6 +22,27 @@ LABELS = PerLanguage(
         "name": gettext("Name"),
         "user_id": gettext("Account"),
         "class_id": gettext("Class"),
+        "level": gettext("Level"),
+        "dead": gettext("Dead"),
+        "sprite": gettext("Sprite"),
+        "face": gettext("Face"),
+        "equipment": gettext("Equipment"),
+        "moderator": gettext("Moderator"),
+        "password": gettext("Password"),
+        "items": gettext("Items"),
+        "spells": gettext("Spells"),
+        "variables": gettext("Variables"),
+        "classes": gettext("Classes"),
+        "maps": gettext("Maps"),
+        "animations": gettext("Animations"),
+        "crafts": gettext("Crafts"),
+        "events": gettext("Events"),
+        "npcs": gettext("Npcs"),
+        "projectiles": gettext("Projectiles"),
+        "quests": gettext("Quests"),
+        "resources": gettext("Resources"),
+        "shops": gettext("Shops"),
+        "tilesets": gettext("Tilesets"),
         "map_id": gettext("Map"),
         "exp": gettext("Experience"),
         "experience_to_next_level": gettext("Experience for the next level"),
@@ -120,4 +141,6 @@ VALUES = PerLanguage[Mapping[str, Mapping[int | str, str]]](
 )
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at", "foundingdate"})
 # fields that are not shown: ids, and the colour of a chat message, say nothing to people
-HIDDEN = frozenset({"id", "mail_id", "invitation_id", "signalid", "playerid", "guildid", "instanceid", "color"})
+HIDDEN = frozenset(
+    {"id", "mail_id", "invitation_id", "signalid", "playerid", "noteid", "guildid", "instanceid", "color"}
+)

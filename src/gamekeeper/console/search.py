@@ -12,6 +12,7 @@ from gamekeeper.console.pages import FormToken
 from gamekeeper.console.palette import PaletteAction, PaletteLink
 from gamekeeper.console.pasted_secrets import PastedSecret
 from gamekeeper.console.pictures import build_address
+from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
@@ -149,7 +150,7 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     shown = await pictures.find_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
     rows = [
         ResultRow(
-            *(each.kind, each.name, each.detail, MATCH_LABELS()[each.match], build_url(each)),
+            *(each.kind, each.name, translate_message(each.detail), MATCH_LABELS()[each.match], build_url(each)),
             build_address(shown.get(each.id)) if each.kind == "item" else "",
         )
         for each in hits

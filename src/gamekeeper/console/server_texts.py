@@ -70,7 +70,7 @@ def _make_pattern(template: str) -> str:
 
 
 def _load() -> MessageCatalogue:
-    file = LOCALE / LANGUAGE.get() / "refusals.json"
+    file = LOCALE / LANGUAGE.get() / "server.json"
     return MessageCatalogue(json.loads(file.read_bytes()))
 
 

@@ -1,0 +1,224 @@
+"""The language of the console: chosen per request, for pages, refusals, numbers and live data."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from keepers import Keeper, open_session
+from markup import Page
+
+import people
+from gamekeeper.console import formats, language_choice, ticks
+from gamekeeper.console.server_texts import translate_message
+from gamekeeper.console.texts import ENGLISH, GERMAN, LANGUAGE, SCRIPT_TEXTS
+from gamekeeper.settings import BadSetting, load
+from world import World
+
+MakeWorld = Callable[..., World]
+GERMAN_BROWSER = {"accept-language": "de-AT,de;q=0.9,en;q=0.8"}
+CHOSEN_GERMAN = "gamekeeper-language=de"
+
+
+@pytest.fixture
+def in_german() -> None:
+    """Translate into German, for tests of functions without a request. Each test has its own context."""
+    LANGUAGE.set(GERMAN)
+
+
+def find_language(page: bytes) -> str:
+    found = re.search(rb'<html lang="(\w+)">', page)
+    assert found
+    return found[1].decode()
+
+
+# --- the choice ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", ENGLISH),
+        ("de", GERMAN),
+        ("de-AT", GERMAN),
+        ("DE-ch", GERMAN),
+        ("fr-FR,fr;q=0.9,de;q=0.5", GERMAN),
+        ("en-GB,de;q=0.9", ENGLISH),
+        ("en;q=0.4, de;q=0.8", GERMAN),
+        ("de;q=0", ENGLISH),
+        ("de,en", GERMAN),
+        ("*", ENGLISH),
+        ("german", ENGLISH),
+        ("de;q=nine", ENGLISH),
+        ("fr," * 20 + "de", ENGLISH),  # only the first elements are read
+        ("\x00;;,,;q=,de-", ENGLISH),
+    ],
+)
+def test_language_is_chosen_by_the_browser(accepted: str, language: str) -> None:
+    assert language_choice.find_preferred(accepted.encode()) == language
+
+
+def test_page_is_in_the_language_of_the_browser(root: Keeper) -> None:
+    german = root.get("/console/characters", headers=GERMAN_BROWSER)
+    assert (find_language(german.raw), german.headers["content-language"]) == (GERMAN, GERMAN)
+    assert "Konten" in Page(german.raw.decode()).text
+    english = root.get("/console/characters")
+    assert (find_language(english.raw), english.headers["content-language"]) == (ENGLISH, ENGLISH)
+    assert "Accounts" in Page(english.raw.decode()).text
+
+
+def test_setting_decides_for_every_browser(make_world: MakeWorld) -> None:
+    root = open_session(make_world(language=GERMAN), "Root")
+    assert find_language(root.get("/console/me/password", headers={"accept-language": "en"}).raw) == GERMAN
+    english = {"cookie": f"gamekeeper={root.cookie}; gamekeeper-language=en"}
+    assert find_language(root.get("/console/me/password", headers=english).raw) == ENGLISH  # a person's own choice
+
+
+@pytest.mark.parametrize("language", ["fr", "DE", "de-AT"])
+def test_unknown_language_is_no_setting(language: str) -> None:
+    with pytest.raises(BadSetting, match="it must be en or de, or empty"):
+        load({"GAMEKEEPER_LANGUAGE": language})
+
+
+def test_person_chooses_the_language(root: Keeper) -> None:
+    form = root.page("/console/ranking").form("/console/language", "Deutsch")
+    answer = root.post("/console/language", {**form.fields, "language": GERMAN})
+    assert (answer.status, answer.headers["location"]) == (303, "/console/ranking")
+    name, _, attributes = answer.headers["set-cookie"].partition(";")
+    assert name == CHOSEN_GERMAN
+    assert {"HttpOnly", "SameSite=Lax", "Path=/console"} <= {each.strip() for each in attributes.split(";")}
+    sent = {"cookie": f"gamekeeper={root.cookie}; {name}", "accept-language": "en"}
+    page = root.get("/console/ranking", headers=sent)
+    assert find_language(page.raw) == GERMAN
+    assert Page(page.raw.decode()).form("/console/language", "English")
+
+
+def test_language_can_be_chosen_before_the_sign_in(world: World) -> None:
+    visitor = Keeper(world)
+    form = Page(visitor.get("/console/sign-in").raw.decode()).form("/console/language", "Deutsch")
+    answer = visitor.post("/console/language", {**form.fields, "language": GERMAN}, csrf="")
+    assert answer.status == 303
+    assert find_language(visitor.get("/console/sign-in", headers={"cookie": CHOSEN_GERMAN}).raw) == GERMAN
+
+
+@pytest.mark.parametrize("language", ["", "fr", "de\r\nset-cookie: a=b"])
+def test_unknown_language_is_refused(root: Keeper, language: str) -> None:
+    answer = root.post("/console/language", {"language": language, "back": "https://evil.example"})
+    assert (answer.status, "set-cookie" in answer.headers) == (400, False)
+
+
+def test_unknown_choice_is_ignored(root: Keeper) -> None:
+    sent = {"cookie": f"gamekeeper={root.cookie}; gamekeeper-language=xx", **GERMAN_BROWSER}
+    assert find_language(root.get("/console/ranking", headers=sent).raw) == GERMAN
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+
+def test_refusal_is_in_the_language_of_the_page_and_english_in_the_api(world: World, root: Keeper) -> None:
+    path = "/console/players/Nemo"
+    assert "No player with name 'Nemo'." in Page(root.get(path).raw.decode()).text
+    german = root.get(path, headers=GERMAN_BROWSER)
+    assert (german.status, german.headers["content-language"]) == (404, GERMAN)
+    assert "Kein Spieler" in Page(german.raw.decode()).text
+    message = world.get("/api/v1/players/Nemo", headers=GERMAN_BROWSER).json["Message"]
+    assert message == "No player with name 'Nemo'."
+
+
+def test_unknown_page_is_refused_in_the_language_of_the_browser(root: Keeper) -> None:
+    answer = root.get("/console/nowhere", headers=GERMAN_BROWSER)
+    assert (answer.status, find_language(answer.raw)) == (404, GERMAN)
+
+
+def test_scripts_get_refusals_in_the_language_of_the_page(root: Keeper) -> None:
+    sent = {"accept": "application/json", **GERMAN_BROWSER}
+    answer = root.get("/console/players/Nemo/version", headers=sent)
+    assert answer.json == {"version": "", "text": "Dieser Spieler wurde gelöscht."}
+    refused = root.get("/console/suggest/nothing", headers=sent)
+    assert refused.status == 404
+    assert (
+        refused.json["Message"]
+        != root.get("/console/suggest/nothing", headers={"accept": sent["accept"]}).json["Message"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "translated"),
+    [
+        ("The field 'Name' must not be empty.", "Feld „Name“: darf nicht leer sein."),
+        (
+            "must have 2 to 20 characters; letters from A to Z and digits are allowed",
+            "muss 2 bis 20 Zeichen haben; erlaubt sind Buchstaben von A bis Z und Ziffern",
+        ),
+        (
+            "The field 'Name' must have 2 to 20 characters; letters from A to Z, digits and hyphens are allowed.",
+            "Feld „Name“: muss 2 bis 20 Zeichen haben; erlaubt sind Buchstaben von A bis Z, Ziffern und Bindestriche.",
+        ),
+        ("A text that no code has.", "A text that no code has."),
+        ("", ""),
+    ],
+)
+@pytest.mark.usefixtures("in_german")
+def test_message_is_translated_by_its_template(message: str, translated: str) -> None:
+    assert translate_message(message) == translated
+
+
+# --- numbers and times ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("in_german")
+def test_numbers_and_times_are_german() -> None:
+    assert formats.format_number(1_234_567) == "1.234.567"
+    assert formats.format_decimal(1234.56) == "1.234,6"
+    assert formats.format_signed(-1234) == "-1.234"
+    assert formats.format_time("2026-11-18T14:03:05.123Z") == "18.11.2026, 14:03:05 UTC"
+    assert ticks.format_short(1200) == "1,2k"
+    assert ticks.label_day(0) == "1. Jan"
+
+
+def test_numbers_and_times_are_english() -> None:
+    assert formats.format_number(1_234_567) == "1,234,567"
+    assert formats.format_decimal(1234.56) == "1,234.6"
+    assert formats.format_time("2026-11-18T14:03:05.123Z") == "2026-11-18 14:03:05 UTC"
+    assert ticks.format_short(1200) == "1.2k"
+    assert ticks.label_day(0) == "1 Jan"
+
+
+# --- what requests share -------------------------------------------------------------------------------------------
+
+
+def test_viewers_with_different_languages_do_not_share_texts(root: Keeper) -> None:
+    """The home page and the page Health show results that are shared for seconds, with texts in them."""
+    root.act("POST", f"/api/v1/players/{people.ANN.id}/items/give", {"itemid": people.COIN.id, "quantity": 5})
+    for path, english, german in (
+        ("/console", "Items given", "Gegenstände gegeben"),
+        ("/console/health", "Accepting writes", "Nimmt Schreibzugriffe an"),
+    ):
+        assert english in root.page(path).text
+        shown = Page(root.get(path, headers=GERMAN_BROWSER).raw.decode()).text
+        assert german in shown
+        assert english not in shown
+        assert english in root.page(path).text
+
+
+def test_language_of_one_task_is_not_that_of_another() -> None:
+    async def name_language(language: str, ready: asyncio.Barrier) -> str:
+        LANGUAGE.set(language)
+        await ready.wait()
+        return formats.format_number(1000)
+
+    async def run() -> list[str]:
+        ready = asyncio.Barrier(2)
+        return await asyncio.gather(name_language(ENGLISH, ready), name_language(GERMAN, ready))
+
+    assert asyncio.run(run()) == ["1,000", "1.000"]
+
+
+def test_page_has_the_texts_of_its_scripts(root: Keeper) -> None:
+    assert 'id="texts"' not in root.page("/console/ranking").html
+    html = root.get("/console/ranking", headers=GERMAN_BROWSER).raw.decode()
+    found = re.search(r'<script type="application/json" id="texts">(.*?)</script>', html)
+    assert found
+    assert json.loads(found[1]) == json.loads(str(SCRIPT_TEXTS[GERMAN]))
+    assert json.loads(found[1])["%(count)s selected"] == "%(count)s ausgewählt"
