@@ -373,7 +373,7 @@ def list_kinds() -> Iterator[str]:
 
 
 def test_filter_offers_every_kind_of_change() -> None:
-    assert sorted(each for group in changes.KINDS.values() for each in group) == sorted(set(list_kinds()))
+    assert sorted(each for group in changes.KINDS().values() for each in group) == sorted(set(list_kinds()))
 
 
 def test_change_of_an_api_key_names_the_key(world: World, root: Keeper) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
 from keepers import Keeper, open_session
@@ -22,9 +22,11 @@ CHOSEN_GERMAN = "gamekeeper-language=de"
 
 
 @pytest.fixture
-def in_german() -> None:
-    """Translate into German, for tests of functions without a request. Each test has its own context."""
-    LANGUAGE.set(GERMAN)
+def in_german() -> Generator[None]:
+    """Translate into German, for tests of functions without a request."""
+    before = LANGUAGE.set(GERMAN)
+    yield
+    LANGUAGE.reset(before)
 
 
 def find_language(page: bytes) -> str:
@@ -193,7 +195,7 @@ def test_viewers_with_different_languages_do_not_share_texts(root: Keeper) -> No
     root.act("POST", f"/api/v1/players/{people.ANN.id}/items/give", {"itemid": people.COIN.id, "quantity": 5})
     for path, english, german in (
         ("/console", "Items given", "Gegenstände gegeben"),
-        ("/console/health", "Accepting writes", "Nimmt Schreibzugriffe an"),
+        ("/console/health", "Accepting writes", "Nimmt Schreibvorgänge an"),
     ):
         assert english in root.page(path).text
         shown = Page(root.get(path, headers=GERMAN_BROWSER).raw.decode()).text

@@ -29,6 +29,7 @@ LABELS = PerLanguage(
         "equipment": gettext("Equipment"),
         "moderator": gettext("Moderator"),
         "password": gettext("Password"),
+        "warning": gettext("Warning"),
         "items": gettext("Items"),
         "spells": gettext("Spells"),
         "variables": gettext("Variables"),

@@ -13,6 +13,7 @@ from gamekeeper.console import menu
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.pages import FormToken
+from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import finder, lookup, notes
 from gamekeeper.game.finder import EXACT, ID, SearchHit, Sight
@@ -164,7 +165,11 @@ async def _find_sanctions(keeper: Keeper, said: re.Match[str], sight: Sight, csr
         path = f"/api/v1/{kind}/{quote(each.id, safe='')}/admin/{verb}"
         if csrf.allows("POST", path):
             label = _label_sanction(verb, each.name, int(body.get("duration", 0)))
-            actions.append(PaletteAction(label, each.detail, path, body, f"/console/{place}/{each.id}", "danger"))
+            actions.append(
+                PaletteAction(
+                    label, translate_message(each.detail), path, body, f"/console/{place}/{each.id}", "danger"
+                )
+            )
     return actions
 
 
@@ -207,7 +212,7 @@ async def _find_gifts(keeper: Keeper, said: re.Match[str], sight: Sight, csrf: F
                 )
                 body: dict[str, str | int] = {"itemid": item.id, "quantity": quantity}
                 back = f"/console/players/{player.id}"
-                actions.append(PaletteAction(label, player.detail, path, body, back))
+                actions.append(PaletteAction(label, translate_message(player.detail), path, body, back))
     return actions[:MOST_OBJECTS]
 
 
