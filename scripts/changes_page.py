@@ -82,8 +82,9 @@ RECORD = "player record"
 
 def make_page() -> str:
     shapes: dict[str, tuple[inspect.Field, ...]] = {}
-    feed = [f"| `{each}` | {KIND_TITLES[each]} | {_tell_action(each)} | {_cells(each, shapes)} |\n" for each in IN_FEED]
-    others = [f"| `{each}` | {KIND_TITLES[each]} | {_cells(each, shapes)} |\n" for each in KINDS if each not in IN_FEED]
+    titles = KIND_TITLES()
+    feed = [f"| `{each}` | {titles[each]} | {_tell_action(each)} | {_cells(each, shapes)} |\n" for each in IN_FEED]
+    others = [f"| `{each}` | {titles[each]} | {_cells(each, shapes)} |\n" for each in KINDS if each not in IN_FEED]
     return HEAD + "".join([*feed, OTHERS_HEAD, *others, SHAPES_HEAD, *_list_shapes(shapes)])
 
 

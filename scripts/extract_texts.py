@@ -121,7 +121,7 @@ def _encode(messages: list[Message]) -> bytes:
 
 
 def _list_ids(message: Message) -> list[str]:
-    return list(message.id) if isinstance(message.id, (tuple, list)) else [cast("str", message.id)]
+    return list(message.id) if isinstance(message.id, (tuple, list)) else [message.id]
 
 
 def _list_forms(message: Message) -> list[str]:

@@ -212,7 +212,7 @@ def test_language_of_one_task_is_not_that_of_another() -> None:
 
     async def run() -> list[str]:
         ready = asyncio.Barrier(2)
-        return await asyncio.gather(name_language(ENGLISH, ready), name_language(GERMAN, ready))
+        return list(await asyncio.gather(name_language(ENGLISH, ready), name_language(GERMAN, ready)))
 
     assert asyncio.run(run()) == ["1,000", "1.000"]
 

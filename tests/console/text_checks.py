@@ -258,7 +258,7 @@ def check_translations(translations: Catalog) -> list[str]:
     """List the messages without a translation, and those whose translation has other placeholders or tags."""
     faults: list[str] = []
     for each in translations:
-        ids = list(each.id) if isinstance(each.id, (tuple, list)) else [cast("str", each.id)]
+        ids = list(each.id) if isinstance(each.id, (tuple, list)) else [each.id]
         strings = list(each.string) if isinstance(each.string, (tuple, list)) else [cast("str", each.string)]
         if not ids[0]:
             continue

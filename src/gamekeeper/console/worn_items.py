@@ -23,7 +23,7 @@ async def list_facts(request: Request, entries: Sequence[LedgerEntry]) -> list[F
     for before, after in sides:
         worn, kept = (cast("tuple[int, ...]", side.player.get("equipment", ())) for side in (before, after))
         if worn and kept:
-            places = zip(PARTS["equipment"], worn, kept, strict=False)
+            places = zip(PARTS()["equipment"], worn, kept, strict=False)
             taken_off += [(place, held[was]) for place, was, now in places if was in held and now < 0]
     if not taken_off:
         return []
