@@ -25,6 +25,7 @@ def test_backup_and_restore(command: CommandLine, first_command: CommandLine, fi
     assert said[0].startswith("Restored ")
     assert said[0].endswith("; doctor found no errors.")
     assert said[1] == "All tokens are revoked. Issue new tokens for services with: gamekeeper tokens issue NAME"
+    assert len(said) == 2  # there are no API keys, so nothing is said about them
     assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
 
 
@@ -46,6 +47,22 @@ def test_tokens_can_be_kept(command: CommandLine, first_command: CommandLine, fi
     said = first_command.says("restore", str(file), "--keep-tokens")
     assert said.splitlines()[1].startswith("Tokens that were active at the time of the backup are active again")
     assert "revoked" not in first_command.says("tokens", "list")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "state"),
+    [
+        ((), "All API keys are suspended. Find them with: gamekeeper keys list. Let", "suspended"),
+        (("--keep-tokens",), "API keys have the state that they had at the time of the backup.", "active"),
+    ],
+)
+def test_restore_says_what_happens_to_api_keys(
+    command: CommandLine, first_command: CommandLine, file: Path, options: tuple[str, ...], expected: str, state: str
+) -> None:
+    command.says("keys", "create", "shop", "--owner", "Root", "--role", "shop")
+    command.says("backup", str(file))
+    assert first_command.says("restore", str(file), *options).splitlines()[2].startswith(expected)
+    assert first_command.says("keys", "list").splitlines()[1].endswith(state)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")

@@ -22,7 +22,12 @@ FILE_PATH = click.Path(dir_okay=True, path_type=Path)
 READ_BACK = "the file was read back, and every table matches its row count and SHA-256"
 IN_ORDER = "the database's own integrity check found no errors"
 TOKENS_REVOKED = "All tokens are revoked. Issue new tokens for services with: gamekeeper tokens issue NAME"
+KEYS_SUSPENDED = (
+    "All API keys are suspended. Find them with: gamekeeper keys list. "
+    "Let those that you still want work again with: gamekeeper keys resume ID"
+)
 TOKENS_KEPT = "Tokens that were active at the time of the backup are active again, even if they were revoked after it."
+KEYS_KEPT = "API keys have the state that they had at the time of the backup."
 
 
 class BackupResult(NamedTuple):
@@ -53,7 +58,9 @@ def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None
 
 @click.command(epilog="Example: gamekeeper restore game.backup --database sqlite:///restored.db")
 @click.argument("file", type=FILE_PATH)
-@click.option("--keep-tokens", is_flag=True, help="Keep the tokens active that were active when the backup was made.")
+@click.option(
+    "--keep-tokens", is_flag=True, help="Keep tokens and API keys active that were active when the backup was made."
+)
 @terminal.json_option
 @terminal.database_option
 def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
@@ -61,8 +68,8 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
 
     The database must be empty, or a file that does not exist yet: nothing is overwritten. All of FILE is checked
     first. An older schema is migrated. The change feed gets a new epoch, so its readers start over. Password reset
-    codes and unsent mails are dropped, and all tokens are revoked unless --keep-tokens is given. `doctor` checks the
-    result; exit code 1 if it finds an error.
+    codes and unsent mails are dropped. All tokens are revoked, and all API keys are suspended until `keys resume`,
+    unless --keep-tokens is given. `doctor` checks the result; exit code 1 if it finds an error.
     """
     loaded = terminal.load_settings(database)
     with progress.bars() as moved, terminal.report_failures(), Archive(file) as archive:
@@ -110,6 +117,8 @@ def _print_restored(
         return
     databases.print_outcome(f"Restored {_summarize(manifest)} to {terminal.show_database(loaded)}", errors)
     click.echo(TOKENS_KEPT if keep_tokens else TOKENS_REVOKED)
+    if any(table.name == "api_keys" and table.rows for table in manifest.tables):
+        click.echo(KEYS_KEPT if keep_tokens else KEYS_SUSPENDED)
 
 
 def _summarize(manifest: BackupManifest) -> str:
