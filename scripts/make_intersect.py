@@ -363,6 +363,9 @@ def main() -> None:
     parser.add_argument("--filled", type=int, default=3, help="taken slots of each inventory")
     parser.add_argument("--into", type=Path, default=Path())
     given = parser.parse_args()
+    for file in (given.into / "playerdata.db", given.into / "gamedata.db"):
+        if file.exists():
+            parser.error(f"{file} already exists; nothing was written. Delete it, or name another folder with --into.")
     print(*make(given.into, given.era, given.players, given.filled))
 
 
