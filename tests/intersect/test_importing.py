@@ -104,6 +104,18 @@ def test_imported_login_bans_and_permissions(files: Make, command: CommandLine, 
     ]
 
 
+def test_generator_does_not_touch_existing_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "gamedata.db"
+    file.touch()
+    monkeypatch.setattr(sys, "argv", ["make_intersect.py", "--players", "1", "--into", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        make_intersect.main()
+    assert f"{file} already exists; nothing was written." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_second_import_changes_nothing(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files()
     first = run(command, made)
@@ -115,7 +127,7 @@ def test_second_import_changes_nothing(files: Make, command: CommandLine, opened
     assert (first["changed"], second["changed"]) == (True, False)
     assert second["tables"] == first["tables"]
     said = command.says("import", "intersect", *made.options)
-    assert "nothing was changed" in said
+    assert "nothing was changed. The table shows the counts of that import." in said
 
 
 def test_dry_run_reports_the_same_and_writes_nothing(

@@ -151,5 +151,5 @@ def _describe_outcome(run: ImportRun) -> str:
     if run.dry_run:
         return "Dry run: nothing was changed."
     if not run.had_work:
-        return "This source was already imported: nothing was changed."
+        return "This source was already imported: nothing was changed. The table shows the counts of that import."
     return "Imported: an interrupted import was resumed and is now complete." if run.resumed else "Imported."
