@@ -66,6 +66,8 @@ async def check(tx: Reading, kind: str, table: BucketTable, values: Values) -> t
     for each, end in pairwise([*(bucket.key for bucket in buckets), rows.HIGHEST]):
         entries = next(bucket.entries for bucket in buckets if bucket.key == each)
         assert entries == sum(each <= key < end for key in keys)
+    # a bucket starts at a row, so the id of an erased player does not stay in it
+    assert {each.key for each in buckets} <= {LOWEST, *keys}
     blocks = await rows.read_blocks(tx, kind, thing_id)
     for block, end in zip(blocks, [*(each.key for each in blocks[1:]), rows.HIGHEST], strict=True):
         own = [each for each in buckets if block.key <= each.key < end]

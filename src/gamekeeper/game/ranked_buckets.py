@@ -73,14 +73,24 @@ async def count_steps(tx: Writing, table: BucketTable, steps: Sequence[BucketSte
     for bucket in sorted(kept, reverse=True):
         if 4 * bucket.entries < BUCKET_ROWS and bucket.key != LOWEST:
             await _merge(tx, table, edit, bucket)
+    added = {each[:4] for each in steps if each.step > 0}
+    gone = {each[:4] for each in steps if each.step < 0} - added
+    for bucket in sorted((each for each in sums if each[:4] in gone), reverse=True):
+        await _merge(tx, table, edit, bucket, is_start_gone=True)
     await edit.move_blocks()
 
 
-async def _merge(tx: Writing, table: BucketTable, edit: "_Edit", bucket: Bucket) -> None:
-    """Merge a bucket that has few rows left into the one before it, so that old lists keep few buckets."""
+async def _merge(
+    tx: Writing, table: BucketTable, edit: "_Edit", bucket: Bucket, *, is_start_gone: bool = False
+) -> None:
+    """Merge a bucket that has few rows left into the one before it, so that old lists keep few buckets.
+
+    A bucket whose first row was deleted is merged too: no bucket keeps the id of an erased player.
+    """
     present = (await table.find_buckets(tx, [BucketStep(*bucket[:4], 0)]))[0]
     before = await table.find_bucket_below(tx, *present[:2], present.key)
-    if before is None or 4 * present.entries >= BUCKET_ROWS:
+    is_due = present.key == bucket.key if is_start_gone else 4 * present.entries < BUCKET_ROWS
+    if before is None or not is_due:
         return
     merged = before._replace(entries=before.entries + present.entries)
     await edit.replace([before, present], await _split(tx, table, merged))
