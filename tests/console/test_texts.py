@@ -1,5 +1,6 @@
 """All texts of the console are in its catalogue. Each check runs on the real files and on seeded faults."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,12 @@ from server_texts import find_server_texts
 
 def read_files(pattern: str) -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in CONSOLE.glob(pattern)}
+
+
+@cache
+def extract_all() -> Catalog:
+    """Extract all texts once: that takes seconds."""
+    return extract_texts.extract_all()
 
 
 def read_catalogue() -> Catalog:
@@ -176,7 +183,7 @@ def test_translated_script_is_accepted(source: str) -> None:
 
 
 def test_catalogue_holds_exactly_the_texts_in_use() -> None:
-    fresh = extract_texts.extract_all()
+    fresh = extract_all()
     assert text_checks.compare_catalogues(read_catalogue(), fresh) == []
     assert CATALOGUE.read_bytes() == extract_texts.format_catalogue(fresh), "run make texts"
 
@@ -214,7 +221,7 @@ def test_every_text_is_translated(language: str) -> None:
 
 @pytest.mark.parametrize("language", extract_texts.list_languages())
 def test_files_of_a_language_are_up_to_date(language: str) -> None:
-    stored = extract_texts.update(extract_texts.read_translations(language), extract_texts.extract_all())
+    stored = extract_texts.update(extract_texts.read_translations(language), extract_all())
     old = [file.name for file, made in extract_texts.make_files(language, stored).items() if file.read_bytes() != made]
     assert old == [], "run make texts"
 
