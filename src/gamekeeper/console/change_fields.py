@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gamekeeper.console.texts import PerLanguage, gettext
+from gamekeeper.console.texts import PerLanguage, gettext, pgettext
 from gamekeeper.game.commands import DIRECT, GLOBAL, PROXIMITY
 from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
 
@@ -98,7 +98,7 @@ LABELS = PerLanguage(
 )
 PARTS = PerLanguage(
     lambda: {  # fields that hold several values, with a label for each
-        "vitals": (gettext("Health"), gettext("Mana")),
+        "vitals": (pgettext("vital", "Health"), gettext("Mana")),
         "max_vitals": (gettext("Maximum health"), gettext("Maximum mana")),
         "base_stats": (
             gettext("Attack"),

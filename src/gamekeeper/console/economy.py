@@ -8,7 +8,7 @@ from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
 from gamekeeper.console.formats import format_signed
 from gamekeeper.console.queries import EconomyItemsQuery, ItemQuery
-from gamekeeper.console.texts import PerLanguage, gettext
+from gamekeeper.console.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.tiles import Tile, make_tile
 from gamekeeper.game import economy_reports as reports
 from gamekeeper.game import lookup
@@ -31,7 +31,7 @@ TITLES = PerLanguage(
         GAME: gettext("Game"),
         KEY: gettext("API keys"),
         STAFF: gettext("Staff"),
-        UNDO: gettext("Undo"),
+        UNDO: pgettext("economy", "Undo"),
         IMPORT: gettext("Import"),
     }
 )

@@ -10,6 +10,11 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def lower_noun(text: str) -> str:
+    """Write a noun as within a sentence. In German it keeps its capital letter."""
+    return text if LANGUAGE.get() == GERMAN else text.lower()
+
+
 def format_number(number: float) -> str:
     """Format a number with separators of thousands."""
     return _localize(f"{number:,}")

@@ -9,14 +9,23 @@ from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
 
 from gamekeeper.console import menu, page_help, sessions
-from gamekeeper.console.formats import capitalize, format_decimal, format_number, format_time
+from gamekeeper.console.formats import capitalize, format_decimal, format_number, format_time, lower_noun
 from gamekeeper.console.language_choice import use_language
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.console.server_texts import describe_refusal, translate_message
 from gamekeeper.console.static_files import VersionedAddresses
 from gamekeeper.console.template_output import ConsoleEnvironment
 from gamekeeper.console.template_texts import CompiledTexts
-from gamekeeper.console.texts import ENGLISH, LANGUAGE, LANGUAGES, SCRIPT_TEXTS, gettext, translate, translate_plural
+from gamekeeper.console.texts import (
+    ENGLISH,
+    LANGUAGE,
+    LANGUAGES,
+    SCRIPT_TEXTS,
+    gettext,
+    pgettext,
+    translate,
+    translate_plural,
+)
 from gamekeeper.game import names
 from gamekeeper.game.refusals import BadField, Refusal
 from gamekeeper.http import dispatcher, errors, wire
@@ -69,7 +78,7 @@ TEMPLATES = ConsoleEnvironment(
     extensions=[CompiledTexts, VersionedAddresses],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
-TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True, pgettext=pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
@@ -226,4 +235,5 @@ TEMPLATES.filters.update(
     decimal=format_decimal,
     translated=translate_message,
     capitalized=capitalize,
+    within=lower_noun,
 )
