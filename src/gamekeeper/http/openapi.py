@@ -33,7 +33,7 @@ Read and change the players and accounts of an online game.
 * **Wrong passwords** are limited per account, caller and client address. A site that checks passwords forwards its
   visitor's address in `X-Forwarded-For`, and the server's setting `trusted_proxies` names the site.
 * **Every write can be retried** with the same `Idempotency-Key`: it is applied once, and retries get its answer.
-* **Most reads can be cached.** Send the `ETag` of the cached answer in `If-None-Match`; 304 means it is still valid.
+* **Most reads can be cached**: send the `ETag` of the cached answer in `If-None-Match`; 304 means it is still valid.
   Answers that contain secrets and answers of the change feed must not be cached.
 * **Every write can be previewed** with `?dryRun=true`: the answer shows what would happen, and nothing is changed.
   The answer then has the header `X-Dry-Run: true`.
