@@ -36,6 +36,15 @@ def test_note_is_written_shown_and_deleted(root: Keeper, world: World) -> None:
     assert world.get(NOTES).json["Notes"] == []
 
 
+def test_preview_shows_the_text_of_a_note_and_the_tags(root: Keeper) -> None:
+    note, tags = find_form(root.page(TAB), NOTES).fields, find_form(root.page(TAB), TAGS).fields
+    shown = Page(root.post("/console/act", {**note, "body.Text": "Asked twice."}).raw.decode()).text
+    assert "Note — Asked twice." in shown
+    assert "Noteid" not in shown
+    shown = Page(root.post("/console/act", {**tags, "body.Tags[]": "streamer"}).raw.decode()).text
+    assert "Tags — streamer" in shown
+
+
 def test_warning_is_at_the_top_of_the_player_and_the_account(root: Keeper) -> None:
     form = find_form(root.page(TAB), NOTES)
     form.fields["body.flag.Warning"] = "true"

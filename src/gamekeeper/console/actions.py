@@ -21,6 +21,7 @@ from gamekeeper.console import (
     item_names,
     keys,
     new_accounts,
+    note_lines,
     other_players,
     pages,
     password,
@@ -39,7 +40,7 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.history import find_undone
+from gamekeeper.game.history import NOTE_KINDS, find_undone
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, PlayerOnline, Refusal
@@ -167,6 +168,10 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     found = await differences.list_differences(
         request.services.keeper, tried.entries, sees_accounts=_sees_accounts(request), is_preview=True
     )
+    found = [
+        note_lines.list_lines(entry) if entry.kind in NOTE_KINDS else each
+        for entry, each in zip(tried.entries, found, strict=True)
+    ]
     dialog = await dialogs.describe(request, form.call, tried.entries)
     if pages.wants_json(request):
         return pages.answer_json({"changes": _to_json(found), "seen": tried.state_fingerprint, "button": dialog.button})

@@ -8,13 +8,14 @@ from gamekeeper.console.differences import NOTHING, Difference
 from gamekeeper.console.texts import gettext
 from gamekeeper.http.wire.notes import NoteSide, TagsSide
 from gamekeeper.store.history import HistoryChange
+from gamekeeper.store.ledger import LedgerEntry
 
 T = TypeVar("T")
 NEEDED = "notes.write"
 TAGS_SET = "tags_set"
 
 
-def list_lines(told: HistoryChange) -> list[Difference]:
+def list_lines(told: HistoryChange | LedgerEntry) -> list[Difference]:
     """List the text of a note, or the tags, before and after; nothing if the viewer may not read them."""
     if told.before is None and told.after is None:
         return []
