@@ -6,7 +6,8 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.console import lists, pages, saved_views
-from gamekeeper.console.lists import DATE_LENGTH, Chip, ListFilter
+from gamekeeper.console.formats import format_date
+from gamekeeper.console.lists import Chip, ListFilter
 from gamekeeper.console.menu import SECURITY
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import account_filters, lookup
@@ -108,9 +109,9 @@ def _describe(given: Mapping[str, str], choice: ListFilter) -> dict[str, str]:
     if role := given.get("role", ""):
         found["role"] = gettext("Role: %(name)s", name=role)
     if since := given.get(FROM, ""):
-        found[FROM] = gettext("Signed in since %(time)s", time=since[:DATE_LENGTH])
+        found[FROM] = gettext("Signed in since %(time)s", time=format_date(since))
     if until := given.get(TO, ""):
-        found[TO] = gettext("Last sign-in until %(time)s", time=until[:DATE_LENGTH])
+        found[TO] = gettext("Last sign-in until %(time)s", time=format_date(until))
     return found
 
 

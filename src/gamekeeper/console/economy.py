@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
-from gamekeeper.console.formats import format_signed
+from gamekeeper.console.formats import format_date, format_signed
 from gamekeeper.console.queries import EconomyItemsQuery, ItemQuery
 from gamekeeper.console.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.tiles import Tile, make_tile
@@ -77,7 +77,7 @@ async def show(request: Request) -> Response:
         givers=givers,
         days=query.days,
         presets=gifts.PRESETS,
-        since=format_day(days.first),
+        since=format_date(format_day(days.first)),
         part=lists.make_page(request, page, found.total, len(found.items)),
         heads=lists.make_columns(request, ITEM_SORTS, ascending=ascending),
         kept=f"&{urlencode(kept)}" if kept else "",

@@ -3,6 +3,7 @@
 from gamekeeper.console.texts import GERMAN, LANGUAGE
 
 TO_GERMAN = str.maketrans(",.", ".,")
+DATE_LENGTH = len("2026-01-31")
 
 
 def capitalize(text: str) -> str:
@@ -39,10 +40,16 @@ def _localize(text: str) -> str:
     return text.translate(TO_GERMAN) if LANGUAGE.get() == GERMAN else text
 
 
+def format_date(text: str) -> str:
+    """Format the day of a text such as 2026-01-31T12:00:00Z, or of the day alone."""
+    day = text[:DATE_LENGTH]
+    return f"{day[8:]}.{day[5:7]}.{day[:4]}" if LANGUAGE.get() == GERMAN and len(day) == DATE_LENGTH else day
+
+
 def format_time(text: str) -> str:
     """Format a text of `format_instant`, which is in UTC, for display. A script adds the viewer's local time."""
     if not text:
         return ""
     if LANGUAGE.get() == GERMAN:
-        return f"{text[8:10]}.{text[5:7]}.{text[:4]}, {text[11:19]} UTC"
+        return f"{format_date(text)}, {text[11:19]} UTC"
     return f"{text[:10]} {text[11:19]} UTC"

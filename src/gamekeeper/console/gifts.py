@@ -4,6 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.formats import format_date
 from gamekeeper.console.lists import ListPage
 from gamekeeper.console.queries import GiftsQuery
 from gamekeeper.console.texts import gettext
@@ -108,6 +109,6 @@ def _render(request: Request, days: Days, part: ListPage, state: EconomyState, *
         state=state,
         days=days.last - days.first + 1,
         presets=PRESETS,
-        since=format_day(days.first),
+        since=format_date(format_day(days.first)),
         **lines,
     )

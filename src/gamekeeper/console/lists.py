@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from gamekeeper.console.formats import DATE_LENGTH
 from gamekeeper.console.queries import JumpQuery, ListQuery
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
@@ -19,7 +20,6 @@ from gamekeeper.store.search import PART_LETTERS
 
 ASCENDING, DESCENDING = "ascending", "descending"
 ALL_SORTS = {*PLAYERS, *ACCOUNT_SORTS}  # sort keys of all lists
-DATE_LENGTH = len("2026-11-17")
 ALL_VALUE = "all"  # URL value of the option that switches a filter off
 
 

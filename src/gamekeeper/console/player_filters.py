@@ -7,7 +7,8 @@ import msgspec
 from msgspec import UNSET
 
 from gamekeeper.console import item_names, lists
-from gamekeeper.console.lists import DATE_LENGTH, Chip, SortableColumn
+from gamekeeper.console.formats import format_date
+from gamekeeper.console.lists import Chip, SortableColumn
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.player_filters import PlayersPage
@@ -155,9 +156,9 @@ def describe(
     if lowest or highest:
         found.append((_describe_levels(lowest, highest), ("levelfrom", "levelto")))
     if since := given.get("seenfrom", ""):
-        found.append((gettext("Online since %(time)s", time=since[:DATE_LENGTH]), ("seenfrom",)))
+        found.append((gettext("Online since %(time)s", time=format_date(since)), ("seenfrom",)))
     if until := given.get("seento", ""):
-        found.append((gettext("Last online until %(time)s", time=until[:DATE_LENGTH]), ("seento",)))
+        found.append((gettext("Last online until %(time)s", time=format_date(until)), ("seento",)))
     if "banned" in given:
         found.append((gettext("Banned") if given["banned"] == YES else gettext("Not banned"), ("banned",)))
     if one := given.get("itemid", ""):

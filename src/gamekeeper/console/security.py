@@ -62,6 +62,8 @@ FACTS = PerLanguage[Mapping[str, str]](
         "deleted": gettext("Deleted"),
     }
 )
+# values of details that are words of ours
+WORDS = PerLanguage[Mapping[str, str]](lambda: {security.COMMAND_LINE: gettext("command line")})
 DETAIL_NAMES = PerLanguage[Mapping[str, str]](
     lambda: {  # field of the details in lower case → its label
         "count": gettext("Times"),
@@ -145,4 +147,5 @@ def _describe_detail(name: str, value: object) -> str:
         return FACTS().get(name.lower(), label)
     if isinstance(value, list):
         return f"{label}: {', '.join(map(str, value))}"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any JSON
-    return f"{label}: {value}"
+    text = str(value)
+    return f"{label}: {WORDS().get(text, text)}"

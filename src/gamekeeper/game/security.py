@@ -62,6 +62,7 @@ KINDS: Mapping[str, str] = {
     "person_exported": "All data of an account's person was exported over the API or the console.",
     "role_edited": "A role was created, edited or deleted.",
 }
+COMMAND_LINE = "command line"  # in the details of an event: who caused it, instead of an account
 MOST_BROWSER = 200  # characters of the header User-Agent that are stored
 PIECE_ROWS = 250  # events that one statement of a long page reads
 FLUSH_SECONDS = 5.0  # interval between writes of failed guesses

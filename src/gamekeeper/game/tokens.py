@@ -202,7 +202,7 @@ async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only
         now = await clock.now(tx)
         pair = TokenPair(lookup.new_guid(), _make_access_token(), None, now, now + hours * 60 * MINUTE_MS)
         tokens.insert(tx, _make_row(pair, user, pair.id)._replace(read_only=read_only))
-        details = {"By": "command line", "ReadOnly": read_only}
+        details = {"By": security.COMMAND_LINE, "ReadOnly": read_only}
         security.record(tx, SecurityEvent("token_issued", user.id, credential_id=pair.id, details=details))
         return pair
 
