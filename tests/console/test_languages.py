@@ -175,6 +175,8 @@ def test_numbers_and_times_are_german() -> None:
     assert formats.format_decimal(1234.56) == "1.234,6"
     assert formats.format_signed(-1234) == "-1.234"
     assert formats.format_time("2026-11-18T14:03:05.123Z") == "18.11.2026, 14:03:05 UTC"
+    assert formats.format_date("2026-11-18") == "18.11.2026"
+    assert formats.lower_noun("Karten") == "Karten"
     assert ticks.format_short(1200) == "1,2k"
     assert ticks.label_day(0) == "1. Jan"
 
@@ -183,6 +185,8 @@ def test_numbers_and_times_are_english() -> None:
     assert formats.format_number(1_234_567) == "1,234,567"
     assert formats.format_decimal(1234.56) == "1,234.6"
     assert formats.format_time("2026-11-18T14:03:05.123Z") == "2026-11-18 14:03:05 UTC"
+    assert formats.format_date("2026-11-18") == "2026-11-18"
+    assert formats.lower_noun("Items") == "items"
     assert ticks.format_short(1200) == "1.2k"
     assert ticks.label_day(0) == "1 Jan"
 
