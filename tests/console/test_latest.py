@@ -111,6 +111,13 @@ def test_single_change_has_an_undo_button_until_it_is_undone(world: World, root:
     assert [each.can_undo for each in read_lines(world)[:2]] == [True, False]
 
 
+def test_change_of_the_game_has_no_undo_button(world: World) -> None:
+    give(world, players=("Ann",))
+    report = {"Items": [{"Slot": 9, "ItemId": COIN.id, "Quantity": 3}]}
+    assert world.call("PUT", f"/api/link/v1/players/{ANN.id}", body=report, by="Server").status == 200
+    assert [each.can_undo for each in read_lines(world)[:2]] == [False, True]
+
+
 def test_viewer_without_permission_to_undo_gets_no_button(world: World) -> None:
     staff.save_role(world, "reader", ["players.read", "audit.read"])
     staff.add_account(world, "Reader", "reader")

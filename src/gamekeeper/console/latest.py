@@ -55,7 +55,8 @@ async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
         told = group[0]
         if len(group) == 1:
             is_undone = told.seq in undone
-            can_undo = not is_undone and undo.is_undoable(told)
+            # the page is the same for all who may undo changes, and hardly anybody may undo those of the game
+            can_undo = not is_undone and undo.is_undoable(told) and not told.from_game
             lines.append(LatestLine(told, by_number[told.seq], is_undone=is_undone, can_undo=can_undo))
         else:
             is_open = following is not None and group[-1] is read[-1]  # older changes of the group may follow

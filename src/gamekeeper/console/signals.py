@@ -34,7 +34,8 @@ ADVICE = PerLanguage[Mapping[str, str]](
         ),
         GAIN: gettext(
             "Look at the changes and the history of the player. A trade has a player who lost as much at the "
-            "same time. If the items were duplicated, undo the changes, and tell the developers of the game."
+            "same time. If the items were duplicated, take them away or undo the changes, and tell the developers of "
+            "the game."
         ),
         GIFT: gettext(
             "Ask who gave it. If it was a mistake, undo the change or the bulk job. If such gifts are usual, raise the "
