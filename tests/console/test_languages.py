@@ -145,6 +145,10 @@ def test_scripts_get_refusals_in_the_language_of_the_page(root: Keeper) -> None:
     )
 
 
+# with a value of the request that would take long to compare with all templates
+LONG = f"The field '{'must have ' * 60}' must not be empty."
+
+
 @pytest.mark.parametrize(
     ("message", "translated"),
     [
@@ -158,6 +162,7 @@ def test_scripts_get_refusals_in_the_language_of_the_page(root: Keeper) -> None:
             "Feld „Name“: muss 2 bis 20 Zeichen haben; erlaubt sind Buchstaben von A bis Z, Ziffern und Bindestriche.",
         ),
         ("A text that no code has.", "A text that no code has."),
+        (LONG, LONG),
         ("", ""),
     ],
 )

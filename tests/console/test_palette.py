@@ -64,6 +64,7 @@ def test_one_letter_finds_no_pages() -> None:
         ("ban Bob 7d", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
         ("BAN bob for 1 day", "Ban Bob for 1 day", "admin/ban", {"body.duration": "1"}),
         ("ban bob", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
+        (f"ban{' ' * 2000}bob", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
         ("mute Bob 2 weeks", "Mute Bob for 14 days", "admin/mute", {"body.duration": "14"}),
         ("kick Bob", "Kick Bob from the game", "admin/kick", {}),
         ("unban Bob", "End the ban of Bob", "admin/unban", {}),
@@ -133,7 +134,17 @@ def test_misspelt_name_is_offered_not_chosen(root: Keeper) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["ban", "ban ", "ban Nobodyhere 7d", "ban Bob 0d", "ban Bob 99999d", "give 0 arrow to Bob", "give arrow"]
+    "text",
+    [
+        "ban",
+        "ban ",
+        "ban Nobodyhere 7d",
+        "ban Bob 0d",
+        "ban Bob 99999d",
+        "give 0 arrow to Bob",
+        "give arrow",
+        f"kick {'Bob' * 70}",
+    ],
 )
 def test_incomplete_sentence_is_no_action(root: Keeper, text: str) -> None:
     assert "Actions" not in suggest(root, text)

@@ -12,7 +12,7 @@ from economics import catch_up, load_players
 from findings import errors, findings
 from gamekeeper.game import ranked_buckets
 from gamekeeper.game import standings as season_standings
-from gamekeeper.game.holdings import apply
+from gamekeeper.game.holdings import apply, build
 from gamekeeper.store import holdings as holding_rows
 from gamekeeper.store import ranked_buckets as rows
 from gamekeeper.store import standings as standing_rows
@@ -118,6 +118,29 @@ def test_counted_list_has_blocks(make_world: MakeWorld) -> None:
         assert (blocks > 1, entries) == (True, 61)
         assert errors(world) == []
         world.run(world.keeper.economy.recount())
+
+
+def test_row_that_goes_while_a_list_is_counted_starts_no_bucket(world: World) -> None:
+    store, table = world.keeper.store, holding_rows.BUCKETS
+    values = {each: number for number, each in enumerate(PLAYERS[:100], 1)}
+
+    async def step(tx: Writing) -> bool:
+        return await build(tx, await holding_rows.read_lists(tx))
+
+    async def delete_at_cursor(tx: Writing) -> str:
+        lists = await holding_rows.read_lists(tx)
+        await apply(tx, {Holding(lists[0].player_id, "item", ITEM): (lists[0].quantity, None)}, lists)
+        return lists[0].player_id
+
+    world.run(
+        store.write(lambda tx: apply(tx, {Holding(each, "item", ITEM): (None, values[each]) for each in values}, []))
+    )
+    world.run(store.write(lambda tx: holding_rows.want_list(tx, "item", ITEM, *LOWEST, 0)))
+    while world.run(store.write(step)):
+        if not world.run(holding_rows.read_lists(store))[0].built:
+            del values[world.run(store.write(delete_at_cursor))]
+    assert len(values) < 100
+    world.run(store.read(lambda tx: check(tx, "item", table, values)))
 
 
 def test_migration_adds_up_blocks_like_the_doctor() -> None:

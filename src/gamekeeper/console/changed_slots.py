@@ -3,6 +3,7 @@
 from gamekeeper.console import api_calls, differences
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Names
+from gamekeeper.console.formats import format_number
 from gamekeeper.console.menu import PLAYERS
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
@@ -40,4 +41,4 @@ async def _describe_content(tx: Reading, key: str, spot: SlotAddress) -> str:
         return gettext("It is empty now.")
     names = await catalogue.find_by_ids(tx, "items", [held.item_id])
     name = Names({"items": names}).of("items", held.item_id)
-    return gettext("It holds %(items)s now.", items=f"{held.quantity:,} {TIMES_SIGN} {name}")
+    return gettext("It holds %(items)s now.", items=f"{format_number(held.quantity)} {TIMES_SIGN} {name}")

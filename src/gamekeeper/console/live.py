@@ -18,6 +18,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter
 
 FOLLOWED_CHANGES = 20  # newest changes of the player, and of its account, whose deliveries an open page follows
+MOST_LETTERS = 50_000  # of the values of these changes; the changes before are not followed
 
 
 class PlayerVersion(NamedTuple):
@@ -50,9 +51,10 @@ async def load_version(tx: Reading, request: Request, player_id: str, user_id: s
         notes=note_lines.NEEDED in rights,
     )
     most = FOLLOWED_CHANGES if rights >= CHANGES else 1  # the others see no history
-    found = await rows.read_page(tx, wanted, NEVER, most, most)
+    found = await rows.read_page(tx, wanted, NEVER, most, most, MOST_LETTERS)
     if user_id and wanted.accounts:
-        found += await rows.read_page(tx, wanted._replace(within=OF_USER, whose=user_id), NEVER, most, most)
+        of_user = wanted._replace(within=OF_USER, whose=user_id)
+        found += await rows.read_page(tx, of_user, NEVER, most, most, MOST_LETTERS)
     seen = history.hide_unseen(found, wanted)
     newest = max(seen, key=lambda each: each.seq, default=None)
     server = await presence.find_server_of(tx, player_id)

@@ -40,6 +40,7 @@ OWN_PAGES = PerLanguage(
         ("/console/sign-out", gettext("Sign out everywhere")),
     )
 )
+MOST_LETTERS = 200  # of an action: names and a number
 SANCTION = re.compile(
     r"(?P<verb>ban|mute)\s+(?P<name>.+?)(?:\s+(?:for\s+)?(?P<number>\d{1,5})\s*(?P<unit>d|days?|w|weeks?))?",
     re.IGNORECASE,
@@ -143,6 +144,9 @@ async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[S
 
 async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> list[PaletteAction]:
     """List the actions that a text may mean: one for each player, account and item, as far as the viewer may do it."""
+    text = " ".join(text.split())  # the patterns take long for many spaces
+    if len(text) > MOST_LETTERS:
+        return []
     if sanction := SANCTION.fullmatch(text):
         return await _find_sanctions(keeper, sanction, sight, csrf)
     if ending := ENDING.fullmatch(text):

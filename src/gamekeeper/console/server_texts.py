@@ -15,6 +15,7 @@ from gamekeeper.game.refusals import Refusal
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 MOST_DEPTH = 3  # a value of a value of a message is translated
+MOST_LETTERS = 500  # of a message that is translated
 LISTED = re.compile(r", | and ")  # between the parts of a list such as "digits, spaces and hyphens"
 
 
@@ -83,8 +84,13 @@ def describe_refusal(refusal: Refusal) -> str:
 
 
 def translate_message(message: str) -> str:
-    """Translate a message of a refusal, or a part of one, such as those that are stored with bulk jobs."""
-    return message if LANGUAGE.get() == ENGLISH else _translate(LANGUAGE.get(), message)
+    """Translate a message of a refusal, or a part of one, such as those that are stored with bulk jobs.
+
+    A very long one stays English: it has a long value of the request, and the patterns would take long.
+    """
+    if LANGUAGE.get() == ENGLISH or len(message) > MOST_LETTERS:
+        return message
+    return _translate(LANGUAGE.get(), message)
 
 
 @lru_cache(maxsize=512)

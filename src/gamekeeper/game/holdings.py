@@ -62,6 +62,13 @@ async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
     is_new = (waiting.quantity, waiting.player_id) == LOWEST
     if is_new and await holdings.delete_some_buckets(tx, waiting.kind, waiting.thing_id, DELETED_BUCKETS):
         return True  # buckets of an earlier count; the next step goes on
+    if not is_new:
+        # the row at the cursor may be gone: no bucket may start at the id of an erased player
+        first = await BUCKETS.find_key(tx, waiting, 0)
+        if first is None:
+            await holdings.move_list(tx, waiting._replace(built=True))
+            return True
+        waiting = waiting._replace(quantity=first[0], player_id=first[1])
     rows, counted = ranked_buckets.BUCKET_ROWS, list[Bucket]()
     for _ in range(BUILT_BUCKETS):
         following = await BUCKETS.find_key(tx, waiting, rows)
