@@ -17,7 +17,8 @@ ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "diagrams"
 MERMAID = ROOT / ".venv" / "diagrams" / "node_modules" / "mermaid" / "dist" / "mermaid.min.js"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# Liberation Sans and Arimo have the widths of Arial, so that the text fits its boxes on other machines.
+# The letters of Liberation Sans and Arimo are as wide as those of Arial. So a text that was measured with one of these
+# fonts fits its box in a browser that has another.
 FONTS = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
 INK, LINE, FILL, NOTE, GROUP = "#1b2b2a", "#00695c", "#e0f2f1", "#fff8e1", "#f7faf9"
 CONFIGURATION = {

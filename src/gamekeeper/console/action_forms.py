@@ -13,10 +13,11 @@ from gamekeeper.http.instants import format_instant, parse_typed_time
 from gamekeeper.http.request import Request
 
 BODY = "body."  # prefix of the form fields that become the body of the call
-LINES = "lines."  # after BODY: each line of the value is an entry of a list; without a value there is no list
-FLAG = "flag."  # after BODY: a boolean, as true or false
-TEXT = "text."  # after BODY: a text that may be empty; other empty values are left out
-TIME = "time."  # after BODY: a time in UTC, as browsers send it
+# Each of these follows BODY in the name of a form field, and says what its value is:
+LINES = "lines."  # lines of text, each an entry of a list; an empty value is left out
+FLAG = "flag."  # a boolean: "true" or "false"
+TEXT = "text."  # a text that is sent even if it is empty; other empty values are left out
+TIME = "time."  # a time in UTC, as browsers send it
 LIST = "["  # in the name of a form field: it is an entry of a list
 REASON = BODY + "reason"  # the reason that a banned, muted or kicked player is shown
 FORCE = {"force": "true"}  # query of an undo that returns a player's item although another player may have it now

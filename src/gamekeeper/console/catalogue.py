@@ -5,6 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.change_fields import LABELS
 from gamekeeper.console.queries import CatalogueQuery
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.tiles import make_tile
@@ -18,22 +19,9 @@ from gamekeeper.store import pictures
 MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
 
 MAX_SHOWN = 1_000  # characters of one further field of an entry that the page shows
-LABELS = PerLanguage(
+# kinds that are no field of a change, or have another name there
+OWN_LABELS = PerLanguage(
     lambda: {
-        "items": gettext("Items"),
-        "spells": gettext("Spells"),
-        "variables": gettext("Variables"),
-        "classes": gettext("Classes"),
-        "maps": gettext("Maps"),
-        "animations": gettext("Animations"),
-        "crafts": gettext("Crafts"),
-        "events": gettext("Events"),
-        "npcs": gettext("Npcs"),
-        "projectiles": gettext("Projectiles"),
-        "quests": gettext("Quests"),
-        "resources": gettext("Resources"),
-        "shops": gettext("Shops"),
-        "tilesets": gettext("Tilesets"),
         "crafttables": gettext("Craft tables"),
         "servervariables": gettext("Server variables"),
         "guildvariables": gettext("Guild variables"),
@@ -69,11 +57,12 @@ async def show(request: Request) -> Response:
         total, found = await catalogue.load_page(store, kind, page.limit, page.offset)
     found = await entries.add_details(store, kind, found)
     hashes = await pictures.find_hashes(store, [each.id for each in found]) if kind == "items" else {}
+    labels = LABELS() | OWN_LABELS()
     return pages.render(
         request,
         "catalogue.html",
         kind=kind,
-        kinds={each: LABELS()[each] for each in entries.KINDS},
+        kinds={each: labels[each] for each in entries.KINDS},
         entries=found,
         details={each.id: list_details(each.details) for each in found},
         tiles={each.id: make_tile(each.id, each.name, each, hashes.get(each.id)) for each in found}
