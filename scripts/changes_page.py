@@ -93,7 +93,7 @@ def _tell_action(kind: str) -> str:
 
 
 def _cells(kind: str, shapes: dict[str, tuple[inspect.Field, ...]]) -> str:
-    """Return which of the two sides can be null, and the fields, which are the same on both sides."""
+    """Return whether `Before` or `After` can be null, and the fields that both have."""
     sides = {"Before": inspect.type_info(SIDES[kind].before), "After": inspect.type_info(SIDES[kind].after)}
     null = [f"`{name}`" for name, side in sides.items() if isinstance(side, inspect.UnionType)]
     structs = [each for side in sides.values() for each in _members(side) if isinstance(each, inspect.StructType)]
@@ -116,7 +116,7 @@ def _describe_fields(fields: Iterable[inspect.Field], shapes: dict[str, tuple[in
 
 
 def _mark_optional(field: inspect.Field) -> str:
-    """Return the name of a field, with a question mark if it can be missing: its default is not a value."""
+    """Return the name of a field, with a question mark if the field can be missing."""
     has_value = field.required or field.default is not NODEFAULT or field.default_factory is not NODEFAULT
     return field.name if has_value else f"{field.name}?"
 

@@ -17,7 +17,8 @@ from gamekeeper.store import presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter
 
-FOLLOWED_CHANGES = 20  # newest changes of the player, and of its account, whose deliveries an open page follows
+# so many newest changes of the player, and of its account: an open page shows when a game server has applied them
+FOLLOWED_CHANGES = 20
 MOST_LETTERS = 50_000  # of the values of these changes; the changes before are not followed
 
 

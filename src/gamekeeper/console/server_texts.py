@@ -1,4 +1,4 @@
-"""Texts of the rest of the server in the language of the page: messages of refusals, and descriptions.
+"""Texts of the game and of the API in the language of the page: messages of refusals, and descriptions.
 
 The API and the commands are in English. A message is found by the English template that it was made from. Its values
 stay, except for those that are templates themselves, such as "must not be empty". A message that no template fits stays

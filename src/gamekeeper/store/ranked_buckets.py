@@ -182,7 +182,7 @@ async def read_blocks(tx: Reading, kind: str, thing_id: str) -> list[Block]:
 
 
 async def read_block_entries(tx: Reading, kind: str, thing_id: str) -> list[int]:
-    """Read the numbers of all blocks of a list, from the top."""
+    """Read how many rows each block of a list has, from the top."""
     row = await tx.one(SQL.block_entries, kind, thing_id)
     return msgspec.json.decode(row[0], type=list[int]) if row else []
 
