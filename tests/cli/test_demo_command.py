@@ -165,6 +165,11 @@ def test_demo_runs_on_each_engine(empty_database: str) -> None:
     assert f"SHA-256   {hash_for_wire('moss')}" in result.output
     assert "51  (28 accounts, 12 players online)" in result.output
     again = called("--database", empty_database, "--password", "fern")
+    assert result.stderr.splitlines()[:2] == [
+        "Creating the demo's data. The first start takes up to half a minute.",
+        "Hashing the passwords of 25 accounts.",
+    ]
+    assert again.stderr.splitlines() == ["Counting the players' activity.", "Starting the server."]
     assert "fern  (the players' accounts keep the password of the first run)" in again.output
     assert LAST_LINE not in again.output
 

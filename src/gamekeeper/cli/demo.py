@@ -54,8 +54,8 @@ def demo(
 ) -> None:
     """Serve a sample game.
 
-    Fills a database with players and accounts, keeps some players online, and prints commands to try. The data stays
-    when you run it again; only the API account gets a new password.
+    Fills a database with players and accounts, keeps some players online, and prints commands to try. The first start
+    takes up to half a minute. The data stays when you run it again; only the API account gets a new password.
     """
     if data and database:
         raise click.UsageError("Give --data or --database, not both.")
@@ -83,9 +83,10 @@ def _make_folder(folder: Path) -> None:
 async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
     try:
         await migrate(keeper.store)
-        access = await loader.fill(keeper, password)
+        access = await loader.fill(keeper, password, terminal.print_error)
         with progress.load_progress(players) as advance:
             await loader.load_players(keeper, players, advance)
+        terminal.print_error("Starting the server.")
         await _start_game(keeper)
         return await _summarize(keeper, access)
     except (DatabaseUnavailable, ClaimTaken) as problem:  # not a wrong URL: the database was opened before

@@ -54,6 +54,9 @@ FIRST_STATE = "first state"  # label of the change that loads the players
 DEMO_INTENT = Intent(request_id="demo")
 
 
+Announce = Callable[[str], None]  # called with a sentence about the stage that begins
+
+
 class NotADemo(Exception):
     """The database has accounts or players that are not the demo's; the message says what to do."""
 
@@ -69,11 +72,16 @@ class DemoAccess:
     opens_players: bool  # whether `password` is also that of the accounts of the demo's players
 
 
-async def fill(keeper: Keeper, password: str) -> DemoAccess:
-    """Create the demo's data if it is missing, and set the API account's password."""
+def ignore(_: str) -> None:
+    """Announce nothing."""
+
+
+async def fill(keeper: Keeper, password: str, announce: Announce = ignore) -> DemoAccess:
+    """Create the demo's data if it is missing, and set the API account's password. Announces each stage."""
     sent = passwords.hash_for_wire(password)
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
-        await _create(keeper, sent)
+        await _create(keeper, sent, announce)
+    announce("Counting the players' activity.")
     await rollups.run_all(keeper.store, activity.ROLLUPS, await clock.now(keeper.store), rest_factor=0)
     await _set_password(keeper, sent)
     api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
@@ -139,8 +147,10 @@ async def _find_missing(tx: Reading, numbers: range) -> list[int]:
     return [number for number, player_id in ids.items() if player_id not in there]
 
 
-async def _create(keeper: Keeper, sent: str) -> None:
+async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
     """Create the demo's catalogue, accounts, players, guilds and past in one transaction: all of them or none."""
+    announce("Creating the demo's data. The first start takes up to half a minute.")
+    announce(f"Hashing the passwords of {1 + len(world.ACCOUNTS)} accounts.")
     hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
     now = await clock.now(keeper.store)
     start, past = sample_sessions.find_start(now), Past(keeper, now)
@@ -162,6 +172,7 @@ async def _create(keeper: Keeper, sent: str) -> None:
     past.add(start, DEMO_INTENT, create)
     past.add(start, DEMO_INTENT, partial(_load_rest, now=now), label=FIRST_STATE)
     sample_past.add_past(past, now)
+    announce(f"Adding the players, and {sample_sessions.DAYS} days of changes.")
     await past.apply()
     # Count what the players have at the start of the past. Then the days after it have numbers of holders, and signals
     # find an item whose supply grows: both need complete totals.
