@@ -396,7 +396,16 @@ def test_past_state_is_shown_at_a_change(root: Keeper, world: World) -> None:
     given = world.ledger()[-1]
     world.post(f"{OPERATIONS}/spells/forget", {"spellid": people.FIREBALL.id})
     world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": 99})
-    assert root.page(HISTORY).links[f"State before change {given.seq}"] == f"{ANN}?at={given.seq - 1}"
+    before = root.page(HISTORY).links[f"State before change {given.seq}"]
+    assert before == f"{ANN}?at={given.seq - 1}&until={given.seq}"
+    reached = root.page(before)  # the page has the title of the link, and so have its tabs
+    for shown in (reached, root.page(reached.links["Variables and spells"])):
+        assert f"State before change {given.seq} Only items" in shown.text
+        assert f"State after change {given.seq - 1}" not in shown.text
+    compared = root.page(f"{before}&against=now").text
+    assert f"State before change {given.seq} compared with the current state" in compared
+    other_number = root.page(f"{ANN}?at={given.seq - 1}&until={given.seq + 1}").text
+    assert f"State after change {given.seq - 1} Only items" in other_number
     assert "257 GC Gold Coin" in root.page(ANN).text
     page = root.page(f"{ANN}?at={given.seq - 1}")
     for seen in (f"State after change {given.seq - 1} Only items", "250 GC Gold Coin"):

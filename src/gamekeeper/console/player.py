@@ -139,6 +139,8 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
     home = f"/console/players/{player.id}"
     here = {"tab": "" if tab == INVENTORY_TAB else tab}
     here |= {name: request.query.get(name, "") if then else "" for name in ("at", "against")}
+    until = travel.read_until(request, moment)
+    here[travel.UNTIL] = str(until or "")
     sees_past = request.caller.permissions >= CHANGES
     found = grids.make_grids(sight.holdings, sight.names, keeper.settings, sight.equipped[0].slots)
     slot = grids.find_slot(found, request.query.get("slot", ""))
@@ -166,6 +168,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         problem=await travel.explain(keeper.store, refusal, player) if refusal else None,
         operations=f"/api/v1/players/{player.id}",
         moment=moment if then else None,
+        until=until,
         live=sight.record is not None and not then,
         standing=standing,
         neighbours=_list_neighbours(standing, keeper.changes.codec) if standing and tab == ACCOUNT_TAB else [],

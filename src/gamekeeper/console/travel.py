@@ -18,6 +18,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
 
 NOW = "now"  # in the address, instead of a moment: the present
+UNTIL = "until"  # in the address, with the number before it as the moment: the change that has not yet happened then
 HOUR_MS = 3_600_000
 AGO = PerLanguage(
     lambda: {
@@ -63,6 +64,15 @@ def read_moments(request: Request) -> Moments:
 def _read_moment(request: Request, name: str) -> PointInTime:
     text = request.query.get(name, "")
     return queries.decode(ThenQuery, {} if text == NOW else {"at": text}).at
+
+
+def read_until(request: Request, moment: PointInTime) -> int | None:
+    """Return the change right after the moment, if the reader came by a link to the state before that change.
+
+    "Before change 512" and "after change 511" are the same state, and the page names it like the link.
+    """
+    following = moment.seq + 1 if moment.seq is not None else None
+    return following if request.query.get(UNTIL) == str(following) else None
 
 
 async def explain(tx: Reading, refusal: Refusal, player: Player) -> MomentProblem:
