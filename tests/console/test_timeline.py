@@ -54,6 +54,11 @@ def list_entries(page: Page) -> list[str]:
     return [re.sub("<[^>]*>", "", re.findall(r"<strong>(.*?)</strong>", each)[0]) for each in articles]
 
 
+def list_undone(page: Page) -> list[int]:
+    """List the numbers of the changes that are struck through."""
+    return [int(each) for each in re.findall(r'<article class="change undone" id="change-(\d+)"', page.html)]
+
+
 def list_all(keeper: Keeper, path: str) -> list[list[str]]:
     found: list[list[str]] = []
     while path:
@@ -210,3 +215,28 @@ def test_change_of_a_note_shows_its_text_only_with_its_permission(root: Keeper, 
         for path in (f"/console/changes/{seq}", "/console/changes", "/console/changes/file?format=csv"):
             assert text in root.get(path).raw.decode(), path
             assert text not in auditor.get(path).raw.decode(), path
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(BAN, {"duration": 3, "reason": "spam"}), (f"/api/v1/users/{USER}/admin/mute", {"duration": 3, "reason": "spam"})],
+)
+def test_notice_for_the_game_is_struck_through_with_its_sanction(
+    root: Keeper, world: World, path: str, body: dict[str, object]
+) -> None:
+    """A ban of an account with a player online has two changes: of the account, and the notice for the game."""
+    game_server.heartbeat(world)
+    game_server.join(world, people.ANN.id)
+    assert world.post(KICK).status == 200  # a notice without a change of the account
+    assert world.post(path, body).status == 200
+    sanction, notice = (each.seq for each in world.ledger()[-2:])
+    assert list_undone(root.page(ANN)) == []
+    assert world.post(f"/api/keeper/v1/changes/{sanction}/undo").status == 200
+    [(undo,)] = world.sql("SELECT seq FROM ledger WHERE undoes = $1", sanction)
+    for page in (ANN, "/console/changes"):
+        assert list_undone(root.page(page)) == [notice, sanction], page
+    assert f"Undone by change {undo}" in root.page(f"/console/changes/{notice}").text
+    assert world.post(f"/api/keeper/v1/changes/{undo}/undo").status == 200
+    shown = list_undone(root.page(ANN))
+    assert undo in shown
+    assert not {sanction, notice} & {*shown}

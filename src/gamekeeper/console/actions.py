@@ -40,7 +40,7 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.history import NOTE_KINDS, find_undone
+from gamekeeper.game.history import NOTE_KINDS, find_undone_changes
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, PlayerOnline, Refusal
@@ -114,7 +114,7 @@ async def show_done(request: Request) -> Response:
     """Show what a request changed, with a button to undo it where that is possible."""
     request_id = request.params[0]
     found = await _find_changes(request, request_id) if REQUEST_ID.fullmatch(request_id) else []
-    undone = await find_undone(request.services.keeper.store, [each.seq for each in found])
+    undone = await find_undone_changes(request.services.keeper.store, found)
     keeper = request.services.keeper
     states = await delivery_states.load_states(keeper.store, found, keeper.feed.cursors.find)
     entries = await changes.load_entries(request, found, undone, states, is_done=True)

@@ -99,7 +99,7 @@ async def show(request: Request) -> Response:
 async def show_change(request: Request) -> Response:
     told = await _require_visible(request, request.params[0])
     store = request.services.keeper.store
-    undone = await history.find_undone(store, [told.seq])
+    undone = await history.find_undone_changes(store, [told])
     wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
     together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, REQUEST_CHANGES)
     [entry] = await load_entries(request, [told], undone)

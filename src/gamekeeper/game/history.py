@@ -174,6 +174,16 @@ async def find_undone(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     return history.resolve_undos(await history.find_undos(tx, wanted), wanted)
 
 
+async def find_undone_changes(tx: Reading, changes: Iterable[HistoryChange]) -> dict[int, int]:
+    """Return the same as `find_undone`, also for notices for the game: they are undone with their ban or mute."""
+    found = list(changes)
+    notices = [each for each in found if each.is_game_notice]
+    sources = await history.find_sources_of_notices(tx, notices) if notices else {}
+    undone = await find_undone(tx, {*(each.seq for each in found), *sources.values()})
+    by = {each.seq: undone.get(sources.get(each.seq, each.seq)) for each in found}
+    return {seq: undo for seq, undo in by.items() if undo is not None}
+
+
 def hide_unseen(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
     """Hide what the caller may not see: the names of accounts, except the caller's own, and the contents of notes."""
     shown = list(found)
@@ -298,7 +308,7 @@ async def _find_start(tx: Reading, until: int) -> int:
 async def _make_page(
     tx: Reading, wanted: HistoryFilter, found: list[HistoryChange], following: int | None, find_cursor: FindCursor
 ) -> HistoryPage:
-    undone = await find_undone(tx, [each.seq for each in found])
+    undone = await find_undone_changes(tx, found)
     delivered = await delivery_states.load_states(tx, found, find_cursor)
     return HistoryPage(hide_unseen(found, wanted), undone, following, delivered)
 

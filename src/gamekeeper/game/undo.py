@@ -244,7 +244,7 @@ BULK_LOAD = "it is a bulk load or a trim of many rows"
 def is_undoable(told: HistoryChange) -> bool:
     """Tell whether a kind of change can be undone at all; later changes may still prevent it."""
     stands = told.later_changes_kept and told.depth < MOST_DEPTH and not told.barred and not told.erased
-    return told.kind in RULES and not _is_game_notice(told) and stands
+    return told.kind in RULES and not told.is_game_notice and stands
 
 
 def unknown_fields(kind: str, before: ChangeSide, after: ChangeSide) -> list[str]:
@@ -290,13 +290,9 @@ def _sets_name(told: HistoryChange) -> bool:
 def _find_rule(told: HistoryChange) -> Rule:
     if told.kind not in RULES:
         raise NotUndoable(kind=told.kind, why=WHY_NOT.get(told.kind, BULK_LOAD))
-    if _is_game_notice(told):
+    if told.is_game_notice:
         raise NotUndoable(kind=told.kind, why=GAME_NOTICE)
     return RULES[told.kind][1]
-
-
-def _is_game_notice(told: HistoryChange) -> bool:
-    return told.kind.startswith("user_") and told.player_id is not None
 
 
 async def _lock_subject(tx: Reading, told: HistoryChange, actor: Actor) -> None:

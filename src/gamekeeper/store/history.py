@@ -11,6 +11,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("history")
 NEVER = 2**63 - 1  # stands for "no limit": later than any time, larger than any change number
 PAGE_LETTERS = 4_000_000  # size limit of an audit log page: characters of JSON in `before` and `after` of its changes
+MOST_NOTICES = 100  # changes before a notice among which its ban or mute is searched: one per online player in between
 ALL, OF_PLAYER, OF_USER, BY_ACTOR = "all", "player", "user", "actor"
 
 
@@ -46,6 +47,11 @@ class HistoryChange(NamedTuple):
     def about_account(self) -> bool:
         """Whether the change is about an account and not a player; the SQL statement `page` has the same condition."""
         return self.kind.startswith("user") or (self.user_id is not None and self.player_id is None)
+
+    @property
+    def is_game_notice(self) -> bool:
+        """Whether the change is only the notice for the game about a ban, mute or kick of the player's account."""
+        return self.kind.startswith("user_") and self.player_id is not None
 
 
 class HistoryFilter(NamedTuple):
@@ -154,6 +160,17 @@ async def find_undos(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]
     for seq, undoes in await tx.all(SQL.undoing, _to_table(numbers)):
         found.setdefault(undoes, []).append(seq)
     return found
+
+
+async def find_sources_of_notices(tx: Reading, notices: Iterable[HistoryChange]) -> dict[int, int]:
+    """Map the number of each notice for the game to that of the ban, mute or unmute of the account that it tells of."""
+    given = as_table(
+        {"seq": each.seq, "user_id": each.user_id, "kind": each.kind, "request_id": each.request_id}
+        for each in notices
+        if each.user_id is not None
+    )
+    rows = await tx.all(SQL.sources_of_notices, given, MOST_NOTICES)
+    return {seq: source for seq, source in rows if source is not None}
 
 
 def resolve_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int]) -> dict[int, int]:

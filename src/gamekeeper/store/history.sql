@@ -67,6 +67,18 @@ WITH RECURSIVE chain (seq, undoes) AS (
     SELECT r.seq, r.undoes FROM chain, {each} ledger r WHERE r.undoes = chain.seq {end_each})
 SELECT seq, undoes FROM chain;
 
+-- The change of the account to which each notice for the game belongs: the same request made it just before. Between the
+-- two are at most $2 notices for other players of the account.
+-- name: sources_of_notices
+SELECT CAST(given.value->>'seq' AS {long}),
+       (SELECT MAX(recent.seq)
+        FROM (SELECT l.seq, l.kind, l.player_id, l.request_id FROM ledger l
+              WHERE l.user_id = CAST(given.value->>'user_id' AS {guid}) AND l.seq < CAST(given.value->>'seq' AS {long})
+              ORDER BY l.seq DESC LIMIT $2) AS recent
+        WHERE recent.player_id IS NULL AND recent.kind = given.value->>'kind'
+          AND recent.request_id = given.value->>'request_id')
+FROM json_each($1) AS given;
+
 -- The undo chain of each change: the change it undoes, the change that one undoes, down to the first.
 -- name: origins
 WITH RECURSIVE chain (seq, undoes, over_link) AS (

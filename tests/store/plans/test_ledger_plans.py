@@ -42,7 +42,11 @@ def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
     recent = world.run(ledger.read_last(world.keeper.store)) - 40
     moments = [history.PointInTime(seq=recent), history.PointInTime(at=1000 * recent)]
     then = partial(history.load_state_at, key=player, codec=world.keeper.changes.codec)
+    [told] = world.run(
+        history.load_page(world.keeper.store, HistoryFilter(within=OF_USER, whose=user), None, 1)
+    ).changes
     looks: list[Look] = [
+        partial(ledger_rows.find_sources_of_notices, notices=[told, told._replace(seq=1500)]),
         *(
             partial(history.load_page, wanted=each, before=before, limit=20)
             for each in filters
