@@ -175,16 +175,16 @@ def _add_jobs(past: Past, start: int) -> None:
     fed = (*TRADERS[:20], world.FULLEST)
     feast = "harvest feast"
     past_jobs.add_gift(
-        past, Gift(_find_time(start, 15, 18, 0), MASTER, feast, world.BREAD, 5, fed, (world.FULLEST,), feast)
+        past, Gift(_find_time(start, 15, 18, 0), KEEPER, feast, world.BREAD, 5, fed, (world.FULLEST,), feast)
     )
     wrong = Gift(
-        *(_find_time(start, 44, 11, 10), MASTER, "scrolls", world.SCROLL, 1, TRADERS[5:17], ()),
+        *(_find_time(start, 44, 11, 10), KEEPER, "scrolls", world.SCROLL, 1, TRADERS[5:17], ()),
         "realm-2 was away for an hour",
     )
     past_jobs.add_gift(past, wrong)
     past_jobs.add_undo(past, wrong, wrong.at + 14 * MINUTE_MS, "it was realm-1")
     right = Gift(
-        *(_find_time(start, 44, 11, 40), MASTER, "scrolls again", world.SCROLL, 1, TRADERS[:8], ()),
+        *(_find_time(start, 44, 11, 40), KEEPER, "scrolls again", world.SCROLL, 1, TRADERS[:8], ()),
         "realm-1 was away for an hour",
     )
     past_jobs.add_gift(past, right)
