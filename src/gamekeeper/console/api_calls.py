@@ -15,7 +15,6 @@ from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Receive, Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import catalogue
 
 
 class ApiCall(NamedTuple):
@@ -54,14 +53,13 @@ async def send(request: Request, wanted: ApiCall) -> Response:
     try:
         return await dispatcher.call(made)
     except QuotaReached as refusal:
-        raise await _name_item(request, refusal) from None
+        raise _leave_out_id(refusal) from None
 
 
-async def _name_item(request: Request, refusal: QuotaReached) -> QuotaReached:
-    """Return the refusal with the name of its item instead of the id, if the catalogue knows it."""
-    item = await catalogue.find_item(request.services.keeper.store, refusal.item)
-    name = item.name if item else refusal.item
-    return QuotaReached(most=refusal.most, item=name, given=refusal.given, ends_at=refusal.ends_at)
+def _leave_out_id(refusal: QuotaReached) -> QuotaReached:
+    """Return the refusal with the name of its item only: pages show an id only if there is no name."""
+    item = refusal.name or refusal.item
+    return QuotaReached(most=refusal.most, item=item, given=refusal.given, ends_at=refusal.ends_at)
 
 
 def find_operation(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game.effects import Change, ItemsChanged, Unlogged
-from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
+from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached, name_item
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import gifts
+from gamekeeper.store import catalogue, gifts
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.users import Grants
 
@@ -88,7 +88,7 @@ async def require_within(
 async def _require_within(tx: Writing, limits: GiftLimits, given: Mapping[str, int], *, counts: bool = True) -> None:
     for item_id, quantity in given.items():
         if limits.items is not None and item_id not in limits.items:
-            raise ItemNotAllowed(item=item_id)
+            raise ItemNotAllowed(item=name_item(item_id, await _find_name(tx, item_id)))
         if limits.most_per_request is not None and quantity > limits.most_per_request:
             raise GiftTooLarge(most=limits.most_per_request)
     most: dict[tuple[str, str], int] = {}
@@ -104,4 +104,10 @@ async def _require_within(tx: Writing, limits: GiftLimits, given: Mapping[str, i
     for total in totals:
         limit, before = most[total.giver_id, total.item_id], total.quantity - added[total.item_id]
         if before + given[total.item_id] > limit:
-            raise QuotaReached(most=limit, item=total.item_id, given=before, ends_at=total.ends_at)
+            name = await _find_name(tx, total.item_id)
+            raise QuotaReached(most=limit, item=total.item_id, given=before, ends_at=total.ends_at, name=name)
+
+
+async def _find_name(tx: Reading, item_id: str) -> str:
+    item = await catalogue.find_item(tx, item_id)
+    return item.name if item else ""

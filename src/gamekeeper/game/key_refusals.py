@@ -47,6 +47,11 @@ class KeyRevoked(Conflict):
     """The API key '{name}' was revoked. Create a new one."""
 
 
+def name_item(item_id: str, name: str) -> str:
+    """Name an item in a message for people and programs: by its name, if the catalogue has it, and by its id."""
+    return f"{name} ({item_id})" if name else item_id
+
+
 class ItemNotAllowed(Conflict):
     """The API key may not give the item '{item}'. Nothing was given."""
 
@@ -58,9 +63,10 @@ class GiftTooLarge(Conflict):
 class QuotaReached(Conflict):
     """At most {most} of item '{item}' may be given per UTC day, and {given} were given today. Nothing was given."""
 
-    def __init__(self, *, most: int, item: str, given: int, ends_at: int) -> None:
-        super().__init__(most=most, item=item, given=given)
+    def __init__(self, *, most: int, item: str, given: int, ends_at: int, name: str = "") -> None:
+        super().__init__(most=most, item=name_item(item, name), given=given)
         self.most, self.item, self.given = most, item, given
+        self.name = name  # of the item; empty: the catalogue does not have it
         self.ends_at = ends_at  # end of the day, in milliseconds since 1970
 
 
