@@ -94,6 +94,9 @@ class Game:
     def run(self) -> None:
         if not self.state:
             self.read_the_world()
+        self.send_report()
+        self.heartbeat()
+        print(f"{self._server} is running with {len(self.inside())} players online. Stop it with Ctrl-C.", flush=True)
         while not self.stopping:
             self.send_report()
             self.heartbeat()
@@ -143,7 +146,7 @@ class Game:
     def read_player(self, player_id: str, applied: int) -> None:
         answer = self._keeper.get(f"{PLAYERS}/{player_id}/items")
         if answer.is_success:  # otherwise the player was deleted, and the feed will contain that change
-            player: Json = {"applied": applied, "out": False, "muted": False}
+            player: Json = {"applied": applied, "out": False, "muted": False, "slots": len(answer.json()["inventory"])}
             for place, listed in PLACES.items():
                 player[place] = {}
                 put(player[place], answer.json()[listed])
@@ -161,12 +164,21 @@ class Game:
         state = answer.json()
         inside = self.inside()
         if state["Online"] < len(inside):  # this server has just started, or its lease had expired
-            self._keeper.write("POST", f"{self._here}/joined", {"Players": inside})
-            self.check_bans_and_mutes(inside)
+            self.join(inside)
+            self.check_bans_and_mutes(self.inside())
         self._next_beat = time.monotonic() + LEASE_SECONDS / 3
 
     def inside(self) -> list[str]:
         return sorted(player_id for player_id, player in self.state["players"].items() if not player["out"])
+
+    def join(self, players: list[str]) -> None:
+        """Report players as online. Those who are online on another game server are refused, and stay there."""
+        if not self.report_joined(players):  # one of them was refused, so none has joined
+            for player_id in players:
+                self.state["players"][player_id]["out"] = not self.report_joined([player_id])
+
+    def report_joined(self, players: list[str]) -> bool:
+        return self._keeper.write("POST", f"{self._here}/joined", {"Players": players}).is_success
 
     def check_bans_and_mutes(self, came: list[str]) -> None:
         """Remove banned players, after they have joined: from then on the feed reports each new ban and mute."""
@@ -282,6 +294,8 @@ class Game:
         player = self.state["players"][player_id]
         held = [slot for slot in player["Items"].values() if slot["ItemId"] == self._loot]
         free = next(number for number in range(len(player["Items"]) + 1) if str(number) not in player["Items"])
+        if not held and free >= player.get("slots", free + 1):
+            return  # the inventory is full, so the player finds nothing
         slot: Json = dict(held[0]) if held else {"Slot": free, "ItemId": self._loot, "Quantity": 0}
         quantity = max(quantity, -slot["Quantity"])
         slot["Quantity"] += quantity
@@ -303,6 +317,8 @@ class Game:
                     self.apply(change)
                 if player_id in self.state["players"]:
                     self.plan(player_id, report["quantity"])  # a new report, so it gets a new Idempotency-Key
+            elif answer.json()["Code"] == "player_on_other_server":
+                self.state["players"][player_id]["out"] = True
             else:
                 print(f"refused: {answer.text}", file=sys.stderr)
             self.save()
@@ -327,7 +343,8 @@ def main() -> None:
     parser.add_argument("--journal", type=Path, help="a file that gets a line for each command that is carried out")
     parser.add_argument("--seed", type=int, help="for luck that can be repeated")
     given = parser.parse_args()
-    keeper = Gamekeeper(given.url, os.environ["GAMEKEEPER_TOKEN"])
+    token = os.environ.get("GAMEKEEPER_TOKEN") or parser.error("Set GAMEKEEPER_TOKEN to the API key of this server.")
+    keeper = Gamekeeper(given.url, token)
     game = Game(keeper, given.server, given.state, given.loot, random.Random(given.seed), given.journal)
 
     def stop(*_: object) -> None:

@@ -15,9 +15,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import pytest
 
+import api_keys
+import game_server
 from findings import faults
 from gamekeeper import app, settings
+from gamekeeper.settings import Settings
 from people import ANN, ARROW, BOB, COIN, SWORD, ZOE
 from server import Server
 from world import World
@@ -193,8 +197,9 @@ def match(
 class Direct:
     """Replaces the HTTP client of the example game server by calls in process."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, key: str | None = None) -> None:
         self._world = world
+        self._key = key
 
     def get(self, path: str, **query: object) -> httpx.Response:
         return self._answer("GET", f"{path}?{urlencode(query)}")
@@ -203,14 +208,14 @@ class Direct:
         return self._answer(method, path, body=body, headers={"Idempotency-Key": key} if key else None)
 
     def _answer(self, method: str, path: str, **more: Any) -> httpx.Response:
-        answer = self._world.call(method, path, **more)
+        answer = self._world.call(method, path, token=self._key, **more)
         return httpx.Response(answer.status, content=answer.raw, request=httpx.Request(method, "http://test"))
 
 
-def game_in(world: World, state: Path) -> Any:
+def game_in(world: World, state: Path, key: str | None = None) -> Any:
     """Run the example game server in this process with all players online."""
     program = runpy.run_path(str(EXAMPLES / "game_server.py"))
-    game = program["Game"](Direct(world), "realm-1", state, COIN.id, random.Random(1))
+    game = program["Game"](Direct(world, key), "realm-1", state, COIN.id, random.Random(1))
     game.read_the_world()
     game.heartbeat()
     return game
@@ -230,6 +235,27 @@ def test_banned_or_kicked_players_are_removed_from_the_game(world: World, tmp_pa
     assert inside(world) == []
     again = game_in(world, tmp_path / "another.json")
     assert (inside(world), again.inside()) == ([BOB.id], [BOB.id])
+
+
+def test_game_reports_no_players_of_other_servers_and_no_loot_for_full_inventories(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert game_server.heartbeat(world, "realm-2").status == 200
+    assert game_server.join(world, ANN.id, server="realm-2").status == 200
+    swords = [{"Slot": slot, "ItemId": SWORD.id, "Quantity": 1} for slot in range(Settings().inventory_slots)]
+    assert game_server.put_player(world, BOB.id, {"Items": swords}).status == 200
+    key = api_keys.create(world, Role="game server", Owner="Root", Servers=["realm-1"])["Key"]
+    game = game_in(world, tmp_path / "realm.json", key)
+    assert game.inside() == sorted([BOB.id, ZOE.id])
+    for player_id in (BOB.id, ZOE.id):
+        game.plan(player_id, 1)
+        game.send_report()
+    assert game.state["handed_out"] == 1
+    assert game_server.join(world, ZOE.id, server="realm-2").status == 200  # Zoe leaves for the other server
+    game.plan(ZOE.id, 1)
+    game.send_report()
+    assert game.inside() == [BOB.id]
+    assert capsys.readouterr().err == ""
 
 
 def test_game_sends_receipts_for_the_changes_that_it_applied(world: World, tmp_path: Path) -> None:
