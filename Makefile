@@ -40,7 +40,7 @@ promtool: .venv/bin/python ## fetch promtool from Debian's package for the tests
 	@scripts/fetch_program.sh prometheus promtool
 
 oidc-provider: .venv/bin/python ## install npm's oidc-provider for the tests of sign-ins with OpenID Connect, where there is Node
-	@scripts/install_oidc_provider.sh
+	@scripts/install_node_packages.sh tests/oidc_provider .venv/oidc-provider || echo "Sign-ins with a real OpenID Connect provider are not tried." >&2
 
 sample-tools: .venv/bin/python ## install tsx, TypeScript and PHP, which run the samples of the documents, where that is possible
 	@scripts/install_sample_tools.sh
@@ -137,4 +137,4 @@ clean:
 	scripts/install_generators.sh
 
 .venv/diagrams/ready: .venv/bin/python scripts/diagrams/package-lock.json
-	scripts/install_diagrams.sh
+	scripts/install_node_packages.sh scripts/diagrams .venv/diagrams

@@ -26,7 +26,4 @@ fi
 rm -rf "$folder"
 .venv/bin/python -m venv "$folder"
 "$folder/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r requirements-generators.lock
-cp tests/generators/package.json tests/generators/package-lock.json "$folder"
-# No package runs a script of its own: none needs to, and @scarf/scarf would send usage data.
-npm ci --prefix "$folder" --prefer-offline --ignore-scripts --no-audit --no-fund --loglevel=error
-touch "$folder/ready"
+scripts/install_node_packages.sh tests/generators "$folder"

@@ -3,23 +3,6 @@
 # Where that fails, a message says so, and the tests skip these samples.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source=tests/samples folder=.venv/samples
-
-install_node_packages() {
-  if [ "$folder/ready" -nt "$source/package-lock.json" ]; then return; fi
-  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-    echo "There is no Node with npm: the TypeScript samples are not run. On Debian: apt-get install nodejs npm" >&2
-    return
-  fi
-  rm -rf "$folder"
-  mkdir -p "$folder"
-  cp "$source/package.json" "$source/package-lock.json" "$folder"
-  if npm ci --prefix "$folder" --prefer-offline --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null; then
-    touch "$folder/ready"
-  else
-    echo "The packages of $source could not be installed: the TypeScript samples are not run." >&2
-  fi
-}
 
 find_php_version() { apt-cache depends php-cli 2>/dev/null | sed -n 's/.*Depends: php\([0-9.]*\)-cli$/\1/p'; }
 has_php() { command -v php >/dev/null || .venv/bin/php --version >/dev/null 2>&1; }
@@ -46,5 +29,5 @@ install_php() {
   has_php || echo "PHP could not be installed: the PHP samples are not run. On Debian: apt-get install php-cli" >&2
 }
 
-install_node_packages
+scripts/install_node_packages.sh tests/samples .venv/samples || echo "The TypeScript samples are not run." >&2
 install_php
