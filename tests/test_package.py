@@ -86,7 +86,7 @@ def test_server_packages_are_complete(built: Built) -> None:
     sources = files_of(ROOT / "src")
     assert {Path(each).suffix for each in sources} >= {".py", ".sql", ".html", ".txt", ".js", ".css", ".typed"}
     packaged, held = contents(built)
-    documents = {f"gamekeeper/docs/{each.name}" for each in (ROOT / "docs").glob("*.md")}
+    documents = {f"gamekeeper/{each.relative_to(ROOT).as_posix()}" for each in (ROOT / "docs").rglob("*.md")}
     assert packaged == sources | documents | {f"gamekeeper/deploy/{each}" for each in files_of(ROOT / "deploy")}
     assert {f"src/{each}" for each in sources} <= held
     assert {"README.md", "LICENSE", "SECURITY.md", "requirements.lock", "docs/client.md", "Makefile"} <= held

@@ -30,6 +30,16 @@ def test_link_to_a_file_that_is_not_shipped_is_plain_text() -> None:
     assert "../deploy/" not in html
 
 
+def test_guides_and_decisions_are_documents_and_linked() -> None:
+    guide, decision = str(render("guides-run")), str(render("decisions-moderation"))
+    assert f'href="{PATH}/deploy' in guide  # from a folder to docs
+    assert f'href="{PATH}/decisions"' in decision
+    assert f'href="{PATH}/decisions-tokens"' in str(render("decisions"))  # from docs to a folder
+    assert f'href="{PATH}/decisions-accounts"' in str(render("decisions-writes"))  # within a folder
+    assert "not run:" not in guide  # a comment for the test of the samples
+    assert DOCUMENTS["decisions-economy"].title != DOCUMENTS["economy"].title
+
+
 def test_help_menu_leads_to_the_document_of_the_page(root: Keeper) -> None:
     page = root.page("/console/signals")
     address = page.links["Read the document \u201cSignals\u201d"]

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 IN_WHEEL = Path(__file__).parents[1] / "docs"
 IN_CHECKOUT = Path(__file__).parents[3] / "docs"
+# folder below docs → what stands before the titles of its documents, because some of them are also titles in docs
+FOLDERS = {"": "", "guides": "Guide: ", "decisions": "Decisions: "}
 
 
 class Document(NamedTuple):
@@ -15,9 +17,17 @@ class Document(NamedTuple):
 
 def _read_documents() -> dict[str, Document]:
     """List the documents by name, with their first heading. A requested name is only looked up here."""
-    folder = IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT
-    found = {each.stem: each for each in sorted(folder.glob("*.md"))}
-    return {name: Document(_read_title(each), each) for name, each in found.items()}
+    root = IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT
+    return {
+        make_name(folder, each.stem): Document(start + _read_title(each), each)
+        for folder, start in FOLDERS.items()
+        for each in sorted((root / folder).glob("*.md"))
+    }
+
+
+def make_name(folder: str, stem: str) -> str:
+    """Make the name of a document, which is one segment of an address: `settings`, or `guides-run`."""
+    return f"{folder}-{stem}" if folder else stem
 
 
 def _read_title(file: Path) -> str:

@@ -1,5 +1,6 @@
 """Render a document as HTML, with links that work in the console."""
 
+import posixpath
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,11 +9,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from gamekeeper.console.document_files import DOCUMENTS
+from gamekeeper.console.document_files import DOCUMENTS, FOLDERS, make_name
 
 PATH = "/console/documents"
-MOST_KEPT = 64  # rendered documents: all of them
-LINK = re.compile(r"(?P<document>[\w-]+)\.md(?P<heading>#.*)?", re.ASCII)
+MOST_KEPT = 128  # rendered documents: all of them
+LINK = re.compile(r"(?P<file>[\w./-]+)\.md(?P<heading>#.*)?", re.ASCII)
+COMMENT = re.compile(r"^<!--.*-->\n", re.MULTILINE)  # for tests of the samples, not for readers
 OPEN_SCROLL, CLOSE_SCROLL = '<div class="scroll" tabindex="0">', "</div>"
 
 
@@ -20,7 +22,9 @@ OPEN_SCROLL, CLOSE_SCROLL = '<div class="scroll" tabindex="0">', "</div>"
 def render(name: str) -> Markup:
     """Render a document as HTML. HTML in its text is shown as text; pictures, which are not shipped, are left out."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(DOCUMENTS[name].file.read_text("utf-8"))
+    file = DOCUMENTS[name].file
+    folder = file.parent.name if file.parent.name in FOLDERS else ""
+    tokens = parser.parse(COMMENT.sub("", file.read_text("utf-8")))
     for number, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", make_heading_id(tokens[number + 1]))
@@ -29,7 +33,7 @@ def render(name: str) -> Markup:
         elif token.type in {"fence", "code_block"}:
             token.attrSet("tabindex", "0")  # so that the keyboard can scroll a long line
         elif token.type == "inline":
-            token.children = _adapt_links(token.children or [])
+            token.children = _adapt_links(token.children or [], folder)
     html: str = parser.renderer.render(tokens, parser.options, {})
     return Markup(html.replace("<table>", f"{OPEN_SCROLL}<table>").replace("</table>", f"</table>{CLOSE_SCROLL}"))  # noqa: S704 - escaped by the renderer
 
@@ -47,15 +51,18 @@ def _align_by_class(token: Token) -> None:
         token.attrSet("class", "figure")
 
 
-def _adapt_links(tokens: Sequence[Token]) -> list[Token]:
-    """Lead links to other documents to their pages. Links to files that are not shipped become plain text."""
+def _adapt_links(tokens: Sequence[Token], folder: str) -> list[Token]:
+    """Lead links to other documents to their pages. Links to files that are not shipped become plain text.
+
+    `folder`: the folder of the document, below docs.
+    """
     kept: list[Token] = []
     is_dropped = False
     for token in tokens:
         if token.type == "image":
             continue
         if token.type == "link_open":
-            address = _find_address(str(token.attrGet("href") or ""))
+            address = _find_address(str(token.attrGet("href") or ""), folder)
             is_dropped = not address
             token.attrSet("href", address)
             if address.startswith("https:"):
@@ -67,11 +74,12 @@ def _adapt_links(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
-def _find_address(link: str) -> str:
+def _find_address(link: str, folder: str) -> str:
     """Return the address of a link in a document; empty: it leads to nothing that is shipped."""
     if link.startswith(("#", "https://")):
         return link
     found = LINK.fullmatch(link)
-    if found is None or found["document"] not in DOCUMENTS:
+    if found is None:
         return ""
-    return f"{PATH}/{found['document']}{found['heading'] or ''}"
+    name = make_name(*posixpath.split(posixpath.normpath(posixpath.join(folder, found["file"]))))
+    return f"{PATH}/{name}{found['heading'] or ''}" if name in DOCUMENTS else ""
