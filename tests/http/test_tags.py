@@ -1,5 +1,8 @@
 """Conditional reads: which answers have an ETag, who may cache them, and how If-None-Match is matched."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import people
@@ -9,6 +12,7 @@ from gamekeeper.http.routes import ROUTES
 from world import Answer, World
 
 PLAYERS, USERS = "/api/v1/players", "/api/v1/users"
+DECISIONS = Path(__file__).parents[2] / "docs" / "decisions" / "answers.md"
 KEPT = [
     f"{PLAYERS}/Ann",
     f"{PLAYERS}/{people.ANN.id}",
@@ -85,6 +89,16 @@ def test_writes_and_refusals_are_not_cacheable(world: World) -> None:
 
 def test_only_get_reads_are_cacheable() -> None:
     assert {(each.method, each.access) for each in ROUTES if each.cache is not NO_STORE} == {("GET", READ)}
+
+
+def test_documented_reads_are_those_with_an_etag() -> None:
+    """The row has three sentences: a root with its exceptions, other paths, and the headers."""
+    row = next(line for line in DECISIONS.read_text("utf-8").splitlines() if line.startswith("| Cacheable reads |"))
+    first, second = (re.findall(r"`(/api/[^`]*)`", each) for each in row.split(". ")[:2])
+    root, *exceptions = first
+    below = {each.path for each in ROUTES if each.method == "GET" and each.path.startswith(root)}
+    cacheable = {path for path in below if not path.startswith(tuple(exceptions))} | {*second}
+    assert {each.path for each in ROUTES if each.cache is not NO_STORE} == cacheable
 
 
 def test_changed_record_has_another_etag(world: World) -> None:

@@ -83,7 +83,7 @@ async def show_board(request: Request, query: wire.public.PublicQuery) -> Respon
 
 
 async def show_player(request: Request) -> Response:
-    """Show a player by its name: level, class, rank, places on public boards, and the fields of the setting."""
+    """Show a player by its name: level, class, rank, places on public boards, and the fields of `public_fields`."""
     keeper = request.services.keeper
     _count(request)
     name = request.params[0]
