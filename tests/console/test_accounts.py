@@ -36,7 +36,7 @@ def list_names(root: Keeper, path: str) -> list[str]:
 def test_list_shows_permissions_and_states(root: Keeper) -> None:
     page = root.page(PAGE)
     assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
-    assert "Clerk clerk@example.test api, users query" in page.text
+    assert "Clerk clerk@example.test API access, View accounts" in page.text
     assert "Mona mona@example.test — muted" in page.text
     assert "1 to 7 of 7 accounts" in page.text
 

@@ -11,9 +11,15 @@ from markup import Page
 
 import people
 from gamekeeper.console import formats, language_choice, ticks
-from gamekeeper.console.server_texts import translate_message
+from gamekeeper.console.server_texts import WORDS, translate_message
 from gamekeeper.console.texts import ENGLISH, GERMAN, LANGUAGE, SCRIPT_TEXTS
+from gamekeeper.game.approval_refusals import ApprovalDecided
+from gamekeeper.game.bulk_refusals import JobEnded
+from gamekeeper.game.refusals import OwnAccount
+from gamekeeper.game.role_refusals import BuiltinRole
+from gamekeeper.game.roles import COMMANDS, describe_own_role
 from gamekeeper.settings import BadSetting, load
+from gamekeeper.store import approvals, bulk_jobs
 from world import World
 
 MakeWorld = Callable[..., World]
@@ -161,6 +167,15 @@ LONG = f"The field '{'must have ' * 60}' must not be empty."
             "The field 'Name' must have 2 to 20 characters; letters from A to Z, digits and hyphens are allowed.",
             "Feld „Name“: muss 2 bis 20 Zeichen haben; erlaubt sind Buchstaben von A bis Z, Ziffern und Bindestriche.",
         ),
+        ("This job is finished.", "Dieser Auftrag ist bereits beendet: abgeschlossen."),
+        (
+            "An account cannot ban itself; use another account, or run: gamekeeper users ban",
+            (
+                "Ein Konto kann diese Aktion nicht auf sich selbst anwenden: sperren. "
+                "Verwenden Sie ein anderes Konto oder führen Sie aus: gamekeeper users ban"
+            ),
+        ),
+        ("No player with name 'ban'.", "Kein Spieler gefunden (name: „ban“)."),  # a word of the request stays
         ("A text that no code has.", "A text that no code has."),
         (LONG, LONG),
         ("", ""),
@@ -169,6 +184,29 @@ LONG = f"The field '{'must have ' * 60}' must not be empty."
 @pytest.mark.usefixtures("in_german")
 def test_message_is_translated_by_its_template(message: str, translated: str) -> None:
     assert translate_message(message) == translated
+
+
+@pytest.mark.usefixtures("in_german")
+def test_acts_and_states_of_refusals_are_translated() -> None:
+    made: list[tuple[str, str]] = [
+        *((act, OwnAccount(act=act).message.partition(";")[0]) for act in ("ban", "delete", "suspend", "resume")),
+        *((act, BuiltinRole(role="x", act=act).message) for act in ("edited", "deleted")),
+        *((act, describe_own_role(act, "x").partition(" On the")[0]) for act in COMMANDS),
+        *((state, JobEnded(state=state).message) for state in (bulk_jobs.FINISHED, bulk_jobs.CANCELLED)),
+        *((state, ApprovalDecided(state=state).message) for state in (approvals.DONE, approvals.DENIED)),
+    ]
+    words = {**WORDS()["act"], **WORDS()["state"]}
+    assert [word for word, message in made if word not in message or words.get(word, word) == word] == []
+    assert {word for word, _ in made} == words.keys()
+
+
+def test_choices_of_a_list_are_joined_in_the_language_of_the_page(root: Keeper) -> None:
+    english, german = (
+        Page(root.get("/console/accounts?state=nothing", headers=headers).raw.decode()).text
+        for headers in ({}, GERMAN_BROWSER)
+    )
+    assert "must be banned or muted or powers, or left out" in english
+    assert "muss banned oder muted oder powers sein oder weggelassen werden" in german
 
 
 # --- numbers and times ---------------------------------------------------------------------------------------------
@@ -182,7 +220,12 @@ def test_numbers_and_times_are_german() -> None:
     assert formats.format_time("2026-11-18T14:03:05.123Z") == "18.11.2026, 14:03:05 UTC"
     assert formats.format_date("2026-11-18") == "18.11.2026"
     assert formats.lower_noun("Karten") == "Karten"
-    assert ticks.format_short(1200) == "1,2k"
+    assert [ticks.format_short(each) for each in (950, 1200, 6e6, 2e9)] == [
+        "950",
+        "1,2\u00a0Tsd.",
+        "6\u00a0Mio.",
+        "2\u00a0Mrd.",
+    ]
     assert ticks.label_day(0) == "1. Jan"
 
 

@@ -27,7 +27,6 @@ SAME_WORDS = {
     *("offline", "online", "Offline", "Global", "Link", "Server", "Port", "Team", "min", "Information", "Position"),
     *("API", "Editor", "Feed", "Text", "normal", "Token", "x", "y", "z"),
 }
-FLAGS = re.compile(r"(api|editor|ban|kick|mute|users query|users manage|game link|, )+")  # names of powers
 # names of the test world
 DATA = {
     *people.USER_IDS,
@@ -81,10 +80,7 @@ def find_untranslated(english: str, german: str) -> set[str]:
 def is_known(text: str) -> bool:
     """Tell whether all parts of a text, such as those of a title, are data or the same in both languages."""
     parts = re.split(r" · |, |: |\d \u00d7 ", text.strip(" .:·…"))
-    return all(
-        each in DATA | SAME_WORDS or MACHINE.fullmatch(each) or FLAGS.fullmatch(each) or not WORD.search(each)
-        for each in parts
-    )
+    return all(each in DATA | SAME_WORDS or MACHINE.fullmatch(each) or not WORD.search(each) for each in parts)
 
 
 def fill(root: Keeper) -> None:

@@ -6,11 +6,13 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.console import lists, pages, saved_views
+from gamekeeper.console.account import PERMISSION_LABELS
 from gamekeeper.console.formats import format_date
 from gamekeeper.console.lists import Chip, ListFilter
 from gamekeeper.console.menu import SECURITY
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import account_filters, lookup
+from gamekeeper.game.accounts import FLAGS
 from gamekeeper.game.search import MOST_MATCHES
 from gamekeeper.http import account_filters as operations
 from gamekeeper.http import queries
@@ -72,7 +74,7 @@ async def show(request: Request) -> Response:
 
 def list_permissions(user: User) -> list[str]:
     """Return the names of an account's roles and of its directly granted permissions."""
-    flags = [name.replace("_", " ") for name, has in user.powers._asdict().items() if has]
+    flags = [title for name, (title, _) in PERMISSION_LABELS().items() if getattr(user.powers, FLAGS[name])]
     return [*user.grants.roles, *flags, *sorted(user.grants.direct)]
 
 

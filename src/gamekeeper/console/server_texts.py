@@ -1,18 +1,42 @@
 """Texts of the game and of the API in the language of the page: messages of refusals, and descriptions.
 
 The API and the commands are in English. A message is found by the English template that it was made from. Its values
-stay, except for those that are templates themselves, such as "must not be empty". A message that no template fits stays
-English.
+stay, except for those that are templates themselves, such as "must not be empty", and words of our own, such as the
+state "finished". A message that no template fits stays English.
 """
 
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from gamekeeper.console.texts import ENGLISH, LANGUAGE, LOCALE, PerLanguage, gettext
+from gamekeeper.console.texts import ENGLISH, LANGUAGE, LOCALE, PerLanguage, gettext, pgettext
 from gamekeeper.game.refusals import Refusal
+from gamekeeper.store import approvals, bulk_jobs
 
+# words of our own that messages have as values: name of the value → word → word in the language of the page
+WORDS = PerLanguage[Mapping[str, Mapping[str, str]]](
+    lambda: {
+        "act": {
+            "ban": pgettext("act of a refusal", "ban"),
+            "delete": pgettext("act of a refusal", "delete"),
+            "suspend": pgettext("act of a refusal", "suspend"),
+            "resume": pgettext("act of a refusal", "resume"),
+            "give": pgettext("act of a refusal", "give"),
+            "take": pgettext("act of a refusal", "take"),
+            "edit": pgettext("act of a refusal", "edit"),
+            "edited": pgettext("act of a refusal", "edited"),
+            "deleted": pgettext("act of a refusal", "deleted"),
+        },
+        "state": {
+            bulk_jobs.FINISHED: pgettext("state in a refusal", "finished"),
+            bulk_jobs.CANCELLED: pgettext("state in a refusal", "cancelled"),
+            approvals.DONE: pgettext("state in a refusal", "done"),
+            approvals.DENIED: pgettext("state in a refusal", "denied"),
+        },
+    }
+)
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 MOST_DEPTH = 3  # a value of a value of a message is translated
 MOST_LETTERS = 500  # of a message that is translated
@@ -30,7 +54,7 @@ class MessageCatalogue:
     def __init__(self, texts: dict[str, str]) -> None:
         self._texts = texts
         # those with more text of their own come first: they fit less by chance
-        longest = sorted((each for each in texts if "{" in each), key=_measure, reverse=True)
+        longest = sorted((each for each in texts if "{" in each and _measure(each)), key=_measure, reverse=True)
         self._templates = [Template(re.compile(_make_pattern(each), re.DOTALL), texts[each]) for each in longest]
 
     def translate(self, message: str, depth: int = MOST_DEPTH) -> str:
@@ -43,9 +67,12 @@ class MessageCatalogue:
             return ""
         for each in self._templates:
             if found := each.pattern.fullmatch(text):
-                values = {name: self.translate(value, depth - 1) for name, value in found.groupdict().items()}
+                values = {name: self._translate_value(name, text, depth) for name, text in found.groupdict().items()}
                 return PLACEHOLDER.sub(lambda mark, values=values: values[mark[1]], each.text)
         return ""
+
+    def _translate_value(self, name: str, text: str, depth: int) -> str:
+        return WORDS().get(name, {}).get(text) or self.translate(text, depth - 1)
 
     def _translate_list(self, text: str) -> str:
         parts = LISTED.split(text)

@@ -27,7 +27,7 @@ MONTHS = PerLanguage(
         *(gettext("Jul"), gettext("Aug"), gettext("Sep"), gettext("Oct"), gettext("Nov"), gettext("Dec")),
     )
 )
-SUFFIXES = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
+THOUSAND, MILLION, BILLION = 10**3, 10**6, 10**9
 
 
 class TimeTick(NamedTuple):
@@ -104,8 +104,11 @@ def label_month(at: int) -> str:
 
 
 def format_short(value: float) -> str:
-    """Format a number for an axis: 950, 1.2k, 3M."""
-    for size, suffix in SUFFIXES:
-        if value >= size:
-            return format_rounded(value / size) + suffix
+    """Format a number for an axis: 950, 1.2k, 3M; in German 1,2 Tsd. and 3 Mio."""
+    if value >= BILLION:
+        return gettext("%(number)sG", number=format_rounded(value / BILLION))
+    if value >= MILLION:
+        return gettext("%(number)sM", number=format_rounded(value / MILLION))
+    if value >= THOUSAND:
+        return gettext("%(number)sk", number=format_rounded(value / THOUSAND))
     return format_rounded(value)

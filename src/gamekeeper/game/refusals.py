@@ -260,7 +260,10 @@ class AlreadyMuted(Conflict):
 
 
 class OwnAccount(Conflict):
-    """An account cannot {act} itself; use another account, or run: gamekeeper users {act}"""
+    """An account cannot {act} itself; use another account, or run: gamekeeper users {command}"""
+
+    def __init__(self, *, act: str) -> None:
+        super().__init__(act=act, command=act)
 
 
 class OwnPowers(Conflict):

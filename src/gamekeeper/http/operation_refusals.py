@@ -61,6 +61,7 @@ EXAMPLE_VALUES = {
     "fate": mail_rules.WHY_NOT_RETRIABLE["sent"],
     "allowed": "GET",
     "act": "delete",
+    "command": "delete",
     "known": "admin, api, moderator",
     "parameter": "playr",
     "given": 18,
