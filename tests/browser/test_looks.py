@@ -91,6 +91,12 @@ STICKS_OUT = """() => {
   return document.documentElement.scrollWidth > wide ? out.slice(0, 5).map(each => each.outerHTML.slice(0, 120)) : [];
 }"""
 ONE_LINE = "each => each.getBoundingClientRect().height < 2 * parseFloat(getComputedStyle(each).fontSize)"
+# whether the longest IPv4 address fits on one line of the cell
+WHOLE_ADDRESS = """each => {
+  const text = each.appendChild(Object.assign(document.createElement('span'), { textContent: '203.113.213.160' }));
+  text.style.display = 'block';
+  return text.getBoundingClientRect().height < 2 * parseFloat(getComputedStyle(each).fontSize);
+}"""
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST = 250_000
 STILL = (
@@ -155,6 +161,21 @@ def test_health_of_a_player_fits_on_one_line(visit: Visit, sqlite_demo: DemoServ
     for width in (WIDE[0], 1280, NARROW[0]):
         me.page.set_viewport_size({"width": width, "height": 900})
         assert health.evaluate(ONE_LINE), width
+
+
+def test_tables_have_room_for_long_german_words(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """With German texts and local times the list of accounts fits, and the security log breaks no name or address."""
+    me = visit(sqlite_demo, KEEPER, locale="de-DE", timezone_id="Europe/Berlin")
+    me.go("/console/accounts")
+    expect(me.page.locator("h1")).to_have_text("Konten")
+    assert me.page.locator("main > .scroll").evaluate("each => each.scrollWidth - each.clientWidth") == 0
+    me.go("/console/security")
+    for width in (WIDE[0], NARROW[0]):
+        me.page.set_viewport_size({"width": width, "height": 900})
+        names = me.page.locator(".events td a")
+        assert names.count() > 20
+        assert names.evaluate_all(f"all => all.every({ONE_LINE})"), width
+        assert me.page.locator(".events .address").first.evaluate(WHOLE_ADDRESS), width
 
 
 def test_preview_dialog_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -37,12 +37,11 @@ class Visitor:
         self.expected: set[int] = set()  # HTTP statuses of refusals that the test expects
         self._cut = False
         self._wrong: list[str] = []
-        looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", **more}
+        looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", "locale": "en-GB", **more}
         self._context = browser.new_context(
             base_url=self._url,
             viewport={"width": width, "height": 844 if width < WIDE[0] else WIDE[1]},
             color_scheme="dark" if dark else "light",
-            locale="en-GB",
             **looks,
         )
         self._context.set_default_timeout(30_000)

@@ -9,7 +9,7 @@ from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
 
 from gamekeeper.console import menu, page_help, sessions
-from gamekeeper.console.formats import capitalize, format_decimal, format_number, format_time, lower_noun
+from gamekeeper.console.formats import capitalize, format_date, format_decimal, format_number, format_time, lower_noun
 from gamekeeper.console.language_choice import use_language
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.console.server_texts import describe_refusal, translate_message
@@ -230,6 +230,7 @@ def _format_json(value: object) -> str:
 TEMPLATES.filters.update(
     when=_format_instant,
     clock=format_time,
+    day=format_date,
     pretty=_format_json,
     grouped=format_number,
     decimal=format_decimal,

@@ -26,6 +26,10 @@ export function showLocalTimes(within = document) {
     const moment = new Date(each.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     each.dataset.local = "yes";
+    if ("day" in each.dataset) {
+      each.textContent = moment.toLocaleDateString(locale, { dateStyle: "medium" });
+      continue;
+    }
     const utc = each.title = each.textContent.trim();
     const here = moment.toLocaleString(locale, { dateStyle: "medium", timeStyle: "medium" });
     each.textContent = moment.getTimezoneOffset() ? `${here} ` : gettext("%(time)s UTC", { time: here });
