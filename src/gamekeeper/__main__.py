@@ -1,5 +1,10 @@
 import errno
+import gc
 import sys
+
+# Importing some hundred modules makes no garbage, and looking for it takes a tenth of the time. Worker processes import
+# this module first, too. `LazyCommands` and `serve` enable it again.
+gc.disable()
 
 UNWRITTEN = (
     "Error: cannot write to standard output: {why}. The command may have completed. If it printed a password or a "

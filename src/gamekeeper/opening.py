@@ -24,7 +24,6 @@ from gamekeeper.http import codec
 from gamekeeper.settings import BadSetting, Settings, show_value
 from gamekeeper.store import hosts
 from gamekeeper.store.engine import Store
-from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
@@ -41,6 +40,8 @@ def open_store(settings: Settings) -> Store:
     if url.startswith(SQLITE) and (file := Path(url.removeprefix(SQLITE))).name:
         return SqliteStore(file)
     if url.startswith(POSTGRES):
+        from gamekeeper.store.postgres import PostgresStore  # noqa: PLC0415 - asyncpg loads slowly, SQLite needs none
+
         if not hosts.has_numeric_ports(url):
             raise BadSetting(BAD_DATABASE_URL)
         try:

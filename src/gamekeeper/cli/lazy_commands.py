@@ -1,5 +1,6 @@
 """Subcommands that are imported when they are used: importing all of them takes longer than most commands run."""
 
+import gc
 from collections import UserDict
 from importlib import import_module
 from typing import Any
@@ -15,7 +16,9 @@ class LazyCommands(UserDict[str, Any]):
         if isinstance(found, click.Command):
             return found
         module, _, attribute = found.partition(":")
-        return getattr(import_module(f"gamekeeper.cli.{module}"), attribute)
+        imported = import_module(f"gamekeeper.cli.{module}")
+        gc.enable()  # `__main__.py` disables it for the import
+        return getattr(imported, attribute)
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as above
         """Return a command. The inherited method would take a KeyError of an import for a missing command."""

@@ -17,8 +17,7 @@ from gamekeeper.doctor import (
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
-from gamekeeper.store.engine import Reading, UnusableDatabase
-from gamekeeper.store.failures import OWNER_ADVICE, SCHEMA_ADVICE
+from gamekeeper.store.engine import OWNER_ADVICE, SCHEMA_ADVICE, Reading, UnusableDatabase
 from gamekeeper.store.migrate import SchemaMismatch, find_pending, require_utf8
 
 READ_ONLY = "Every transaction of the database user is read-only (default_transaction_read_only is on). Set it to off."

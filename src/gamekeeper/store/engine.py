@@ -10,6 +10,8 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 Row = Sequence[Any]
 Value = str | int | bool | bytes | None
+SCHEMA_ADVICE = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
+OWNER_ADVICE = "Grant the privilege, or make the user that you connect as the owner of the database."
 
 
 class DatabaseUnavailable(Exception):

@@ -2,10 +2,15 @@
 
 import asyncpg
 
-from gamekeeper.store.engine import AccessDenied, DatabaseUnavailable, DiskFull, LockTimeout
+from gamekeeper.store.engine import (
+    OWNER_ADVICE,
+    SCHEMA_ADVICE,
+    AccessDenied,
+    DatabaseUnavailable,
+    DiskFull,
+    LockTimeout,
+)
 
-SCHEMA_ADVICE = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
-OWNER_ADVICE = "Grant the privilege, or make the user that you connect as the owner of the database."
 # PostgreSQL errors after which the transaction is rolled back and retried on the current rows.
 RETRYABLE = (
     asyncpg.SerializationError,
