@@ -175,6 +175,7 @@ class BackgroundJobs:
         gc.collect()
         # exempt the objects made at start from garbage collection: scanning them would delay requests
         gc.freeze()
+        gc.enable()  # `__main__.py` disables it for the import
 
     async def stop(self) -> None:
         if self.health:

@@ -1,6 +1,5 @@
 """The command `serve`: check the settings, then start granian's worker processes."""
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -184,9 +183,7 @@ def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> As
     log.capture_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
     _raise_file_limit(settings.open_connections + OTHER_FILES)
-    app = build(settings)
-    gc.enable()  # `__main__.py` disables it for the import
-    return app
+    return build(settings)
 
 
 def _limit_connections(settings: Settings) -> int:
