@@ -85,6 +85,8 @@ def test_sign_in_has_two_steps(world: World) -> None:
     wrong = finish(visitor, form, "123456")
     assert wrong.status == 400
     assert "The code is wrong" in read(wrong).text
+    start = "/console/sign-in?next=%2Fconsole%2Fonline"
+    assert read(wrong).form("/console/language").fields["back"] == read(wrong).links["Start over"] == start
     right = finish(visitor, read(wrong).form(SECOND), make_code(secret))
     assert (right.status, right.headers["location"]) == (303, "/console/online")
     assert visitor.get("/console/online").status == 200

@@ -93,7 +93,7 @@ def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFi
     if chosen == ALL_VALUE:
         chosen = ""
     if chosen and chosen not in words:
-        raise BadField(field=name, problem=gettext("must be %(choices)s, or left out", choices=_join_choices(words)))
+        raise BadField(field=name, problem=gettext("must be %(choices)s, or left out", choices=join_choices(words)))
     return ListFilter(name, words, chosen)
 
 
@@ -139,7 +139,7 @@ def keep_query(request: Request, *names: str) -> dict[str, str]:
     return {name: request.query[name] for name in names if request.query.get(name)}
 
 
-def _join_choices(names: Iterable[str]) -> str:
+def join_choices(names: Iterable[str]) -> str:
     return reduce(lambda first, second: gettext("%(first)s or %(second)s", first=first, second=second), names)
 
 
@@ -147,7 +147,7 @@ def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
     """Return the sort order that the URL names. Default: the first of `sorts`."""
     found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
     if found is None:
-        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=_join_choices(sorts)))
+        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=join_choices(sorts)))
     return found
 
 

@@ -48,7 +48,7 @@ def find_provider(request: Request) -> Provider:
 
 
 def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
-    page = pages.render(request, "sign_in.html", to=to, name="", notices=[(describe_refusal(refusal), "bad")])
+    page = pages.render_sign_in(request, "sign_in.html", to, name="", notices=[(describe_refusal(refusal), "bad")])
     return pages.with_refusal(page, refusal)
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from jinja2 import PackageLoader, StrictUndefined
 from msgspec import structs
@@ -38,6 +38,7 @@ CONTENT_SECURITY_POLICY = (
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 SEE_OTHER, NO_CONTENT = 303, 204
+SIGN_IN = "/console/sign-in"
 # Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
 CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
 JSON, HTML = b"application/json", b"text/html; charset=utf-8"
@@ -85,9 +86,18 @@ ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(ea
 def render(request: Request, template: str, **context: object) -> Response:
     base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
     language = LANGUAGE.get()
-    text = ENVIRONMENTS[language].get_template(template).render(**_shared_context(request), base=base, **context)
+    values = {**_shared_context(request), "base": base, **context}
+    text = ENVIRONMENTS[language].get_template(template).render(values)
     headers = ((b"content-language", language.encode()),)
     return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+
+
+def render_sign_in(request: Request, template: str, to: str, **context: object) -> Response:
+    """Render a step of the sign-in that answers a form or a provider. `to`: the page that the sign-in leads to.
+
+    A switch of the language cannot repeat such a request. It leads to the start of the sign-in, with the same target.
+    """
+    return render(request, template, to=to, place=f"{SIGN_IN}?{urlencode({'next': to})}", **context)
 
 
 def answer_json(value: Mapping[str, object]) -> Response:

@@ -42,10 +42,10 @@ async def sign_in(request: Request, raw: bytes) -> Response:
 
 def _start_over(request: Request, refusal: Refusal, to: str) -> Response:
     problem = CHANGED() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
-    page = pages.render(request, "sign_in.html", to=to, name="", notices=[(problem, "bad")])
+    page = pages.render_sign_in(request, "sign_in.html", to, name="", notices=[(problem, "bad")])
     return pages.with_refusal(page, refusal)
 
 
 async def _render(request: Request, ticket: tickets.Ticket, state: str, to: str, problem: str = "") -> Response:
     options = await passkeys.make_check_options(request, ticket)
-    return pages.render(request, "second_step.html", state=state, to=to, options=options, problem=problem)
+    return pages.render_sign_in(request, "second_step.html", to, state=state, options=options, problem=problem)

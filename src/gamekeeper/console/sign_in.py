@@ -3,7 +3,8 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from gamekeeper.console import pages, second_step, sessions
+from gamekeeper.console import lists, pages, second_step, sessions
+from gamekeeper.console.pages import SIGN_IN
 from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.texts import translate as _
@@ -15,7 +16,7 @@ from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
-SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
+SIGN_OUT, OWN_PASSWORD = "/console/sign-out", "/console/me/password"
 WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
 DUPLICATE_COOKIE = PerLanguage(
     lambda: _(
@@ -91,7 +92,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
             return await second_step.show(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
         notice = Notice(WRONG() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal), "bad")
-        page = pages.render(request, "sign_in.html", to=to, name=name, notices=[notice])
+        page = pages.render_sign_in(request, "sign_in.html", to, name=name, notices=[notice])
         return pages.with_refusal(page, refusal)
     return pages.redirect(to, cookie)
 
@@ -118,7 +119,9 @@ async def sign_out(request: Request, raw: bytes) -> Response:
     elif ends == THIS_SESSION:
         await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
     else:
-        raise BadField(field="ends", problem=gettext("must be %(choices)s", choices=f"{ALL_SESSIONS} or {ALL_TOKENS}"))
+        raise BadField(
+            field="ends", problem=gettext("must be %(choices)s", choices=lists.join_choices([ALL_SESSIONS, ALL_TOKENS]))
+        )
     request.services.callers.clear_cache()
     to = f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN
     return pages.redirect(to, sessions.delete_cookie(request))
