@@ -2,18 +2,23 @@
 
 from collections.abc import Callable
 
-from keepers import Keeper
+from keepers import Keeper, open_session
+from markup import Page
 
+import bulking
 import people
+import staff
 from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.store import users
 from people import COIN
 from world import World
+
+GRANT = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
 
 
 def make_held(make_world: Callable[..., World]) -> tuple[World, str]:
     world = make_world(approvals="items.give")
-    grant = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
-    world.sql(grant, people.USER_IDS["Clerk"])
+    world.sql(GRANT, people.USER_IDS["Clerk"])
     held = world.post("/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": 5})
     assert held.status == 409
     return world, held.json["ApprovalId"]
@@ -23,6 +28,13 @@ def sign_in(world: World, name: str) -> Keeper:
     found = Keeper(world)
     assert found.sign_in(name).status == 303
     return found
+
+
+def add_viewer(world: World, name: str) -> Keeper:
+    staff.add_account(world, name, "viewer")
+    user = world.run(users.find_by_fold(world.keeper.store, name.lower()))
+    assert user
+    return open_session(world, user.name, user.id)
 
 
 def count_coins(world: World) -> int:
@@ -54,6 +66,37 @@ def test_held_change_is_explained_in_the_console(make_world: Callable[..., World
     denied = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/deny", reason="too much")
     assert denied.status == 303, denied.raw
     assert count_coins(world) == 0
+
+
+def test_approver_without_bulk_run_sees_what_a_held_job_does(make_world: Callable[..., World]) -> None:
+    world = make_world(approvals="bulk.run>1")
+    second, looker = (add_viewer(world, name) for name in ("Second", "Looker"))
+    ((second_id,),) = world.sql("SELECT id FROM users WHERE name = 'Second'")
+    world.sql(
+        "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)", second_id
+    )
+    job = bulking.create(world, "Ann", "Bob", "Zoe", reason="anniversary")["Id"]
+    approval = bulking.act(world, job, "start").json["ApprovalId"]
+    page = second.page("/console/approvals")
+    what = f"Act Give 5 {TIMES_SIGN} Gold Coin Players 3 Quantity in all 15 Reason of the job anniversary"
+    assert f"Waiting: Give 5 {TIMES_SIGN} Gold Coin: 3 players" in page.text
+    assert what in page.text
+    assert "State: Not started → Running" in page.text
+    address = page.links["The bulk job and its players"]
+    assert address == f"/console/bulk/{job}"
+    shown = second.page(address)
+    assert "Results All Done" in shown.text
+    assert "Zoe Waiting" in shown.text
+    for offered in ("Cancel the job", "Download as CSV"):
+        assert offered not in shown.text
+    assert second.get("/console/bulk").status == 403
+    assert second.post(f"{address}/cancel", {}).status == 403
+    for decision in ("deny", "approve"):
+        dialog = second.preview("POST", f"/api/keeper/v1/approvals/{approval}/{decision}")
+        assert what in Page(dialog.raw.decode()).text
+    assert looker.get(address).status == 403
+    assert second.act("POST", f"/api/keeper/v1/approvals/{approval}/approve", reason="checked").status == 303
+    assert "Approved: Give 5" in second.page("/console/approvals").text
 
 
 def test_overview_counts_waiting_changes_for_those_who_decide(make_world: Callable[..., World]) -> None:

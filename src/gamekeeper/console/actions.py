@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from gamekeeper.console import (
     api_calls,
+    bulk_titles,
     changed_slots,
     changes,
     deliveries,
@@ -211,11 +212,12 @@ def _merge_tables(
 
 
 async def _list_facts(request: Request, form: ActionForm, tried: Response) -> list[Fact]:
-    """List what a dialog shows besides the changes: a key, other players, weakened keys, worn items, a role."""
+    """List what a dialog shows besides the changes, such as a key, other players or a held bulk job."""
     call, operation = form.call, api_calls.find_operation(request, form.call.method, form.call.path)[0].name
     facts = [*await keys.list_facts(request, operation, call, tried), *await other_players.list_facts(request, call)]
     role = new_accounts.list_facts(request, call, form.fields)
     facts += await weakened_keys.list_facts(request, operation, tried)
+    facts += await bulk_titles.list_facts_of_approval(request, operation, call.path)
     return [*facts, *await worn_items.list_facts(request, tried.entries), *role]
 
 

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.console import dialogs, differences, lists, pages
+from gamekeeper.console import bulk_titles, dialogs, differences, lists, pages
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.bulk_titles import JobView
 from gamekeeper.console.differences import Difference
+from gamekeeper.console.keys import Fact
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import approvals
-from gamekeeper.game.approvals import HeldEntry
 from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
@@ -41,6 +42,11 @@ class Entry(NamedTuple):
     changes: list[list[Difference]]
     is_waiting: bool
     own: bool
+    job: JobView | None = None  # the bulk job that would start
+
+    @property
+    def facts(self) -> Sequence[Fact]:
+        return bulk_titles.list_facts(self.job) if self.job else ()
 
 
 async def show(request: Request) -> Response:
@@ -57,7 +63,7 @@ async def show(request: Request) -> Response:
 
 
 async def _make_entry(request: Request, approval: Approval) -> Entry:
-    held = msgspec.json.decode(approval.preview, type=list[HeldEntry])
+    held, store = approvals.read_preview(approval), request.services.keeper.store
     logged = [
         LedgerEntry(
             kind=each.Kind,
@@ -79,8 +85,10 @@ async def _make_entry(request: Request, approval: Approval) -> Entry:
     )
     changes = [list(each) for each in found]
     own = approval.actor_id == request.caller.account_id
-    title, state = await _find_title(request, approval, logged), STATES().get(approval.state, approval.state)
-    return Entry(approval, state, title, changes, approval.state == WAITING, own)
+    job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
+    title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged)
+    state = STATES().get(approval.state, approval.state)
+    return Entry(approval, state, title, changes, approval.state == WAITING, own, job)
 
 
 async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry]) -> str:

@@ -8,16 +8,25 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET
 
-from gamekeeper.console import api_calls, differences, item_names, lists, pages, player_filters, sessions
+from gamekeeper.console import (
+    api_calls,
+    bulk_titles,
+    differences,
+    item_names,
+    lists,
+    menu,
+    pages,
+    player_filters,
+    sessions,
+)
 from gamekeeper.console.api_calls import ApiCall
-from gamekeeper.console.differences import TIMES_SIGN, Difference
-from gamekeeper.console.formats import format_number
+from gamekeeper.console.differences import Difference
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import bulk_jobs, lookup
-from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX, UNDO
+from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.refusals import MissingField, Refusal, TooManyLongReads
 from gamekeeper.http import queries, wire
@@ -31,6 +40,7 @@ from gamekeeper.store.bulk_jobs import BulkJob
 from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.ledger import LedgerEntry
 
+DECIDE = "approvals.decide"
 PAGE, OPERATIONS = "/console/bulk", "/api/keeper/v1/bulk"
 JOBS_PER_PAGE, TARGETS_PER_PAGE, PREVIEWED_PLAYERS = 20, 50, 5
 UNKNOWN_LINES = 5  # lines that are not a player and are named above the results
@@ -44,15 +54,6 @@ ACT_TITLES = PerLanguage[Mapping[str, str]](
         "set_variable": gettext("Set a variable"),
         "ban_player": gettext("Ban"),
         "mute_player": gettext("Mute"),
-    }
-)
-STATES = PerLanguage[Mapping[str, str]](
-    lambda: {
-        rows.PREVIEWED: gettext("Not started"),
-        rows.RUNNING: gettext("Running"),
-        rows.PAUSED: gettext("Paused"),
-        rows.FINISHED: gettext("Finished"),
-        rows.CANCELLED: gettext("Cancelled"),
     }
 )
 TARGET_STATES = PerLanguage[Mapping[str, str]](
@@ -70,12 +71,6 @@ _decode_preview = msgspec.json.Decoder(wire.bulk.BulkPreview).decode
 
 class AfterNumber(msgspec.Struct, frozen=True):
     after: wire.bulk.TargetsAfter = 0
-
-
-class JobView(NamedTuple):
-    job: BulkJob
-    title: str
-    state: str
 
 
 class PreviewLine(NamedTuple):
@@ -113,6 +108,9 @@ async def create(request: Request, raw: bytes) -> Response:
 
 
 async def show_job(request: Request) -> Response:
+    """Show a job to accounts that may run jobs, and to those that decide on held ones."""
+    if DECIDE not in request.caller.permissions:
+        request.caller.require(menu.BULK)
     return await _render_job(request)
 
 
@@ -155,7 +153,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
     return pages.render(
         request,
         "bulk.html",
-        jobs=await _make_views(request, page.jobs),
+        jobs=await bulk_titles.load_views(store, page.jobs),
         acts=[(name, ACT_TITLES()[name]) for name in allowed],
         chosen_act=chosen,
         kind=kind,
@@ -180,7 +178,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     job = await bulk_jobs.find(store, job_id)
     shown = state if state in TARGET_STATES() else None
     page = await bulk_jobs.load_targets(store, job_id, after, TARGETS_PER_PAGE, shown)
-    (view,) = await _make_views(request, [job])
+    (view,) = await bulk_titles.load_views(store, [job])
     unknown = await bulk_jobs.load_targets(store, job_id, 0, UNKNOWN_LINES, rows.NOT_FOUND) if job.not_found else None
     undone = await rows.find(store, job.undoes) if job.undoes else None
     is_mine = job.creator_id == request.caller.account_id
@@ -192,9 +190,10 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         "bulk_job.html",
         view=view,
         job=job,
-        undone=(await _make_views(request, [undone]))[0].title if undone else "",
+        undone=(await bulk_titles.load_views(store, [undone]))[0].title if undone else "",
         problem=problem,
         is_mine=is_mine,
+        can_run=request.caller.permissions >= menu.BULK,
         preview=preview.lines,
         not_previewed=job.remaining - len(preview.lines),
         unknown=[each.given or "" for each in unknown.targets] if unknown else [],
@@ -207,7 +206,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         next=page.next,
         held=lookup.parse_guid(request.query.get("held", "")) or "",
         job_request=REQUEST_PREFIX + job.id,
-        start_label=ngettext("%(act)s: %(num)s player", "%(act)s: %(num)s players", job.players, act=view.title),
+        start_label=bulk_titles.count_players(view),
         undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", job.done),
         key=new_guid(),
     )
@@ -244,43 +243,6 @@ def _make_entry(change: wire.approvals.PreviewedChange) -> LedgerEntry:
     before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.Before, change.After))
     whose = (change.PlayerId, change.UserId)
     return LedgerEntry(change.Kind, None, None, False, *whose, before, after, "", None)
-
-
-async def _make_views(request: Request, jobs: Sequence[BulkJob]) -> list[JobView]:
-    """Describe jobs, with the names of their items and variables."""
-    store, known = request.services.keeper.store, {job.id: job for job in jobs}
-    for missing in {job.undoes for job in jobs if job.undoes} - known.keys():
-        if undone := await rows.find(store, missing):
-            known[missing] = undone
-    told = [bulk_jobs.read_details(job) for job in known.values()]
-    items = await catalogue.find_by_ids(store, "items", {each.item_id for each in told if each.item_id})
-    variables = await catalogue.find_by_ids(store, "variables", {each.variable_id for each in told if each.variable_id})
-    names = {each.id: each.name for each in (*items.values(), *variables.values())}
-    return [JobView(job, _entitle(job, known, names), STATES()[job.state]) for job in jobs]
-
-
-def _entitle(job: BulkJob, known: Mapping[str, BulkJob], names: Mapping[str, str]) -> str:
-    """Describe a job. The title of an undo has that of the job that it undoes, if that job is still stored."""
-    undone = known.get(job.undoes or "")
-    return gettext("Undo of: %(job)s", job=_describe(undone, names)) if undone else _describe(job, names)
-
-
-def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
-    details = bulk_jobs.read_details(job)
-    thing = f"{format_number(details.quantity or 0)} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
-    days = details.days or 0
-    if job.act == "give_item":
-        return gettext("Give %(thing)s", thing=thing)
-    if job.act == "take_item":
-        return gettext("Take %(thing)s", thing=thing)
-    if job.act == "set_variable":
-        name = names.get(details.variable_id or "") or details.variable_id
-        return gettext("Set %(name)s to %(value)s", name=name, value=msgspec.json.encode(details.value).decode())
-    if job.act == UNDO:
-        return gettext("Undo of another job")
-    if job.act == "ban_player":
-        return ngettext("Ban for %(num)s day", "Ban for %(num)s days", days) if days else gettext("Ban permanently")
-    return ngettext("Mute for %(num)s day", "Mute for %(num)s days", days) if days else gettext("Mute permanently")
 
 
 async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, object]:

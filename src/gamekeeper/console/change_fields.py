@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gamekeeper.console.texts import PerLanguage, gettext, pgettext
 from gamekeeper.game.commands import DIRECT, GLOBAL, PROXIMITY
 from gamekeeper.game.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
+from gamekeeper.store.bulk_jobs import CANCELLED, FINISHED, PAUSED, PREVIEWED, RUNNING
 
 SIGNAL_TITLES = PerLanguage[Mapping[str, str]](
     lambda: {
@@ -15,6 +16,15 @@ SIGNAL_TITLES = PerLanguage[Mapping[str, str]](
         CONSERVATION: gettext("Quantities do not add up"),
         REFUSALS: gettext("More refused requests than usual"),
         SILENT: gettext("Game server is silent"),
+    }
+)
+JOB_STATES = PerLanguage[Mapping[str, str]](  # of bulk jobs
+    lambda: {
+        PREVIEWED: gettext("Not started"),
+        RUNNING: gettext("Running"),
+        PAUSED: gettext("Paused"),
+        FINISHED: gettext("Finished"),
+        CANCELLED: gettext("Cancelled"),
     }
 )
 LABELS = PerLanguage(
@@ -90,6 +100,7 @@ LABELS = PerLanguage(
         "rule": gettext("Rule"),
         "itemid": gettext("Item"),
         "server": gettext("Game server"),
+        "state": gettext("State"),
         "channel": gettext("Recipients"),
         "message": gettext("Message"),
         "upto": gettext("Deleted up to change"),
@@ -132,6 +143,7 @@ VALUES = PerLanguage[Mapping[str, Mapping[int | str, str]]](
     lambda: {  # fields whose values stand for words
         "gender": {0: gettext("Male"), 1: gettext("Female")},
         "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
+        "state": {**JOB_STATES()},
         "rule": {**SIGNAL_TITLES()},  # those of approvals are shown as they are written in the setting
         "channel": {
             GLOBAL: gettext("everybody in the game"),

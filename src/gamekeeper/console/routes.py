@@ -220,7 +220,7 @@ PAGES: tuple[Route, ...] = (
     form_route("/views/[view]/[viewAct]", saved_views.change),
     page_route("/bulk", bulk.show, BULK),
     form_route("/bulk", bulk.create, BULK, body_limit=LARGE_BODY),
-    page_route("/bulk/[job]", bulk.show_job, BULK),
+    page_route("/bulk/[job]", bulk.show_job, PLAYERS),
     page_route("/bulk/[job]/file", bulk.export, BULK),
     form_route("/bulk/[job]/[bulkAct]", bulk.act, BULK),
     page_route("/me", account.show_own),

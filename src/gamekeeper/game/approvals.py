@@ -217,6 +217,10 @@ def encode_preview(entries: Iterable[LedgerEntry]) -> str:
     return msgspec.json.encode(rows).decode()
 
 
+def read_preview(approval: Approval) -> list[HeldEntry]:
+    return msgspec.json.decode(approval.preview, type=list[HeldEntry])
+
+
 def hold(
     tx: Writing,
     rule: str,
