@@ -99,6 +99,27 @@ WHOLE_ADDRESS = """each => {
 }"""
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST = 250_000
+# pictures of the documents: name, address, width, and whether the theme is dark
+PICTURES = [
+    *((name, path, WIDE[0], dark) for name, path in (
+        ("home", "/console?range=30d"),
+        ("player", player_page("Aldwyn")),
+    ) for dark in (False, True)),
+    ("changes", "/console/changes", WIDE[0], True),
+    ("account", account_page("Grizelda"), WIDE[0], False),
+    ("item", f"/console/items/{SHARD.id}", WIDE[0], False),
+    ("signals", "/console/signals", WIDE[0], False),
+    ("boards", "/console/boards/most-silver", WIDE[0], True),
+    ("players", "/console/characters", WIDE[0], False),
+    ("online", "/console/online", WIDE[0], True),
+    ("search", "/console/search?q=ban+Yorick+7d", WIDE[0], False),
+    ("health", "/console/health", WIDE[0], False),
+    ("staff", "/console/staff", WIDE[0], True),
+    ("catalogue", "/console/catalogue", WIDE[0], False),
+    ("home", "/console?range=30d", NARROW[0], True),
+    ("player", player_page("Aldwyn"), NARROW[0], False),
+]  # fmt: skip
+GERMAN_PICTURES = [("home", "/console?range=30d"), ("player", player_page("Aldwyn")), ("ban", player_page("Aldwyn"))]
 STILL = (
     """() => document.querySelectorAll('time').forEach(each => { each.textContent = '1 Jan 2026, 12:00:00 UTC'; })"""
 )
@@ -222,37 +243,40 @@ def test_refusal_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> No
     check_page(me)
 
 
-@pytest.mark.parametrize(
-    ("name", "path", "width", "dark"),
-    [
-        *((name, path, WIDE[0], dark) for name, path in (
-            ("home", "/console?range=30d"),
-            ("player", player_page("Aldwyn")),
-        ) for dark in (False, True)),
-        ("changes", "/console/changes", WIDE[0], True),
-        ("account", account_page("Grizelda"), WIDE[0], False),
-        ("item", f"/console/items/{SHARD.id}", WIDE[0], False),
-        ("signals", "/console/signals", WIDE[0], False),
-        ("boards", "/console/boards/most-silver", WIDE[0], True),
-        ("players", "/console/characters", WIDE[0], False),
-        ("online", "/console/online", WIDE[0], True),
-        ("search", "/console/search?q=ban+Yorick+7d", WIDE[0], False),
-        ("health", "/console/health", WIDE[0], False),
-        ("staff", "/console/staff", WIDE[0], True),
-        ("catalogue", "/console/catalogue", WIDE[0], False),
-        ("home", "/console?range=30d", NARROW[0], True),
-        ("player", player_page("Aldwyn"), NARROW[0], False),
-    ],
-)  # fmt: skip
+def name_picture(name: str, width: int, *, dark: bool) -> str:
+    return f"console-{name}-{'narrow' if width == NARROW[0] else 'dark' if dark else 'light'}.png"
+
+
+@pytest.mark.parametrize(("name", "path", "width", "dark"), PICTURES)
 def test_pictures(
     visit: Visit, sqlite_demo: DemoServer, pictures: str, name: str, path: str, width: int, *, dark: bool
 ) -> None:
     me = visit(sqlite_demo, KEEPER, width=width, dark=dark)
     assert me.go(path).status == 200
     me.page.evaluate(STILL)
-    file = Path(pictures) / f"console-{name}-{'narrow' if width == NARROW[0] else 'dark' if dark else 'light'}.png"
+    file = Path(pictures) / name_picture(name, width, dark=dark)
     # The lower part of the search page is empty.
     me.page.screenshot(path=file, clip={"x": 0, "y": 0, "width": width, "height": 320} if name == "search" else None)
+
+
+@pytest.mark.parametrize(("name", "path"), GERMAN_PICTURES)
+def test_pictures_in_german(visit: Visit, sqlite_demo: DemoServer, pictures: str, name: str, path: str) -> None:
+    me = visit(sqlite_demo, KEEPER, locale="de-DE")
+    assert me.go(path).headers["content-language"] == "de"
+    me.page.evaluate(STILL.replace("1 Jan 2026, 12:00:00", "01.01.2026, 12:00:00"))
+    if name == "ban":
+        open_menu(me, "Sperren")
+        me.page.get_by_role("button", name="Sperren", exact=True).click()
+        expect(me.confirm_button).to_have_text("Konto von Aldwyn für 7 Tage sperren")
+        me.dialog.get_by_label("Grund").fill("Beleidigungen im Chat")
+    me.page.screenshot(path=Path(pictures) / f"console-{name}-german.png")
+
+
+def test_every_picture_of_the_documents_is_taken() -> None:
+    """A picture that `make screenshots` leaves out would show an old console."""
+    taken = {name_picture(name, width, dark=dark) for name, _, width, dark in PICTURES}
+    taken |= {f"console-{name}-german.png" for name, _ in GERMAN_PICTURES}
+    assert {file.name for file in IMAGES.glob("*.png")} == taken
 
 
 def test_pictures_of_the_documents_are_small() -> None:
