@@ -20,7 +20,7 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper import crash, log
-from gamekeeper.game import flows, holdings, signal_watch, signals
+from gamekeeper.game import flows, holdings, item_days, signal_watch, signals
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lookup import ZERO_GUID, parse_guid
@@ -201,9 +201,8 @@ class Economy:
         await signals.raise_findings(tx, self._codec, found)
         crash.crash_at("rollup_signals")
         crash.crash_at("rollup_holdings")
-        if state.swept is None:
-            await economy.save_days(tx, flows.find_day(some[0].at), sorted(tally.list_items()))
-        await economy.set_state(tx, state._replace(seq=some[-1].seq, at=some[-1].at))
+        await item_days.save(tx, self._codec, state, some, tally)
+        await economy.set_state(tx, state._replace(seq=some[-1].seq, at=max(state.at, *(each.at for each in some))))
         crash.crash_at("rollup_state")
         return True
 

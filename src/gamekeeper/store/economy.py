@@ -1,6 +1,6 @@
 """Sums of the economy: what came into being and ended per item, UTC day and source, and who gave it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
@@ -14,7 +14,7 @@ ITEM_SORTS: Sequence[ItemSort] = ("name", "quantity", "holders")  # in the order
 
 class EconomyState(NamedTuple):
     seq: int  # changes of the audit log up to this number are counted
-    at: int  # time of the newest counted change, in ms since 1970; 0: none
+    at: int  # newest time of a counted change, in ms since 1970; 0: none
     since: int  # all changes from this time on are counted
     swept: str | None  # holdings are counted for players up to this id; None: for all
     variables: str  # JSON list of the variables whose values are in holdings
@@ -134,6 +134,14 @@ async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[C
     return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
 
 
+async def read_changes_of(
+    tx: Reading, player_ids: Iterable[str], first: int, upto: int, limit: int
+) -> list[CountedChange]:
+    """Read changes of some players between two numbers, both included, in no order."""
+    rows = await tx.all(SQL.changes_of, _to_ids(player_ids), first, upto, limit)
+    return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
+
+
 async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[Gift]) -> None:
     """Add quantities to the sums of flows and gifts; each key must be there only once."""
     if flows:
@@ -152,6 +160,18 @@ async def add_totals(tx: Writing, totals: Iterable[tuple[str, int, int]]) -> Non
 async def save_days(tx: Writing, day: int, item_ids: Iterable[str]) -> None:
     """Store the present totals of these items as those of a day."""
     await tx.returning(SQL.save_days, day, _to_ids(item_ids))
+
+
+async def add_to_day(tx: Writing, day: int, steps: Mapping[str, ItemDay]) -> None:
+    """Add to the totals of items at the end of a day. An item without totals at that time gets none."""
+    rows = [{"item_id": item_id, "quantity": each.quantity, "holders": each.holders} for item_id, each in steps.items()]
+    if rows:
+        await tx.returning(SQL.add_to_day, day, as_table(rows))
+
+
+async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int) -> None:
+    """Delete the totals of these items from a day on, up to the day before `end`."""
+    await tx.returning(SQL.delete_days, _to_ids(item_ids), first, end)
 
 
 async def save_all_days(tx: Writing, day: int) -> None:

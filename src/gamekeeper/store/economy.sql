@@ -33,6 +33,13 @@ SELECT l.seq, l.at, l.kind, l.actor_id, l.token_id, EXISTS (SELECT 1 FROM api_ke
        CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.after END, l.undoes, l.request_id
 FROM masked_ledger l WHERE l.seq > $1 AND l.seq <= $2 ORDER BY l.seq LIMIT $3;
 
+-- Changes of some players, as above.
+-- name: changes_of
+SELECT r.seq, r.at, r.kind, r.actor_id, r.token_id, EXISTS (SELECT 1 FROM api_keys k WHERE k.id = r.token_id), r.over_link,
+       r.player_id, r.before, r.after, r.undoes, r.request_id
+FROM json_each($1) AS wanted, {each} masked_ledger r WHERE r.player_id = CAST(value->>'id' AS {guid}) AND r.seq >= $2 AND r.seq <= $3
+                              AND r.kind NOT IN ('catalogue_put', 'ledger_trimmed') {end_each} LIMIT $4;
+
 -- name: add_flows
 INSERT INTO item_flows (item_id, day, source, created, destroyed)
 SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'day' AS {long}), value->>'source',
@@ -61,6 +68,19 @@ INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders
 FROM item_totals t WHERE t.item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
 ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+
+-- Totals that are not stored for a day are those of the last day before it.
+-- name: add_to_day
+INSERT INTO item_days (item_id, day, quantity, holders)
+SELECT r.item_id, CAST($1 AS {long}), r.quantity + CAST(value->>'quantity' AS {long}), r.holders + CAST(value->>'holders' AS {long})
+FROM json_each($2) AS given, {each} item_days r
+     WHERE r.item_id = CAST(value->>'item_id' AS {guid})
+       AND r.day = (SELECT MAX(e.day) FROM item_days e WHERE e.item_id = CAST(value->>'item_id' AS {guid}) AND e.day <= $1) {end_each}
+ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+
+-- name: delete_days
+DELETE FROM item_days
+WHERE item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND day >= $2 AND day < $3;
 
 -- name: save_all_days
 INSERT INTO item_days (item_id, day, quantity, holders)

@@ -39,6 +39,11 @@ def move(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
     tx.defer(SQL.move, name, *checkpoint)
 
 
+async def save(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
+    """Move a checkpoint, or insert it."""
+    await tx.returning(SQL.save, name, *checkpoint)
+
+
 async def clear(tx: Writing) -> None:
     """Delete the checkpoints that the migrations insert: a copy has its own."""
     await tx.returning(SQL.clear)

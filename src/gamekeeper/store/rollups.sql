@@ -11,6 +11,10 @@ SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE SKIP LOCKED;
 -- name: move
 UPDATE rollups SET position = $2, value = $3 WHERE name = $1;
 
+-- name: save
+INSERT INTO rollups (name, position, value) VALUES ($1, $2, $3)
+ON CONFLICT (name) DO UPDATE SET position = excluded.position, value = excluded.value;
+
 -- A copy has its own checkpoints.
 -- name: clear
 DELETE FROM rollups;

@@ -895,7 +895,7 @@ INSERT INTO epoch (one, id) VALUES (1, {new_guid});
 CREATE TABLE economy (
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     seq        {long} NOT NULL,                -- changes up to this number are counted
-    at         {long} NOT NULL,                -- time of the newest counted change; 0: none
+    at         {long} NOT NULL,                -- newest time of a counted change; 0: none
     since      {long} NOT NULL,                -- all changes from this time on are counted
     swept      {guid},                         -- holdings are counted for players up to this id; null: for all
     variables  TEXT NOT NULL,                  -- JSON list of the variables whose values are in holdings
@@ -1363,7 +1363,8 @@ CREATE TABLE rollups (
 INSERT INTO rollups (name, position, value)
 SELECT 'activity', {now}, 0 UNION ALL SELECT 'online', {now} / 60000, 0 UNION ALL SELECT 'sign_ins', {now} / 3600000, 0;
 -- refusals: first period of ten minutes that is not examined, and the first since which refusals are recorded without a long pause; 0: unknown.
--- conservation: first day that is not examined.
+-- conservation: first day that is not examined. economy_day, inserted by the first count of the economy: the newest day of which it has counted a change,
+-- and the number of the first one.
 INSERT INTO rollups (name, position, value)
 SELECT 'refusals', {now} / 600000, 0 UNION ALL SELECT 'conservation', {now} / 86400000, 0;
 -- Minutes since 1970 in which something happened.

@@ -1,0 +1,108 @@
+"""Totals of items at the ends of days: each change belongs to the day of its own time, whatever its number is."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from economics import catch_up, give
+from findings import errors
+from gamekeeper.game import economy, item_days
+from people import COIN
+from signalling import list_signals
+from world import World
+
+DAY_MS = 24 * 60 * 60 * 1000
+START = 1250  # coins of Ann, at noon of the first day
+
+
+@pytest.fixture(name="midnight")
+def find_midnight(world: World) -> int:
+    """Move all changes to noon of yesterday, and return the time at which today began."""
+    midnight = world.ledger()[-1].at // DAY_MS * DAY_MS
+    world.sql("UPDATE ledger SET at = $1", midnight - DAY_MS // 2)
+    return midnight
+
+
+def change(world: World, at: int, name: str, gain: int) -> None:
+    """Give or take coins at a time."""
+    give(world, name, abs(gain), what="give" if gain > 0 else "take")
+    world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", at, world.ledger()[-1].seq)
+
+
+def read_days(world: World, midnight: int, first: int = -1) -> list[tuple[int | None, int | None]]:
+    """Read quantity and holders at the end of each day, from this day on (-1: yesterday)."""
+    since, to = (datetime.fromtimestamp((midnight + day * DAY_MS) / 1000, UTC).date() for day in (first, 0))
+    days = world.get(f"/api/keeper/v1/economy/items/{COIN.id}?from={since}&to={to}").json["Days"]
+    return [(each["Quantity"], each["Holders"]) for each in days]
+
+
+def find_unbalanced(world: World, midnight: int) -> list[str]:
+    """Return the rules of the signals that the comparison of yesterday's and today's sums raises."""
+    world.sql("UPDATE rollups SET position = $1 WHERE name = 'conservation'", midnight // DAY_MS - 1)
+    world.sql("UPDATE economy SET at = at + $1", DAY_MS)  # as if today were over
+    for _ in range(2):
+        world.run(world.keeper.signal_checks.run())
+    world.sql("UPDATE economy SET at = at - $1", DAY_MS)
+    return [each["Rule"] for each in list_signals(world)]
+
+
+@pytest.mark.parametrize("batch", [1, 500])
+def test_changes_across_midnight_count_for_their_own_day(
+    world: World, midnight: int, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(economy, "BATCH_CHANGES", batch)
+    catch_up(world)
+    change(world, midnight - 200, "Zoe", 3)
+    change(world, midnight + 100, "Bob", 100)
+    change(world, midnight + 110, "Zoe", 5)
+    change(world, midnight - 50, "Bob", 1)
+    change(world, midnight - 40, "Zoe", -3)
+    change(world, midnight + 120, "Bob", -101)
+    change(world, midnight - 30, "Ann", -50)
+    catch_up(world)
+    assert read_days(world, midnight) == [(START - 49, 2), (START - 45, 2)]
+    assert find_unbalanced(world, midnight) == []
+    assert errors(world) == []
+
+
+def test_first_change_of_an_item_after_a_later_day_leaves_holders_unknown(world: World, midnight: int) -> None:
+    world.sql("UPDATE ledger SET at = $1", midnight + 50)
+    catch_up(world)
+    change(world, midnight - 50, "Zoe", 2)
+    catch_up(world)
+    assert read_days(world, midnight) == [(2, None), (START + 2, 2)]
+
+
+def test_many_later_changes_and_older_days_keep_exact_quantities(
+    world: World, midnight: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Holders are unknown where they cannot be found with a bounded number of changes."""
+    world.sql("UPDATE ledger SET at = at - $1", 3 * DAY_MS)
+    catch_up(world)
+    monkeypatch.setattr(item_days, "MOST_LATER", 2)
+    change(world, midnight - DAY_MS, "Zoe", 4)
+    change(world, midnight + 10, "Bob", 5)
+    change(world, midnight + 20, "Bob", 6)
+    change(world, midnight - 50, "Bob", 7)
+    catch_up(world)
+    assert read_days(world, midnight) == [(START + 11, None), (START + 22, 3)]
+    change(world, midnight - 3 * DAY_MS, "Zoe", 1)
+    catch_up(world)
+    assert read_days(world, midnight, -4) == [
+        (START, 1), (START + 1, None), (START + 1, None), (START + 12, None), (START + 23, 3),
+    ]  # fmt: skip
+    assert find_unbalanced(world, midnight) == []
+    assert errors(world) == []
+
+
+def test_recount_across_midnight_leaves_no_wrong_day(world: World, midnight: int) -> None:
+    catch_up(world)
+    change(world, midnight - 200, "Bob", 1)
+    catch_up(world)
+    world.run(world.keeper.economy.recount())
+    change(world, midnight - 100, "Zoe", 10)
+    change(world, midnight + 100, "Bob", 100)
+    catch_up(world)
+    assert read_days(world, midnight) == [(START + 11, None), (START + 111, 3)]
+    assert find_unbalanced(world, midnight) == []
+    assert errors(world) == []
