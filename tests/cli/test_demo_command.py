@@ -166,7 +166,7 @@ def test_demo_runs_on_each_engine(empty_database: str) -> None:
     assert "51  (28 accounts, 12 players online)" in result.output
     again = called("--database", empty_database, "--password", "fern")
     assert result.stderr.splitlines()[:2] == [
-        "Creating the demo's data. The first start takes up to half a minute.",
+        "Creating the demo's data. The first start takes up to a minute.",
         "Hashing the passwords of 25 accounts.",
     ]
     assert again.stderr.splitlines() == ["Counting the players' activity.", "Starting the server."]

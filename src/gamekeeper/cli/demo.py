@@ -55,7 +55,7 @@ def demo(
     """Serve a sample game.
 
     Fills a database with players and accounts, keeps some players online, and prints commands to try. The first start
-    takes up to half a minute. The data stays when you run it again; only the API account gets a new password.
+    takes up to a minute. The data stays when you run it again; only the API account gets a new password.
     """
     if data and database:
         raise click.UsageError("Give --data or --database, not both.")

@@ -149,7 +149,7 @@ async def _find_missing(tx: Reading, numbers: range) -> list[int]:
 
 async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
     """Create the demo's catalogue, accounts, players, guilds and past in one transaction: all of them or none."""
-    announce("Creating the demo's data. The first start takes up to half a minute.")
+    announce("Creating the demo's data. The first start takes up to a minute.")
     announce(f"Hashing the passwords of {1 + len(world.ACCOUNTS)} accounts.")
     hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
     now = await clock.now(keeper.store)
