@@ -8,8 +8,9 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.commands import CommandRequest, Destination, WarpResult
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import samples, wire
+from gamekeeper.http.acts import declare_act
 from gamekeeper.http.errors import ActNotImplemented, ActNotSupported, InvalidAction
-from gamekeeper.http.operation import QUERY, WRITE, Group, H, needs
+from gamekeeper.http.operation import Group, H, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 
@@ -27,25 +28,9 @@ WARPED_THERE = WARPED.format(PLAYER, samples.DOCKS, 3, 4)
 def _declare(
     act: str, example: wire.moderation.Pardon | wire.commands.Warp, said: str, *refusals: type[Refusal]
 ) -> Callable[[H], H]:
-    """Declare an operation at two paths: for a player, and for the player of an account who is online."""
-
-    def declare(handler: H) -> H:
-        for noun, permissions, key in (("user", QUERY | COMMAND, ACCOUNT), ("player", COMMAND, PLAYER)):
-            GROUP.operation(
-                f"POST /api/v1/{noun}s/[lookupKey]/admin/{act}",
-                name=f"{act}_{noun}",
-                permissions=permissions,
-                access=WRITE,
-                body=type(example),
-                answer=wire.users.Message,
-                refusals=(no.UserNotOnline, *refusals),
-                example_path={"lookupKey": key},
-                example_body=example,
-                example_answer=wire.users.Message(said),
-            )(handler)
-        return handler
-
-    return declare
+    return declare_act(
+        GROUP, act, COMMAND, example, said, refusals=(no.UserNotOnline, *refusals), account=ACCOUNT, player=PLAYER
+    )
 
 
 @_declare("kill", wire.moderation.Pardon("Asked for it.", samples.KEEPER), KILLED.format(PLAYER), no.Outranked)

@@ -9,7 +9,8 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.http import samples, wire
-from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
+from gamekeeper.http.acts import declare_act
+from gamekeeper.http.operation import BAN, KICK, MUTE, Group, H
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.engine import Reading
@@ -37,28 +38,9 @@ def _declare(
     account: str = samples.USER,
     player: str = samples.PLAYER,
 ) -> Callable[[H], H]:
-    """Declare an operation at two paths: for an account, and for the account of a player.
-
-    `account` and `player` are names of the demo data, for the examples.
-    """
-
-    def declare(handler: H) -> H:
-        for noun, permissions, key in (("user", QUERY | power, account), ("player", power, player)):
-            GROUP.operation(
-                f"POST /api/v1/{noun}s/[lookupKey]/admin/{act}",
-                name=f"{act}_{noun}",
-                permissions=permissions,
-                access=WRITE,
-                body=type(example),
-                answer=wire.users.Message,
-                refusals=(no.Outranked, *refusals),
-                example_path={"lookupKey": key},
-                example_body=example,
-                example_answer=wire.users.Message(message.format(account)),
-            )(handler)
-        return handler
-
-    return declare
+    answer = message.format(account)
+    all_refusals = (no.Outranked, *refusals)
+    return declare_act(GROUP, act, power, example, answer, refusals=all_refusals, account=account, player=player)
 
 
 @_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned, LastManager))

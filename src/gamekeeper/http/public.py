@@ -104,15 +104,9 @@ async def show_player(request: Request) -> Response:
     record, found = await keeper.store.read(read)
     shown = msgspec.json.decode(player_records.encode_record(record), type=dict[str, msgspec.Raw])
     ranking = await keeper.lists.find_rank(name, 0)
-    answer: dict[str, object] = {
-        "Name": shown["Name"],
-        "Level": shown["Level"],
-        "Class": shown["ClassName"],
-        "Rank": ranking.rank,
-        "Boards": found,
-        **{each: shown[each] for each in parse_fields(keeper.settings)},
-    }
-    return _answer(answer)
+    player = wire.public.PublicPlayer(shown["Name"], shown["Level"], shown["ClassName"], ranking.rank, found)
+    chosen = {each: shown[each] for each in parse_fields(keeper.settings)}
+    return _answer(msgspec.structs.asdict(player) | chosen)
 
 
 async def _find_place(tx: Reading, board: Board, player_id: str) -> wire.public.BoardPlace | None:

@@ -1,6 +1,6 @@
 """JSON shapes of the public side. They have no ids: a page that anybody can read must not lead to accounts."""
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gamekeeper.http.wire.boards import Ranks, SeasonNumber, SeasonRecord
 from gamekeeper.http.wire.lists import PageNumber, PageSize
@@ -41,3 +41,13 @@ class BoardPlace(Struct):
     Title: str
     Rank: PlainInt32
     Value: PlainInt64
+
+
+class PublicPlayer(Struct):
+    """A player, as in its record. The fields of the record that the setting `public_fields` names follow."""
+
+    Name: Raw
+    Level: Raw
+    Class: Raw
+    Rank: PlainInt32
+    Boards: list[BoardPlace]
