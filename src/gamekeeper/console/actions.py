@@ -44,8 +44,9 @@ from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import NOTE_KINDS, find_undone_changes
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, Malformed, PlayerOnline, Refusal
+from gamekeeper.game.refusals import ChangedMeanwhile, Malformed, PlayerOnline, Refusal
 from gamekeeper.game.slot_refusals import SlotChanged
+from gamekeeper.game.undo_refusals import ItemMovedOn
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import APPROVAL_HEADER, Response

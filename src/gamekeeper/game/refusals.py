@@ -29,7 +29,6 @@ Refusal
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
 │   ├── HistoryTrimmed  HistoryTooLong
 │   ├── ChangedMeanwhile     the state differs from the caller's preview
-│   ├── NotUndoable  AlreadyUndone  UndoConflict  ItemMovedOn
 │   ├── MailNotRetriable
 │   └── IdempotencyInProgress  AnswerErased
 ├── IdempotencyKeyReused
@@ -41,7 +40,7 @@ Refusal
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 
-`role_refusals.py` has those that are about roles and staff, `key_refusals.py` those about API keys.
+Other subjects have files of their own, such as `role_refusals.py` and `undo_refusals.py`.
 """
 
 import re
@@ -300,25 +299,6 @@ class HistoryTooLong(Conflict):
 
 class ChangedMeanwhile(Conflict):
     """The state has changed since your preview. Nothing was changed; make a new preview."""
-
-
-class NotUndoable(Conflict):
-    """A change of kind {kind} cannot be undone: {why}."""
-
-
-class AlreadyUndone(Conflict):
-    """Change {seq} was already undone by change {by}."""
-
-
-class UndoConflict(Conflict):
-    """Change {seq} can no longer be undone: {why}. Nothing was changed."""
-
-
-class ItemMovedOn(Conflict):
-    """
-    A game took the item of change {seq}, and {trade} within {minutes} minutes of it. An undo may duplicate the item:
-    add `force=true` to undo the change anyway. Nothing was changed.
-    """
 
 
 class MailNotRetriable(Conflict):

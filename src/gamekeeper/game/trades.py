@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.history import find_undone
 from gamekeeper.game.inventory import Stack
-from gamekeeper.game.refusals import ItemMovedOn
 from gamekeeper.game.undo_context import UndoContext, read_side
+from gamekeeper.game.undo_refusals import ItemMovedOn
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 

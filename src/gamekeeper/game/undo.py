@@ -35,8 +35,9 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import DEFAULTS, REQUIRED, make_player
-from gamekeeper.game.refusals import AlreadyUndone, HistoryTrimmed, NoSuchChange, NoSuchUser, NotUndoable
+from gamekeeper.game.refusals import HistoryTrimmed, NoSuchChange, NoSuchUser
 from gamekeeper.game.undo_context import Rule, UndoContext, lock_player, read_side
+from gamekeeper.game.undo_refusals import AlreadyUndone, NotUndoable
 from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.store import guilds, ledger, players
 from gamekeeper.store import history as rows

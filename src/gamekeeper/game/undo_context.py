@@ -9,7 +9,7 @@ from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import Player
-from gamekeeper.game.refusals import UndoConflict
+from gamekeeper.game.undo_refusals import UndoConflict
 from gamekeeper.store import players
 from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.history import HistoryChange

@@ -15,6 +15,7 @@ from gamekeeper.game.history import HistoryPage, Pause, PointInTime
 from gamekeeper.game.inventory import BANK, INVENTORY, read_capacity
 from gamekeeper.game.role_refusals import HeldByRole, LastManager, OwnRole, PermissionMissing, RoleOutOfReach
 from gamekeeper.game.trades import MINUTE_MS
+from gamekeeper.game.undo_refusals import AlreadyUndone, ItemMovedOn, NotUndoable, UndoConflict
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import GIFT_REFUSALS, NO_STORE, READ, WRITE, Group, needs
@@ -168,7 +169,7 @@ async def get_variables(request: Request, query: wire.history.ThenQuery) -> byte
     answer=wire.history.Undone,
     refusals=(
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
-        *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
+        *(no.HistoryTrimmed, NotUndoable, AlreadyUndone, UndoConflict, ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
         *(RoleOutOfReach, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
