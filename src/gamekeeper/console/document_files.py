@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 IN_WHEEL = Path(__file__).parents[1] / "docs"
 IN_CHECKOUT = Path(__file__).parents[3] / "docs"
-# folder below docs → what stands before the titles of its documents, because some of them are also titles in docs
-FOLDERS = {"": "", "guides": "Guide: ", "decisions": "Decisions: "}
+FOLDERS = ("", "guides", "decisions")
 
 
 class Document(NamedTuple):
@@ -19,8 +18,8 @@ def _read_documents() -> dict[str, Document]:
     """List the documents by name, with their first heading. A requested name is only looked up here."""
     root = IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT
     return {
-        make_name(folder, each.stem): Document(start + _read_title(each), each)
-        for folder, start in FOLDERS.items()
+        make_name(folder, each.stem): Document(_make_title(folder, each), each)
+        for folder in FOLDERS
         for each in sorted((root / folder).glob("*.md"))
     }
 
@@ -30,9 +29,11 @@ def make_name(folder: str, stem: str) -> str:
     return f"{folder}-{stem}" if folder else stem
 
 
-def _read_title(file: Path) -> str:
+def _make_title(folder: str, file: Path) -> str:
+    """Return a document's first heading, after the name of its folder: some are also titles in docs itself."""
     with file.open(encoding="utf-8") as lines:
-        return lines.readline().removeprefix("# ").strip()
+        heading = lines.readline().removeprefix("# ").strip()
+    return f"{folder.capitalize()}: {heading}" if folder else heading
 
 
 DOCUMENTS: Mapping[str, Document] = _read_documents()
