@@ -20,7 +20,7 @@ from gamekeeper.store import feed
 from gamekeeper.store import holdings as rows
 from gamekeeper.store import ranked_buckets as buckets
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, BucketStep
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 from listings import MakeWorld
 from people import ANN, COIN, KILLS, SWORD
 from tidying import trim_older
@@ -267,14 +267,14 @@ def test_buckets_are_found_alike_in_long_and_short_lists(
     catch_up(world)
     starts = world.sql("SELECT quantity, player_id FROM ranked_buckets ORDER BY quantity, player_id")
     assert len(starts) > 6
-    keys = [(quantity + more, str(player_id)) for quantity, player_id in starts[1:] for more in (-1, 0, 1)]
-    steps = [BucketStep("item", COIN.id, *key, 1) for key in (LOWEST, *keys, HIGHEST)]
+    near = [(quantity + more, str(player_id)) for quantity, player_id in starts[1:] for more in (-1, 0, 1)]
+    keys = [LOWEST, *near, HIGHEST]
 
     def find() -> list[tuple[int, str]]:
-        found = world.run(world.keeper.store.read(lambda tx: rows.BUCKETS.find_buckets(tx, steps)))
+        found = world.run(world.keeper.store.read(lambda tx: rows.BUCKETS.find_buckets(tx, "item", COIN.id, keys)))
         return [(each.quantity, each.player_id) for each in found]
 
     whole = find()
     monkeypatch.setattr(buckets, "BUCKETS_PER_STEP", 0)  # each bucket is sought, as in a long list
     first = [(quantity, str(player_id)) for quantity, player_id in starts]
-    assert whole == find() == [max(each for each in first if each <= (step[2], step[3])) for step in steps]
+    assert whole == find() == [max(each for each in first if each <= key) for key in keys]

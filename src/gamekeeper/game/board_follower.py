@@ -12,6 +12,7 @@ the past follows from there, and joins the others when it has caught up. No requ
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from itertools import product
 from typing import Any
 
 from gamekeeper import crash, log
@@ -185,36 +186,38 @@ class BoardFollower:
         self, tx: Writing, group: Sequence[OpenSeason], changes: Sequence[BoardChange]
     ) -> tuple[Sequence[BoardChange], set[str]]:
         """Apply changes to seasons. Return those applied, and the seasons that contradict them: sweep these again."""
-        touched: list[tuple[ReadChange, Sequence[OpenSeason]]] = []
+        # changes, each with the seasons whose values it may change, and with the keys of those
+        touched: list[tuple[ReadChange, list[tuple[OpenSeason, StandingKey]]]] = []
         keys: dict[StandingKey, None] = {}
         reviewed: set[str] = set()  # players who may be listed now, or no longer
         for change, players in zip(changes, await _find_reached(tx, changes), strict=True):
             read = ReadChange(change, self._codec)
             is_of_account = change.kind in ACCOUNT_KINDS
             seasons = [each for each in group if is_of_account or read.touches(each)] if players else []
-            touched.append((read, seasons))
+            counted: list[tuple[OpenSeason, StandingKey]] = []
+            touched.append((read, counted))
             if is_of_account or (seasons and read.may_change_owner):
                 reviewed.update(players)
-            keys |= {
-                StandingKey(player_id, each.season.id): None
-                for each in seasons
-                for player_id in players
-                if counts_in(each, change, player_id) or is_listed_anew(each, change, player_id)
-            }
+            for each, player_id in product(seasons, players):
+                key = StandingKey(player_id, each.season.id)
+                if counts_in(each, change, player_id):
+                    keys[key] = None
+                    if change.player_id:
+                        counted.append((each, key))
+                elif is_listed_anew(each, change, player_id):
+                    keys[key] = None
             if len(keys) >= BATCH_ROWS:
                 break
         changes = changes[: len(touched)]
         gone = [StandingKey(each, one.season.id) for each in await _find_erased(tx, changes) for one in group]
         keys |= dict.fromkeys(gone)
-        held = await rows.read_held(tx, keys) if keys else {}
-        values: dict[StandingKey, int | None] = {key: held[key].value if key in held else None for key in keys}
+        ordered = sorted(keys)  # so that SQLite finds neighbours on the same pages
+        held = await rows.read_held(tx, ordered) if keys else {}
+        values: dict[StandingKey, int | None] = {key: held[key].value if key in held else None for key in ordered}
         wrong: set[str] = set()
-        for read, seasons in touched:
-            player_id = read.change.player_id
-            for each in seasons:
-                if player_id and counts_in(each, read.change, player_id):
-                    key = StandingKey(player_id, each.season.id)
-                    values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
+        for read, counted in touched:
+            for each, key in counted:
+                values[key] = _keep_possible(each, advance(each, values[key], read), wrong)
         unreviewed = {key.player_id for key in keys} - reviewed
         await standings.apply(tx, values | dict.fromkeys(gone), held, group, unreviewed=unreviewed)
         return changes, wrong

@@ -215,17 +215,14 @@ class Economy:
         last: economy.CountedChange,
     ) -> signals.Finding | None:
         """Apply changes to the holdings of players who are swept. A finding: the holdings contradict them."""
-        keys = [key for key in (*tally.gains, *tally.values) if swept is None or key.player_id <= swept]
-        before = await rows.read_held(tx, keys) if keys else {}
-        pairs: dict[Holding, tuple[int | None, int | None]] = {}
-        for key in keys:
-            held = before.get(key)
-            after = tally.values[key] if key.kind == VARIABLE else (held or 0) + tally.gains[key] or None
-            if key.kind == ITEM and after is not None and after < 0:
-                log.problem("economy", NEGATIVE.format(after, key.thing_id, last.seq))
-                return signal_watch.make_contradiction(key, after, last.seq, last.at)
-            pairs[key] = (held, after)
-        await holdings.apply(tx, pairs, lists)
+        gains = {key: gain for key, gain in tally.gains.items() if gain and (swept is None or key.player_id <= swept)}
+        wrong = await holdings.add(tx, gains, lists)
+        if wrong:
+            log.problem("economy", NEGATIVE.format(wrong.quantity, wrong.key.thing_id, last.seq))
+            return signal_watch.make_contradiction(wrong.key, wrong.quantity, last.seq, last.at)
+        values = {key: value for key, value in tally.values.items() if swept is None or key.player_id <= swept}
+        before = await rows.read_held(tx, values) if values else {}
+        await holdings.apply(tx, {key: (before.get(key), value) for key, value in values.items()}, lists)
         return None
 
     async def _sweep(self) -> bool:
@@ -240,7 +237,7 @@ class Economy:
             if locked is None or state.swept is None or locked != state:
                 return locked is not None
             before = await rows.read_held_between(tx, state.swept, last)
-            pairs = {key: (before.get(key), actual.get(key)) for key in before.keys() | actual.keys()}
+            pairs = {key: (before.get(key), actual.get(key)) for key in sorted(before.keys() | actual.keys())}
             await holdings.apply(tx, pairs, await rows.read_lists(tx), recount=state.recount)
             crash.crash_at("rollup_swept")
             swept = None if last == LAST_GUID else last

@@ -124,18 +124,19 @@ def count_gains(change: CountedChange, codec: Codec) -> dict[str, int]:
 
 
 def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
-    day, source = find_day(change.at), find_source(change)
-    giver = (change.token_id if source == KEY else change.actor_id) if source in (KEY, STAFF) else None
-    job_id = find_job_id(change.request_id)
-    tally.has_loads = tally.has_loads or change.kind == PlayersLoaded.kind
+    seq, at, kind, actor_id, token_id, _, _, player_id, _, _, _, request_id = change
+    day, source = at // DAY_MS, find_source(change)
+    is_given = source in (KEY, STAFF)
+    giver = (token_id if source == KEY else actor_id) if is_given else None
+    if kind == PlayersLoaded.kind:
+        tally.has_loads = True
     for item_id, gain in count_gains(change, codec).items():
         if gain == 0:
             continue
         (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
-        if source in (KEY, STAFF) and change.kind != PlayerDeleted.kind:  # who deletes a player takes nothing from it
+        if is_given and kind != PlayerDeleted.kind:  # who deletes a player takes nothing from it
             (tally.given if gain > 0 else tally.taken)[day, giver or ZERO_GUID, item_id, source] += abs(gain)
-        if change.player_id:
-            tally.gains[Holding(change.player_id, ITEM, item_id)] += gain
-        tally.moves.append(
-            Move(change.seq, change.at, change.kind, source, change.player_id, giver, item_id, gain, job_id)
-        )
+        if player_id:
+            tally.gains[Holding(player_id, ITEM, item_id)] += gain
+        job_id = find_job_id(request_id)
+        tally.moves.append(Move(seq, at, kind, source, player_id, giver, item_id, gain, job_id))

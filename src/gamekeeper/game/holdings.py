@@ -11,7 +11,7 @@ from gamekeeper.game import ranked_buckets
 from gamekeeper.store import economy, holdings
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Bucket, BucketStep, Holder
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Bucket, BucketSteps, Holder
 
 DELETED_BUCKETS = 500  # buckets of an earlier count that one transaction deletes
 BUILT_BUCKETS = 16  # buckets that one transaction counts of a new list
@@ -29,6 +29,31 @@ class HoldersPage(NamedTuple):
     holders: Sequence[Holder]
 
 
+class Shortage(NamedTuple):
+    """An item of which a player would have less than none."""
+
+    key: Holding
+    quantity: int
+
+
+async def add(tx: Writing, gains: Mapping[Holding, int], lists: Iterable[RankedList]) -> Shortage | None:
+    """Add to the quantities of items, none of them 0, and update totals and buckets.
+
+    If a player would have less than none of an item, return it and leave everything as it is.
+    """
+    if not gains:
+        return None
+    added = {key: gains[key] for key in sorted(gains)}  # sorted, so that SQLite finds neighbours on the same pages
+    after = await holdings.add(tx, added)
+    wrong = next((Shortage(key, after[key]) for key in added if after[key] < 0), None)
+    kept = await holdings.add(tx, {key: -gain for key, gain in added.items()}) if wrong else after
+    if empty := [key for key, quantity in kept.items() if not quantity]:
+        await holdings.delete(tx, empty)
+    if not wrong:
+        await _count(tx, {key: (after[key] - gain or None, after[key] or None) for key, gain in added.items()}, lists)
+    return wrong
+
+
 async def apply(
     tx: Writing,
     changes: Mapping[Holding, tuple[Quantity, Quantity]],
@@ -43,15 +68,11 @@ async def apply(
     changed = {key: pair for key, pair in changes.items() if pair[0] != pair[1]}
     held = {key: after for key, (_, after) in changed.items() if after is not None}
     await holdings.save(tx, held, [key for key in changed if key not in held])
-    quantities: Counter[str] = Counter()
-    holders: Counter[str] = Counter()
-    for key, (held_before, after) in (changes if recount else changed).items():
-        before = None if recount else held_before
-        if key.kind == ITEM:
-            quantities[key.thing_id] += (after or 0) - (before or 0)
-            holders[key.thing_id] += (after is not None) - (before is not None)
-    await economy.add_totals(tx, [(item, quantities[item], holders[item]) for item in sorted(quantities)])
-    await _count_in_buckets(tx, changed, {(each.kind, each.thing_id): each for each in lists})
+    if recount:
+        await _add_totals(tx, {key: (None, after) for key, (_, after) in changes.items()})
+        await _count_in_buckets(tx, changed, lists)
+    else:
+        await _count(tx, changed, lists)
 
 
 async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
@@ -124,13 +145,33 @@ async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit:
     return HoldersPage(total, False, item.holders if item else None, rows)
 
 
-async def _count_in_buckets(
-    tx: Writing, changed: Mapping[Holding, tuple[Quantity, Quantity]], lists: Mapping[tuple[str, str], RankedList]
+async def _count(
+    tx: Writing, changed: Mapping[Holding, tuple[Quantity, Quantity]], lists: Iterable[RankedList]
 ) -> None:
-    steps: list[BucketStep] = []
-    for key, pair in changed.items():
-        ranked = lists.get((key.kind, key.thing_id))
-        for quantity, step in zip(pair, (-1, 1), strict=True):
-            if ranked and quantity is not None and ranked.has_bucket_for(quantity, key.player_id):
-                steps.append(BucketStep(key.kind, key.thing_id, quantity, key.player_id, step))
+    await _add_totals(tx, changed)
+    await _count_in_buckets(tx, changed, lists)
+
+
+async def _add_totals(tx: Writing, changed: Mapping[Holding, tuple[Quantity, Quantity]]) -> None:
+    quantities: Counter[str] = Counter()
+    holders: Counter[str] = Counter()
+    for (_, kind, item_id), (before, after) in changed.items():
+        if kind == ITEM:
+            quantities[item_id] += (after or 0) - (before or 0)
+            holders[item_id] += (after is not None) - (before is not None)
+    await economy.add_totals(tx, [(item, quantities[item], holders[item]) for item in sorted(quantities)])
+
+
+async def _count_in_buckets(
+    tx: Writing, changed: Mapping[Holding, tuple[Quantity, Quantity]], lists: Iterable[RankedList]
+) -> None:
+    ranked = {(each.kind, each.thing_id): each for each in lists}
+    steps: BucketSteps = {owner: ([], []) for owner in ranked}
+    for (player_id, kind, thing_id), pair in changed.items() if ranked else ():
+        each = ranked.get((kind, thing_id))
+        if each is None:
+            continue
+        for quantity, keys in zip(pair, steps[kind, thing_id], strict=True):
+            if quantity is not None and each.has_bucket_for(quantity, player_id):
+                keys.append((quantity, player_id))
     await ranked_buckets.count_steps(tx, BUCKETS, steps)

@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 
 from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Block, Bucket, BucketStep, BucketTable, Holder, Key
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Block, Bucket, BucketSteps, BucketTable, Holder, Key
 
 # A list of 5 million rows has 76 blocks. To add up a block or a bucket costs about twice as much as to skip a row, and
 # a page skips at most half a bucket. So each of the three levels costs a page about as much.
@@ -55,13 +55,17 @@ async def append(tx: Writing, table: BucketTable, buckets: Sequence[Bucket]) -> 
     await edit.move_blocks()
 
 
-async def count_steps(tx: Writing, table: BucketTable, steps: Sequence[BucketStep]) -> None:
-    """Count rows that were inserted and deleted in the buckets of their lists; split and merge buckets."""
-    if not steps:
-        return
+async def count_steps(tx: Writing, table: BucketTable, steps: BucketSteps) -> None:
+    """Count rows that were deleted and inserted in the buckets of their lists; split and merge buckets."""
     sums: Counter[Bucket] = Counter()
-    for bucket, each in zip(await table.find_buckets(tx, steps), steps, strict=True):
-        sums[bucket] += each.step
+    starts: Counter[Bucket] = Counter()  # -1: the first row of the bucket was deleted
+    for owner, (deleted, inserted) in steps.items():
+        keys = [*deleted, *inserted]
+        for place, bucket in enumerate(await table.find_buckets(tx, *owner, keys) if keys else ()):
+            step = -1 if place < len(deleted) else 1
+            sums[bucket] += step
+            if bucket[2:4] == keys[place]:
+                starts[bucket] += step
     before = [each for each, step in sums.items() if step]
     after = [each._replace(entries=each.entries + sums[each]) for each in before]
     kept = [each for each in after if each.entries or each.key == LOWEST]
@@ -73,9 +77,7 @@ async def count_steps(tx: Writing, table: BucketTable, steps: Sequence[BucketSte
     for bucket in sorted(kept, reverse=True):
         if 4 * bucket.entries < BUCKET_ROWS and bucket.key != LOWEST:
             await _merge(tx, table, edit, bucket)
-    added = {each[:4] for each in steps if each.step > 0}
-    gone = {each[:4] for each in steps if each.step < 0} - added
-    for bucket in sorted((each for each in sums if each[:4] in gone), reverse=True):
+    for bucket in sorted((each for each, step in starts.items() if step < 0), reverse=True):
         await _merge(tx, table, edit, bucket, is_start_gone=True)
     await edit.move_blocks()
 
@@ -87,7 +89,7 @@ async def _merge(
 
     A bucket whose first row was deleted is merged too: no bucket keeps the id of an erased player.
     """
-    present = (await table.find_buckets(tx, [BucketStep(*bucket[:4], 0)]))[0]
+    present = (await table.find_buckets(tx, *bucket[:2], [bucket.key]))[0]
     before = await table.find_bucket_below(tx, *present[:2], present.key)
     is_due = present.key == bucket.key if is_start_gone else 4 * present.entries < BUCKET_ROWS
     if before is None or not is_due:

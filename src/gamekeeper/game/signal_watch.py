@@ -45,7 +45,9 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
         hour.growth = await signal_sums.read_growth(tx, _list_items(moves))
     if limits.gain and (keys := {key for each in moves if (key := hour.find_gain_key(each))}):
         hour.gains = await signal_sums.read_gains(tx, sorted(keys))
-    findings = [found for each in moves for found in hour.add(each)]
+    findings: list[Finding] = []
+    for each in moves:
+        hour.add(each, findings)
     oldest = max(each.at for each in moves) // SLOT_MS - WINDOW_SLOTS
     if hour.changed_growth:
         await signal_sums.save_growth(tx, hour.changed_growth, oldest)
@@ -71,6 +73,7 @@ class _Hour:
         self.gains: dict[GainKey, Slots] = {}
         self.changed_growth: dict[tuple[str, int], int] = {}
         self.changed_gains: dict[tuple[GainKey, int], int] = {}
+        self._grown: dict[str, tuple[int, int]] = {}  # last slot of an item, and its growth in the hour up to that slot
 
     def find_gain_key(self, move: Move) -> GainKey | None:
         """Return player and item of a change that counts for the rule about one player."""
@@ -79,21 +82,30 @@ class _Hour:
             return None
         return GainKey(move.player_id, move.item_id)
 
-    def add(self, move: Move) -> Iterable[Finding]:
-        slot = move.at // SLOT_MS
+    def add(self, move: Move, findings: list[Finding]) -> None:
+        """Add a change to the sums, and what the rules find in it to `findings`."""
+        slot, item_id, gain = move.at // SLOT_MS, move.item_id, move.gain
         if self._totals is not None:
-            self._totals[move.item_id] = self._totals.get(move.item_id, 0) + move.gain
+            self._totals[item_id] = self._totals.get(item_id, 0) + gain
         # Imports, undos and new players are no growth. A loss always counts, because the total becomes less.
-        if self._limits.supply and (move.gain < 0 or _is_growth(move)):
-            slots = self.growth.setdefault(move.item_id, {})
-            slots[slot] = self.changed_growth[move.item_id, slot] = slots.get(slot, 0) + move.gain
-            if move.gain > 0:
-                yield from self._judge_supply(move, _sum_window(slots, slot))
+        if self._limits.supply and (gain < 0 or _is_growth(move)):
+            grown = self._grow(item_id, slot, gain)
+            if gain > 0:
+                findings.extend(self._judge_supply(move, grown))
         if key := self.find_gain_key(move):
             slots = self.gains.setdefault(key, {})
-            slots[slot] = self.changed_gains[key, slot] = slots.get(slot, 0) + move.gain
-            if move.gain > 0:
-                yield from self._judge_gain(move, _sum_window(slots, slot))
+            slots[slot] = self.changed_gains[key, slot] = slots.get(slot, 0) + gain
+            if gain > 0:
+                findings.extend(self._judge_gain(move, _sum_window(slots, slot)))
+
+    def _grow(self, item_id: str, slot: int, gain: int) -> int:
+        """Add a gain to the growth of an item; return the growth of the last hour."""
+        slots = self.growth.setdefault(item_id, {})
+        slots[slot] = self.changed_growth[item_id, slot] = slots.get(slot, 0) + gain
+        last, grown = self._grown.get(item_id, (None, 0))
+        grown = grown + gain if last == slot else _sum_window(slots, slot)  # neighbours are mostly of the same slot
+        self._grown[item_id] = slot, grown
+        return grown
 
     def _judge_supply(self, move: Move, grown: int) -> Iterable[Finding]:
         factor, totals = self._limits.supply, self._totals
@@ -122,6 +134,8 @@ async def _list_gifts(tx: Reading, limits: Limits, moves: Iterable[Move]) -> lis
     gifts: list[_Gift] = []
     jobs: dict[str, int] = {}
     for move in moves if limits.gift else ():
+        if move.job_id is None and move.gain <= (limits.gift or 0):
+            continue  # most gifts are small
         if move.gain <= 0 or move.source not in (KEY, STAFF) or move.kind == PlayerCreated.kind:
             continue
         if move.job_id is not None and move.job_id not in jobs:

@@ -11,12 +11,13 @@ from gamekeeper.store import boards, economy, rollups, standings
 from gamekeeper.store import ranked_buckets as bucket_rows
 from gamekeeper.store.boards import PLAY_TIME, OpenSeason
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.ranked_buckets import BucketStep, Holder
+from gamekeeper.store.ranked_buckets import BucketSteps, Holder
 from gamekeeper.store.standings import BUCKETS, KIND, Standing, StandingKey, Visibility
 
 BOARDS = "boards"  # checkpoint whose row is the lock of all standings; bans that ended before its time are applied
 
 
+HIDDEN, SHOWN = Visibility(hidden=True), Visibility(hidden=False)
 BATCH_STAFF = 100  # accounts of staff that are reviewed per transaction when a board hides staff or shows them
 
 
@@ -50,17 +51,18 @@ async def apply(
     if not values:
         return
     rules = {each.season.id: each for each in seasons}
-    shown = {key.player_id for key in values} & set(unreviewed)
-    shown -= {key.player_id for key in values if not _is_decided(held.get(key))}
-    sought = {key.player_id for key in values} - shown
+    sought = {key.player_id for key in values if key.player_id not in unreviewed or not _is_decided(held.get(key))}
     visible = await standings.read_visibility(tx, sought) if sought else {}
     changed: dict[StandingKey, Standing | None] = {}
     for key, value in values.items():
-        after = None
+        before, after = held.get(key), None
         if value is not None:
-            seen = Visibility(held[key].withheld) if key.player_id in shown else visible.get(key.player_id)
+            if before is None or key.player_id in sought:
+                seen = visible.get(key.player_id)
+            else:
+                seen = HIDDEN if before.withheld else SHOWN
             after = make_standing(rules[key.season_id], seen, value)
-        if after != held.get(key):
+        if after != before:
             changed[key] = after
     await save(tx, changed, held)
 
@@ -71,11 +73,13 @@ async def save(
     """Store standings, and count them in the buckets."""
     kept = {key: after for key, after in changed.items() if after is not None}
     await standings.save(tx, kept, [key for key in changed if key not in kept])
-    steps: list[BucketStep] = []
+    steps: BucketSteps = {(KIND, season_id): ([], []) for season_id in {key.season_id for key in changed}}
     for key, after in changed.items():
-        for each, step in ((held.get(key), -1), (after, 1)):
-            if each is not None and each.listed:
-                steps.append(BucketStep(KIND, key.season_id, each.value, key.player_id, step))
+        deleted, inserted = steps[KIND, key.season_id]
+        if (before := held.get(key)) and before.listed:
+            deleted.append((before.value, key.player_id))
+        if after and after.listed:
+            inserted.append((after.value, key.player_id))
     await ranked_buckets.count_steps(tx, BUCKETS, steps)
 
 

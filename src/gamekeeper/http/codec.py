@@ -32,6 +32,11 @@ PLACES_WITHOUT_BAGS = 2  # number of places of a player without bags: inventory 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN_FIELDS = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names of an item's id and quantity in all shapes
+# beginning of a side that may have nothing but slots: as many characters as the shorter of both names needs
+_BEGINNING = 7
+_BEGINNINGS = frozenset(f'{{"{name}"'[:_BEGINNING] for name in wire.history.OnlyItems.__struct_fields__)
+_SLOTS_BEGIN = _BEGINNINGS | {each.encode() for each in _BEGINNINGS}
+_decode_only_items = msgspec.json.Decoder(wire.history.OnlyItems).decode
 _TIME_POSITIONS = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
 _get_attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _STORED_FIELDS = [  # fields of a stored player document; those added in a later version may be missing
@@ -277,8 +282,28 @@ def list_personal_fields() -> Sequence[str]:
 
 def count_items(side: bytes | str | None) -> dict[str, int]:
     """Sum up the quantities per item in `Before` or `After` of a change, also in nested lists such as bags."""
+    if not side:
+        return {}
+    if side[:_BEGINNING] in _SLOTS_BEGIN:
+        try:
+            only = _decode_only_items(side)
+        except msgspec.ValidationError:  # there is more than slots
+            return _count_nested_items(side)
+        return _count_slots([*only.Items, *only.Bank])
+    return _count_nested_items(side)
+
+
+def _count_slots(stacks: Sequence[wire.history.CountedStack]) -> dict[str, int]:
     found: dict[str, int] = {}
-    waiting: list[Any] = [msgspec.json.decode(side)] if side else []
+    for each in stacks:
+        if each.ItemId != ZERO_GUID:
+            found[each.ItemId] = found.get(each.ItemId, 0) + each.Quantity
+    return found
+
+
+def _count_nested_items(side: bytes | str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    waiting: list[Any] = [msgspec.json.decode(side)]
     value: Any
     for value in waiting:  # the list grows in the loop
         if isinstance(value, list):

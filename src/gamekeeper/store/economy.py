@@ -22,7 +22,7 @@ class EconomyState(NamedTuple):
 
 
 class CountedChange(NamedTuple):
-    """A change of the audit log with the fields that the economy needs."""
+    """A change of the audit log with the fields that the economy needs. On SQLite a bool is 0 or 1."""
 
     seq: int
     at: int
@@ -131,7 +131,7 @@ async def set_state(tx: Writing, state: EconomyState) -> None:
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[CountedChange]:
     rows = await tx.all(SQL.changes, after, upto, limit)
-    return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
+    return [CountedChange._make(row) for row in rows]
 
 
 async def read_changes_of(

@@ -23,6 +23,14 @@ SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), C
 FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
 ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = excluded.quantity;
 
+-- Given as nested objects, with what is added to the quantity. The new quantities are returned.
+-- name: add
+INSERT INTO holdings (player_id, kind, thing_id, quantity)
+SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long})
+FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
+ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = holdings.quantity + excluded.quantity
+RETURNING player_id, kind, thing_id, quantity;
+
 -- name: delete (sqlite)
 DELETE FROM holdings WHERE (player_id, kind, thing_id) IN (
     SELECT value->>'player_id', value->>'kind', value->>'thing_id' FROM json_each($1));

@@ -5,7 +5,6 @@ are sums of neighbouring buckets, are in one table for both.
 """
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -21,6 +20,8 @@ BUCKETS_PER_STEP = 4
 LOWEST = (-(2**63), "00000000-0000-0000-0000-000000000000")  # a key before every key
 HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
 Key = tuple[int, str]  # quantity and player
+# keys of deleted and of inserted rows, by kind and id of their list
+BucketSteps = dict[tuple[str, str], tuple[list[Key], list[Key]]]
 
 
 class Bucket(NamedTuple):
@@ -48,14 +49,6 @@ class Block(NamedTuple):
     @property
     def key(self) -> Key:
         return self.quantity, self.player_id
-
-
-class BucketStep(NamedTuple):
-    kind: str
-    thing_id: str
-    quantity: int
-    player_id: str
-    step: int
 
 
 class Start(Protocol):
@@ -102,24 +95,13 @@ class BucketTable:
         row = await tx.one(self._sql.key_at, *owner, start.quantity, start.player_id, offset)
         return (row[0], row[1]) if row else None
 
-    async def find_buckets(self, tx: Reading, steps: Sequence[BucketStep]) -> list[Bucket]:
-        """Return the bucket that each step belongs to."""
-        whole = {
-            owner: await self._read_whole(tx, *owner, BUCKETS_PER_STEP * count)
-            for owner, count in Counter((each.kind, each.thing_id) for each in steps).items()
-        }
-        few = [each for each in steps if not whole[each.kind, each.thing_id]]
-        sought = await self._seek_buckets(tx, few) if few else {}
-        starts = {owner: [each.key for each in buckets] for owner, buckets in whole.items()}
-        found: list[Bucket] = []
-        for each in steps:
-            buckets = whole[each.kind, each.thing_id]
-            if buckets:  # the last one that starts at or before the key
-                place = bisect_right(starts[each.kind, each.thing_id], (each.quantity, each.player_id))
-                found.append(buckets[place - 1])
-            else:
-                found.append(sought[each])
-        return found
+    async def find_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[Bucket]:
+        """Return the bucket of a list that each key belongs to: the last one that starts at or before it."""
+        whole = await self._read_whole(tx, kind, thing_id, BUCKETS_PER_STEP * len(keys))
+        if not whole:
+            return await self._seek_buckets(tx, kind, thing_id, keys)
+        starts = [each.key for each in whole]
+        return [whole[bisect_right(starts, key) - 1] for key in keys]
 
     async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[Bucket]:
         """Read all buckets of a list, in order. Empty: there are more than `most`."""
@@ -131,10 +113,13 @@ class BucketTable:
         rows = await tx.all(self._sql.buckets_from, *self._name(kind, thing_id), *start, limit)
         return [Bucket(kind, thing_id, *row) for row in rows]
 
-    async def _seek_buckets(self, tx: Reading, steps: Sequence[BucketStep]) -> dict[BucketStep, Bucket]:
-        given = as_table({**each._asdict(), "place": n} for n, each in enumerate(steps))
+    async def _seek_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[Bucket]:
+        given = as_table(
+            {"place": place, "kind": kind, "thing_id": thing_id, "quantity": quantity, "player_id": player_id}
+            for place, (quantity, player_id) in enumerate(keys)
+        )
         found = {row[0]: row[1:] for row in await tx.all(self._sql.find_buckets, given)}
-        return {each: Bucket(each.kind, each.thing_id, *found[place]) for place, each in enumerate(steps)}
+        return [Bucket(kind, thing_id, *found[place]) for place in range(len(keys))]
 
     async def save_buckets(self, tx: Writing, buckets: Iterable[Bucket]) -> None:
         await tx.returning(self._sql.save_buckets, as_table(each._asdict() for each in buckets))

@@ -18,9 +18,11 @@ def as_tree(rows: Iterable[tuple[str, ...]], values: Iterable[int]) -> str:
     equal: no row is parsed by itself. Rows must differ.
     """
     tree: dict[str, Any] = {}
+    level, branch = tree, ()
     for row, value in zip(rows, values, strict=False):
-        level = tree
-        for name in row[:-1]:
-            level = level.setdefault(name, {})
+        if row[:-1] != branch:  # neighbours often differ in the last column only
+            level, branch = tree, row[:-1]
+            for name in branch:
+                level = level.setdefault(name, {})
         level[row[-1]] = value
     return msgspec.json.encode(tree).decode()

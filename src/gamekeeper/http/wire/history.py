@@ -199,6 +199,20 @@ class OnlyLists(LedgerSide, forbid_unknown_fields=True):
     """`Before` or `After` of a change that set no field of a record, such as a gift of items."""
 
 
+class CountedStack(Struct):
+    """Item and quantity of a slot: what is needed to add up a change."""
+
+    ItemId: str
+    Quantity: int
+
+
+class OnlyItems(Struct, forbid_unknown_fields=True):
+    """`Before` or `After` of a change that has nothing but slots, such as most gifts. Faster to read than any side."""
+
+    Items: list[CountedStack] = []
+    Bank: list[CountedStack] = []
+
+
 TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt", "NextTryAt"})
 PERSONAL = (
     PLAYER_FIELDS["name"],
