@@ -55,7 +55,7 @@ async def _check_holdings(tx: Reading, found: Findings, codec: Codec, later: Seq
     """Compare what each player holds with the slots, without the changes that are not counted yet."""
     gains: Counter[Holding] = Counter()
     for change in later:
-        for item_id, gain in flows.count_gains(change, codec).items() if change.player_id else ():
+        for item_id, gain in flows.count_gains(change.before, change.after, codec).items() if change.player_id else ():
             gains[Holding(change.player_id or "", ITEM, item_id)] += gain
     loaded = any(each.kind == flows.PlayersLoaded.kind for each in later)
     first = ZERO_GUID

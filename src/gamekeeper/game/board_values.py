@@ -4,9 +4,8 @@ A season counts what players have at its end, or what they gain in it: the sum o
 gain needs no value from before the season.
 """
 
-from collections.abc import Mapping
-
 from gamekeeper.game.codec import ChangeSide, Codec
+from gamekeeper.game.flows import count_gains
 from gamekeeper.game.item_undo import ITEM_KINDS
 from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, BoardChange, OpenSeason
 
@@ -21,12 +20,14 @@ LEAST, MOST = -(2**63), 2**63 - 1  # values that both databases can store; a var
 class ReadChange:
     """A change whose sides are decoded when they are needed: most changes concern few seasons."""
 
+    __slots__ = ("_codec", "_decoded", "_gains", "_sides", "change")
+
     def __init__(self, change: BoardChange, codec: Codec, *, backwards: bool = False) -> None:
         self.change = change
         self._codec = codec
         self._sides = (change.after, change.before) if backwards else (change.before, change.after)
         self._decoded: tuple[ChangeSide, ChangeSide] | None = None
-        self._counts = list[Mapping[str, int]]()  # items of both sides
+        self._gains: dict[str, int] | None = None  # quantity of each item that is gained or, if negative, lost
 
     @property
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
@@ -49,10 +50,10 @@ class ReadChange:
         return self.change.kind in EXISTENCE_KINDS or "user_id" in self.sides[1].player
 
     def count_gain(self, item_id: str) -> int:
-        if not self._counts:
-            self._counts = [self._codec.count_items(each) for each in self._sides]
-        before, after = self._counts
-        return after.get(item_id, 0) - before.get(item_id, 0)
+        if self._gains is None:
+            before, after = self._sides
+            self._gains = count_gains(before, after, self._codec)
+        return self._gains.get(item_id, 0)
 
     def touches(self, season: OpenSeason) -> bool:
         """Tell whether the change can affect the player's value in a season, or its place in the list."""

@@ -270,7 +270,7 @@ class Economy:
         return state, last, {key: quantity for key, quantity in found.items() if quantity or key.kind == VARIABLE}
 
     def _take_off(self, found: dict[Holding, int], change: economy.CountedChange, variables: frozenset[str]) -> None:
-        for item_id, gain in flows.count_gains(change, self._codec).items():
+        for item_id, gain in flows.count_gains(change.before, change.after, self._codec).items():
             key = Holding(change.player_id or "", ITEM, item_id)
             found[key] = found.get(key, 0) - gain
         if variables:

@@ -115,22 +115,22 @@ def read_values_before(change: CountedChange, codec: Codec, variables: frozenset
     return read_values(change._replace(before=change.after, after=change.before), codec, variables)
 
 
-def count_gains(change: CountedChange, codec: Codec) -> dict[str, int]:
-    """Return how much of each item a change adds or, if negative, removes."""
-    found = dict(codec.count_items(change.after))
-    for item_id, quantity in codec.count_items(change.before).items():
+def count_gains(before: bytes | str | None, after: bytes | str | None, codec: Codec) -> dict[str, int]:
+    """Return how much of each item a change with these sides adds or, if negative, removes."""
+    found = dict(codec.count_items(after))
+    for item_id, quantity in codec.count_items(before).items():
         found[item_id] = found.get(item_id, 0) - quantity
     return found
 
 
 def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
-    seq, at, kind, actor_id, token_id, _, _, player_id, _, _, _, request_id = change
+    seq, at, kind, actor_id, token_id, _, _, player_id, before, after, _, request_id = change
     day, source = at // DAY_MS, find_source(change)
     is_given = source in (KEY, STAFF)
     giver = (token_id if source == KEY else actor_id) if is_given else None
     if kind == PlayersLoaded.kind:
         tally.has_loads = True
-    for item_id, gain in count_gains(change, codec).items():
+    for item_id, gain in count_gains(before, after, codec).items():
         if gain == 0:
             continue
         (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
