@@ -12,6 +12,7 @@ from game_server import put_player, stack
 from gamekeeper import crash
 from gamekeeper.game import economy, ranked_buckets, retention
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.http import codec
 from listings import MakeWorld
 from people import ANN, ARROW, BOB, COIN, KILLS, SWORD, ZOE
 from tidying import trim_older
@@ -194,3 +195,42 @@ def test_arrows_in_a_bag_count(world: World) -> None:
     catch_up(world)
     assert (ANN.id, "item", ARROW.id, 67) in read_holdings(world)
     assert not any(row[0] == ZOE.id for row in read_holdings(world))
+
+
+def test_batch_that_takes_more_than_a_player_had_changes_no_holding(world: World) -> None:
+    """The next sweep adds the differences from the holdings to the totals, so both stay as they are until then."""
+    catch_up(world)
+    world.sql("UPDATE holdings SET quantity = 1 WHERE player_id = $1 AND thing_id = $2", ANN.id, COIN.id)
+    world.sql("UPDATE item_totals SET quantity = 1 WHERE item_id = $1", COIN.id)
+    before = read_holdings(world), world.sql("SELECT * FROM item_totals ORDER BY item_id")
+    give(world, "Zoe", 1, SWORD.id)  # Zoe had none
+    give(world, "Ann", 5, what="take")
+    world.run(world.keeper.economy.count_changes(0))  # without the sweep
+    assert (read_holdings(world), world.sql("SELECT * FROM item_totals ORDER BY item_id")) == before
+    catch_up(world)
+    assert errors(world) == []
+
+
+def test_item_that_comes_and_goes_in_one_batch_leaves_no_holding(world: World) -> None:
+    catch_up(world)
+    before = read_holdings(world)
+    give(world, "Zoe", 2, SWORD.id)
+    give(world, "Zoe", 2, SWORD.id, what="take")
+    give(world, "Bob", 3)
+    catch_up(world)
+    assert read_holdings(world) - before == {(BOB.id, "item", COIN.id, 3)}
+    give(world, "Bob", 3, what="take")
+    catch_up(world)
+    assert read_holdings(world) == before
+    assert errors(world) == []
+
+
+@pytest.mark.parametrize("more", ['"Bags":[{"Slots":[%s]}]', '"Spells":[1]', '"Bank":[{"Slots":[%s]}]', '"Bank":[%s]'])
+def test_items_of_a_side_are_counted_alike_with_and_without_other_fields(more: str) -> None:
+    """A side that has nothing but slots is decoded in a faster way."""
+    slot = f'{{"Slot":0,"BagId":null,"ItemId":"{COIN.id}","Quantity":%d,"StatBuffs":[0]}}'
+    empty = f'{{"Slot":1,"ItemId":"{ZERO_GUID}","Quantity":0}}'
+    alone = '{"Items":[' + ",".join([slot % 3, empty, slot % 4]) + "]}"
+    assert codec.count_items(alone) == codec.count_items(alone.encode()) == {COIN.id: 7}
+    also = more.replace("%s", slot % 5)
+    assert codec.count_items(f"{alone[:-1]},{also}}}") == {COIN.id: 12 if "%s" in more else 7}
