@@ -15,12 +15,15 @@ PATH = "/console/documents"
 MOST_KEPT = 128  # rendered documents: all of them
 LINK = re.compile(r"(?P<file>[\w./-]+)\.md(?P<heading>#.*)?", re.ASCII)
 COMMENT = re.compile(r"^<!--.*-->\n", re.MULTILINE)  # for tests of the samples, not for readers
+# a folded part, as the renderer escapes it: <details markdown="1"> and <summary>…</summary>, and </details>
+FOLDED = re.compile(r"<p>&lt;details markdown=&quot;1&quot;&gt;\n&lt;summary&gt;(.*?)&lt;/summary&gt;</p>")
+FOLD_END = "<p>&lt;/details&gt;</p>"
 OPEN_SCROLL, CLOSE_SCROLL = '<div class="scroll" tabindex="0">', "</div>"
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def render(name: str) -> Markup:
-    """Render a document as HTML. HTML in its text is shown as text; pictures, which are not shipped, are left out."""
+    """Render a document as HTML. HTML in its text is shown as text, except folded parts; pictures are left out."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     file = DOCUMENTS[name].file
     folder = file.parent.name if file.parent.name in FOLDERS else ""
@@ -35,6 +38,7 @@ def render(name: str) -> Markup:
         elif token.type == "inline":
             token.children = _adapt_links(token.children or [], folder)
     html: str = parser.renderer.render(tokens, parser.options, {})
+    html = FOLDED.sub(r"<details><summary>\1</summary>", html).replace(FOLD_END, "</details>")
     return Markup(html.replace("<table>", f"{OPEN_SCROLL}<table>").replace("</table>", f"</table>{CLOSE_SCROLL}"))  # noqa: S704 - escaped by the renderer
 
 
