@@ -17,7 +17,7 @@ from gamekeeper.store import presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter
 
-# so many newest changes of the player, and of its account: an open page shows when a game server has applied them
+# newest changes of the player, and of its account, that an open page follows until a game server has applied them
 FOLLOWED_CHANGES = 20
 MOST_LETTERS = 50_000  # of the values of these changes; the changes before are not followed
 

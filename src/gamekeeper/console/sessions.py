@@ -17,7 +17,7 @@ from gamekeeper.store import tokens
 PLAIN_COOKIE, TLS_COOKIE = "gamekeeper", "__Host-gamekeeper"  # __Host-: other subdomains cannot set this cookie
 PATH = "/console"
 SESSION = Grant(session=True)
-FRESH_MS = 15 * 60_000  # a way to sign in is added only in a session that began at most so many milliseconds ago
+FRESH_MS = 15 * 60_000  # largest age in ms of a session in which a way to sign in can be added
 CSRF_FIELD = "csrf"
 CSRF_HEADER = b"x-csrf"
 

@@ -67,7 +67,7 @@ def _round_up(at: int, step: int, offset: int) -> int:
 
 
 def _list_months(start: int, end: int, months: int) -> Iterator[int]:
-    """List the starts of every so many months. Counting from year 0 makes them January, April and so on."""
+    """List the starts of every `months` months. Counting from year 0 makes them January, April and so on."""
     first = to_datetime(start)
     number = first.year * 12 + first.month - 1
     number = -(-number // months) * months

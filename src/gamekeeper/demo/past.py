@@ -185,7 +185,7 @@ def _list_changed(before: Mapping[Any, object], after: Mapping[Any, object]) -> 
 
 
 async def _penalize(tx: Locking, at: int, by: Staff, account: str, days: int, *, bans: bool) -> Decision[Any]:
-    """Decide on a ban or mute that ended, or will end, so many days after its start; 0: never."""
+    """Decide on a ban or mute that ended, or will end, `days` after its start; 0: never."""
     user_id = stable_id("user", account)
     reason = world.PENALTIES[account]
     penalty = Penalty(reason, by.name, at + days * DAY_MS if days else None)

@@ -62,7 +62,7 @@ class IssuedKey(NamedTuple):
 
 
 def include(named: Iterable[str], role: str | None = None) -> frozenset[str]:
-    """Return the permissions of a key with those that they include, whoever owns it."""
+    """Return the permissions of an API key with those that they include, without the limit by its owner."""
     if role == ADMIN:
         return permissions.ALL
     found = frozenset(named)
@@ -81,7 +81,7 @@ def _is_usable(owner: User) -> bool:
 
 
 def list_own(key: ApiKey, table: Mapping[str, Role]) -> frozenset[str]:
-    """Return the permissions of a key or of its role, whoever owns it."""
+    """Return the permissions of an API key or of its role, without the limit by its owner."""
     return include(key.permissions if key.role is None else table[key.role].permissions, key.role)
 
 

@@ -325,7 +325,7 @@ async def _find_erased(tx: Reading, changes: Sequence[BoardChange]) -> list[str]
 def _keep_possible(each: OpenSeason, value: int | None, wrong: set[str]) -> int | None:
     """Return the value of a player. If it is a negative quantity of an item, return None and add the season to `wrong`.
 
-    Nobody has less than none of an item: the stored standings of this season contradict the audit log.
+    A negative quantity means that the stored standings of this season contradict the audit log.
     """
     if each.ranks == ITEM and not each.gain and value is not None and value < 0:
         wrong.add(each.season.id)

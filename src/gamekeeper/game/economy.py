@@ -304,7 +304,7 @@ async def _begin(tx: Writing) -> None:
 
 
 async def _find_last_player(tx: Reading, after: str, most: int) -> str:
-    """Return the last player of a sweep's next batch: at most so many players, and about BATCH_HOLDINGS rows."""
+    """Return the last player of a sweep's next batch: at most `most` players, and about BATCH_HOLDINGS rows."""
     players = await rows.read_players_after(tx, after, most)
     ends = [players[-1] if len(players) == most else LAST_GUID]
     ends += await rows.find_players_of_row(tx, after, BATCH_HOLDINGS)

@@ -13,7 +13,7 @@ from gamekeeper.store.economy import DayFlow, EconomyState, GiftFilter, GiftSum,
 from gamekeeper.store.engine import Reading, Store
 from gamekeeper.store.holdings import ITEM
 
-# a day's quantity is known if a stored total is at most so many days later; so a report reads a bounded number of days
+# days after a day in which its next stored total must lie; the limit keeps the rows of a report bounded
 LOOK_AHEAD_DAYS = 400
 USUAL_DAYS = 7  # days of a report, the present one included
 MOST_DAYS = 92  # days of a report about many items or givers

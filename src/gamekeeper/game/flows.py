@@ -62,7 +62,7 @@ class Tally:
 
 
 def find_source(change: CountedChange) -> str:
-    """Return where a change comes from. An undo counts as such, whoever asked for it."""
+    """Return where a change comes from. An undo counts as such, by any caller."""
     if change.undoes is not None:
         return UNDO
     if change.over_link:

@@ -1,6 +1,6 @@
 """Granting and revoking permissions: callers need those permissions themselves, and cannot change their own.
 
-The flags mean what an account may do, by whatever way; a change grants or revokes directly.
+The flags tell what an account may do, directly or by a role. A change grants or revokes directly.
 """
 
 from collections.abc import Mapping

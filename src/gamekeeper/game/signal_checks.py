@@ -27,7 +27,7 @@ DAY_SLOTS = 24 * 60 // SLOT_MINUTES
 LEAST_REFUSED = 100
 # minutes to wait after the end of a slot: processes save their numbers every ten seconds
 SETTLE_MINUTES = 1
-# after so many slots without serving, the usual number is not known for a day; shorter pauses hardly change it
+# ten-minute slots without serving after which the usual number is unknown for a day; shorter pauses hardly change it
 MOST_PAUSE_SLOTS = 6
 MOST_UNBALANCED = 100  # items of one day
 

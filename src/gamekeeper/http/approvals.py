@@ -137,7 +137,7 @@ def make_approval(row: Approval) -> wire.approvals.Approval:
 
 
 def _require_person(request: Request) -> None:
-    """Refuse API keys: whoever created or rotated one knows its secret, also if it belongs to somebody else."""
+    """Refuse API keys: the person who created or rotated one knows its secret, also if its owner is another account."""
     if request.caller.key is not None:
         raise KeyCannotDecide
 

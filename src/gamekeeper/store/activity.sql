@@ -12,7 +12,7 @@ FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counte
   AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
 ORDER BY s.started_at, s.player_id LIMIT $1;
 
--- Locked rows are skipped: they belong to a player that is just leaving, and the rollup waits for nobody.
+-- Locked rows are skipped: they belong to a player that is just leaving, and the rollup does not wait for locks.
 -- name: waiting (postgres)
 SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
 FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)

@@ -15,7 +15,7 @@ from gamekeeper.store.statements import Statement, Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("ranked_buckets")
-# A list with at most so many buckets for each step is read whole: a row of it costs less than a seek.
+# buckets for each step, up to which a list is read whole: a row of it costs less than a seek
 BUCKETS_PER_STEP = 4
 LOWEST = (-(2**63), "00000000-0000-0000-0000-000000000000")  # a key before every key
 HIGHEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
