@@ -30,6 +30,7 @@ def test_selected_players_get_an_item_and_it_is_undone(visit: Visit, demo: DemoS
     create(me, ("Nim", "Ondine", "Pascoe"), "a feast")
     me.page.get_by_role("button", name=f"{GIVE}: 3 players").click()
     me.sees("3 players: 3 done, 0 refused, 0 left.")  # the page follows the job by itself
+    me.page.get_by_label("Reason of the undo").fill("too early")
     me.page.get_by_role("button", name="Undo for 3 players").click()
     me.sees(f"Undo of: {GIVE}")
     me.page.get_by_role("button", name=f"Undo of: {GIVE}: 3 players").click()

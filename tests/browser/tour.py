@@ -301,6 +301,7 @@ def many(tour: Tour) -> None:
     page.get_by_role("button", name="Preview the job").click()
     page.get_by_role("button", name=": 3 players").click()
     me.sees("3 players: 3 done")
+    page.get_by_label("Reason of the undo").fill("wrong players")
     page.get_by_role("button", name="Undo for 3 players").click()
     page.get_by_role("button", name=": 3 players").click()
     me.sees("3 players: 3 done")

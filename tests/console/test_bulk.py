@@ -24,8 +24,8 @@ def create(root: Keeper, players: str, **fields: str) -> str:
     return answer.headers["location"]
 
 
-def press(root: Keeper, job: str, what: str) -> str:
-    answer = root.post(f"{job}/{what}", {})
+def press(root: Keeper, job: str, what: str, **fields: str) -> str:
+    answer = root.post(f"{job}/{what}", fields)
     assert answer.status == 303, answer.raw
     return answer.headers["location"]
 
@@ -51,13 +51,32 @@ def test_job_of_pasted_names_is_previewed_started_and_undone(world: World, root:
     assert "Nobody Not found" in page.text
     assert page.links["All changes of this job"] == f"/console/changes?request=bulk-{job.rpartition('/')[2]}"
     assert bulking.count_coins(world, "Bob") == 5
-    undo = press(root, job, "undo")
+    assert root.post(f"{job}/undo", {"reason": " "}).status == 400
+    undo = press(root, job, "undo", reason="wrong item")
     page = root.page(undo)
+    assert "Reason wrong item" in page.text
     assert f"Undo of: Give 5 {TIMES_SIGN} Gold Coin Not started" in page.text
     assert page.links[f"Give 5 {TIMES_SIGN} Gold Coin"] == job
     press(root, undo, "start")
     work(world)
     assert bulking.count_coins(world, "Bob") == 0
+    page = root.page(job)
+    assert "Finished undone" in page.text
+    assert "All changes of this job are undone. Last undone: " in page.text
+    assert page.links[f"Undo of: Give 5 {TIMES_SIGN} Gold Coin"] == undo
+    assert "Undo for" not in page.text
+    answer = root.post(f"{job}/undo", {"reason": "again"})
+    assert answer.status == 409
+    assert b"All changes of this job are undone already." in answer.raw
+
+
+def test_undo_is_offered_for_players_whose_change_is_not_undone(world: World, root: Keeper) -> None:
+    job = bulking.run(world, "Ann", "Bob", "Zoe")["Id"]
+    (seq,) = (each["Seq"] for each in bulking.list_targets(world, job) if each["Player"] == "Ann")
+    assert world.post(f"/api/keeper/v1/changes/{seq}/undo").status == 200
+    page = root.page(f"{PAGE}/{job}")
+    assert "1 of 3 changes are undone." in page.text
+    assert "Undo for 2 players" in page.text
 
 
 def test_preview_counts_the_expected_refusals_of_all_players_or_of_a_sample(

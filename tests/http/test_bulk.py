@@ -223,10 +223,23 @@ def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> No
     undone = {each["Seq"]: each["UndoneBy"] for each in world.get("/api/keeper/v1/changes").json["Changes"]}
     made = {each["Player"]: each["Seq"] for each in list_targets(world, undo["Id"])}
     assert [undone[each["Seq"]] for each in list_targets(world, job)] == [made["Ann"], None, made["Zoe"]]
+    assert [each["UndoneBy"] for each in list_targets(world, job)] == [made["Ann"], None, made["Zoe"]]
+    rest = act(world, job, "undo").json  # only of Bob's change, which is not undone
+    assert [each["Player"] for each in list_targets(world, rest["Id"])] == ["Bob"]
+    assert rest["Players"] == 1
     again = act(world, undo["Id"], "undo").json["Id"]  # an undo can be undone, as ever
     start(world, again)
     work(world)
     assert (count_coins(world, "Ann"), count_coins(world, "Zoe")) == (1255, 5)
+    assert act(world, job, "undo").json["Players"] == 3  # an undo that was undone does not count
+
+
+def test_job_that_is_wholly_undone_is_not_undone_again(world: World) -> None:
+    job = run(world, "Ann", "Bob")["Id"]
+    start(world, act(world, job, "undo").json["Id"])
+    work(world)
+    refused(act(world, job, "undo"), 409, "job_undone")
+    assert len(world.get(ROOT).json["Jobs"]) == 2
 
 
 def test_unknown_job_is_refused(world: World) -> None:

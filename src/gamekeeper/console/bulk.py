@@ -20,6 +20,7 @@ from gamekeeper.console import (
     sessions,
 )
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.bulk_titles import JobView
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.refusals import NoSuchPage
@@ -37,7 +38,7 @@ from gamekeeper.http.response import Response
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store import catalogue
 from gamekeeper.store.bulk_jobs import BulkJob
-from gamekeeper.store.history import HistoryChange
+from gamekeeper.store.history import HistoryChange, find_change
 from gamekeeper.store.ledger import LedgerEntry
 
 DECIDE = "approvals.decide"
@@ -88,6 +89,17 @@ class JobPreview(NamedTuple):
 NO_PREVIEW = JobPreview()
 
 
+class JobUndos(NamedTuple):
+    """What was undone of a job."""
+
+    state: bulk_jobs.UndoneChanges
+    at: int | None = None  # time of the last undo
+    by: JobView | None = None  # job of the last undo; None: it was a single one
+
+
+NO_UNDOS = JobUndos(bulk_jobs.UndoneChanges(0, {}))
+
+
 async def show(request: Request) -> Response:
     """Show the jobs, and the form for the act in the query. `item` in the query selects an item."""
     return await _render_list(request, request.query)
@@ -121,6 +133,8 @@ async def act(request: Request, raw: bytes) -> Response:
         raise NoSuchPage
     call = ApiCall("POST", f"{OPERATIONS}/{job_id}/{what}", key=fields.get("key", ""), reason=fields.get("reason", ""))
     try:
+        if what == "undo" and not call.reason.strip():
+            raise MissingField(field="reason")
         answer = await api_calls.send(request, call)
     except Refusal as refusal:
         return pages.with_refusal(await _render_job(request, describe_refusal(refusal)), refusal)
@@ -181,6 +195,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     (view,) = await bulk_titles.load_views(store, [job])
     unknown = await bulk_jobs.load_targets(store, job_id, 0, UNKNOWN_LINES, rows.NOT_FOUND) if job.not_found else None
     undone = await rows.find(store, job.undoes) if job.undoes else None
+    undos = await _find_undos(request, job)
     is_mine = job.creator_id == request.caller.account_id
     # the players are tried once, not again for each page of the results
     can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine and not after and shown is None
@@ -207,9 +222,23 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         held=lookup.parse_guid(request.query.get("held", "")) or "",
         job_request=REQUEST_PREFIX + job.id,
         start_label=bulk_titles.count_players(view),
-        undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", job.done),
+        undos=undos,
+        undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", undos.state.open),
         key=new_guid(),
     )
+
+
+async def _find_undos(request: Request, job: BulkJob) -> JobUndos:
+    """Find which changes of a job are undone, and the job that undid the last of them. A running job is not asked."""
+    if job.state == rows.RUNNING or not job.done:
+        return NO_UNDOS
+    store = request.services.keeper.store
+    state = await bulk_jobs.find_undone(store, job.id)
+    if not state.undone:
+        return JobUndos(state)
+    last = await find_change(store, max(state.undone.values()))
+    by = await rows.find(store, find_run(last)) if last and find_run(last) else None
+    return JobUndos(state, last.at if last else None, (await bulk_titles.load_views(store, [by]))[0] if by else None)
 
 
 async def _preview(request: Request, job: BulkJob) -> JobPreview:

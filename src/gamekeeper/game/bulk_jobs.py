@@ -4,18 +4,19 @@ The result of a player is stored in the transaction of its change, so that a cra
 of these transactions locks the job: of several instances, one at a time works on it.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game import lookup
+from gamekeeper.game import history, lookup
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.bulk_refusals import (
     JobEnded,
     JobNotStarted,
     JobRunning,
+    JobUndone,
     NoPlayers,
     NoSuchBulkJob,
     NothingToUndo,
@@ -89,6 +90,16 @@ class TargetPage(NamedTuple):
     next: int | None  # number of the last target, if there are more
 
 
+class UndoneChanges(NamedTuple):
+    changes: int  # number of changes that the job made
+    undone: Mapping[int, int]  # change → the change that undid it
+
+    @property
+    def open(self) -> int:
+        """The number of changes that can still be undone."""
+        return self.changes - len(self.undone)
+
+
 class JobTaken(Exception):
     """Another instance is working on the job, or it does not run any more."""
 
@@ -130,19 +141,32 @@ async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
     return Decision([Unlogged(insert)], _make_new(new, plan.creator), subject=(None, plan.creator_id))
 
 
+async def find_undone(tx: Reading, job_id: str) -> UndoneChanges:
+    """Find which changes of a job are undone, by another job or one by one. It has MOST_PLAYERS of them at most."""
+    made = await bulk_jobs.read_changes(tx, job_id)
+    return UndoneChanges(len(made), await history.find_undone(tx, made) if made else {})
+
+
 async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str, str, str]) -> Decision[BulkJob]:
-    """Create a job that undoes the changes of another one. `creator`: id and name of the account, and its token."""
+    """Create a job that undoes the changes of another one that are not undone yet.
+
+    `creator`: id and name of the account, and its token.
+    """
     job = await lock(tx, job_id)
     if job.state == RUNNING:
         raise JobRunning
-    count = await bulk_jobs.count_undos(tx, job_id)
-    if not count:
+    state = await find_undone(tx, job_id)
+    if not state.changes:
         raise NothingToUndo
+    if not state.open:
+        raise JobUndone
     user_id, name, token_id = creator
-    new = NewJob(lookup.new_guid(), UNDO, "{}", reason, user_id, token_id, job_id, count, 0, 0, await clock.now(tx))
+    new = NewJob(
+        lookup.new_guid(), UNDO, "{}", reason, user_id, token_id, job_id, state.open, 0, 0, await clock.now(tx)
+    )
 
     async def insert(tx: Writing) -> None:
-        bulk_jobs.insert_undos(tx, new)
+        bulk_jobs.insert_undos(tx, new, state.undone)
 
     return Decision([Unlogged(insert)], _make_new(new, name), subject=(None, user_id))
 

@@ -2,7 +2,7 @@
 
 Forbidden   NotYourJob
 NotFound    NoSuchBulkJob
-Conflict    JobEnded  JobNotStarted  JobRunning  NothingToUndo
+Conflict    JobEnded  JobNotStarted  JobRunning  JobUndone  NothingToUndo
 Malformed   FilterTooWide  NoPlayers  TooManyPlayers
 """
 
@@ -27,6 +27,10 @@ class JobNotStarted(Conflict):
 
 class JobRunning(Conflict):
     """This job is running. Pause it, or wait until it is finished."""
+
+
+class JobUndone(Conflict):
+    """All changes of this job are undone already."""
 
 
 class NothingToUndo(Conflict):

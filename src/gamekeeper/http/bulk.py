@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 from msgspec import UNSET
 
-from gamekeeper.game import bulk_jobs
+from gamekeeper.game import bulk_jobs, history
 from gamekeeper.game import refusals as no
 from gamekeeper.game.approvals import encode_preview
 from gamekeeper.game.bulk_jobs import UNDO, Plan, Terms
@@ -18,6 +18,7 @@ from gamekeeper.game.bulk_refusals import (
     JobEnded,
     JobNotStarted,
     JobRunning,
+    JobUndone,
     NoPlayers,
     NoSuchBulkJob,
     NothingToUndo,
@@ -129,7 +130,9 @@ async def list_targets(request: Request, query: wire.bulk.TargetsQuery, job_id: 
     page = await request.services.keeper.store.read(
         partial(bulk_jobs.load_targets, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None)
     )
-    targets = [make_target(each) for each in page.targets]
+    made = {each.seq for each in page.targets if each.seq is not None}
+    undone = await history.find_undone(request.services.keeper.store, made) if made else {}
+    targets = [make_target(each, undone.get(each.seq or 0)) for each in page.targets]
     if query.format != CSV:
         return wire.encode(wire.bulk.BulkTargets(targets, page.next))
     out = io.StringIO(newline="")
@@ -228,11 +231,11 @@ async def cancel(request: Request, job_id: str) -> Response:
     permissions=RUN | needs("audit.undo"),
     access=WRITE,
     answer=wire.bulk.BulkJob,
-    refusals=(NoSuchBulkJob, JobRunning, NothingToUndo),
+    refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone),
     example_answer=samples.BULK_UNDO,
 )
 async def undo(request: Request, job_id: str) -> Response:
-    """Create a job that undoes each change of another job. It changes nothing before its start."""
+    """Create a job that undoes the changes of another job, as far as they are not undone. Start it like any job."""
     me = request.caller
     reason, creator = request.make_intent().reason, (me.account_id, me.name, me.token_id)
     return await request.change(partial(bulk_jobs.undo, job_id=job_id, reason=reason, creator=creator), encode_job)
@@ -311,8 +314,8 @@ def make_job(job: BulkJob) -> wire.bulk.BulkJob:
     )
 
 
-def make_target(target: BulkTarget) -> wire.bulk.BulkTarget:
+def make_target(target: BulkTarget, undone_by: int | None) -> wire.bulk.BulkTarget:
     return wire.bulk.BulkTarget(
         *(target.number, target.state, target.player_id, target.player, target.given, target.seq, target.undoes),
-        *(target.approval_id, target.code, target.problem),
+        *(target.approval_id, target.code, target.problem, undone_by),
     )

@@ -255,7 +255,7 @@ BULK_UNDO = wire.bulk.BulkJob(
     *(MAIL_ID, "previewed", "undo_change", None, None, False, None, None, None, *_BULK_ORIGIN, BULK_JOB_ID),
     *(f"bulk-{MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, TIME, None, None),
 )
-BULK_TARGET = wire.bulk.BulkTarget(1, "done", PLAYER_ID, PLAYER, None, 4711, None, None, None, None)
+BULK_TARGET = wire.bulk.BulkTarget(1, "done", PLAYER_ID, PLAYER, None, 4711, None, None, None, None, None)
 BULK_CHECK = wire.bulk.BulkCheck(
     48, 48, 0, [wire.bulk.ExpectedRefusal("inventory_full", "The inventory is full.", 3, PLAYER)]
 )

@@ -139,16 +139,15 @@ def insert(tx: Writing, new: NewJob, targets: Iterable[NewTarget]) -> None:
     tx.defer(SQL.insert_targets, new.id, as_table(rows))
 
 
-def insert_undos(tx: Writing, new: NewJob) -> None:
-    """Insert a job that undoes the changes of another one, its `undoes`."""
+def insert_undos(tx: Writing, new: NewJob, undone: Iterable[int]) -> None:
+    """Insert a job that undoes the changes of another one, its `undoes`, except for those that are `undone`."""
     tx.defer(SQL.insert, *new)
-    tx.defer(SQL.insert_undos, new.id, new.undoes)
+    tx.defer(SQL.insert_undos, new.id, new.undoes, as_table({"seq": each} for each in undone))
 
 
-async def count_undos(tx: Reading, job_id: str) -> int:
-    """Count the changes of a job that could be undone."""
-    row = await tx.one(SQL.count_undos, job_id)
-    return row[0] if row else 0
+async def read_changes(tx: Reading, job_id: str) -> list[int]:
+    """Read the number of the change of each player that a job has changed."""
+    return [row[0] for row in await tx.all(SQL.changes, job_id)]
 
 
 async def find_players_by_name(tx: Reading, names: Iterable[GivenName]) -> list[NameMatch]:

@@ -8,14 +8,15 @@ INSERT INTO bulk_targets (job_id, number, state, player_id, given)
 SELECT CAST($1 AS {guid}), CAST(value->>'number' AS INTEGER), value->>'state', CAST(value->>'player' AS {guid}), value->>'given'
 FROM json_each($2);
 
--- Targets of a job that undoes another one: its changes, in the same order.
+-- Targets of a job that undoes another one: its changes in the same order, without those ($3) that are undone already.
 -- name: insert_undos
 INSERT INTO bulk_targets (job_id, number, state, player_id, undoes)
 SELECT CAST($1 AS {guid}), number, 'waiting', player_id, seq FROM bulk_targets
-WHERE job_id = $2 AND state = 'done' AND seq IS NOT NULL;
+WHERE job_id = $2 AND state = 'done' AND seq IS NOT NULL
+AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3));
 
--- name: count_undos
-SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1 AND state = 'done' AND seq IS NOT NULL;
+-- name: changes
+SELECT seq FROM bulk_targets WHERE job_id = $1 AND state = 'done' AND seq IS NOT NULL;
 
 -- Targets that wait for these approvals. An approval is about a player, or about the account of the target's player.
 -- name: held

@@ -51,7 +51,7 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
             (sql.start, (big, 1, False)),
             (sql.pause, (big, None)),
             (sql.stop, (big, "finished", 1)),
-            (sql.count_undos, (big,)),
+            (sql.changes, (big,)),
             (sql.players_by_name, (given,)),
             (sql.players_by_id, (ids,)),
             (sql.online, (100,)),

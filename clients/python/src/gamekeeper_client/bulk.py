@@ -61,6 +61,7 @@ class BulkTarget(Struct, rename="pascal"):
     approval_id: str | None
     code: str | None
     message: str | None
+    undone_by: int | None = None
 
 
 class BulkTargetsPage(Struct, rename="pascal"):
@@ -240,6 +241,6 @@ class BulkJobs:
 
         job_id: id of the job to undo.
         Returns the new job.
-        Raises NoSuchBulkJob, JobRunning, NothingToUndo, PermissionMissing.
+        Raises NoSuchBulkJob, JobRunning, JobUndone, NothingToUndo, PermissionMissing.
         """
         return Payload(BulkJob)

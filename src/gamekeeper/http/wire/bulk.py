@@ -132,6 +132,7 @@ class BulkTarget(Struct):
     ApprovalId: Guid | None
     Code: str | None
     Message: str | None
+    UndoneBy: PlainInt64 | None  # the change that has undone `Seq`
 
 
 class BulkTargets(Struct):
