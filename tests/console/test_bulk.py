@@ -182,7 +182,7 @@ def test_change_and_latest_changes_link_to_the_job(world: World, root: Keeper) -
     press(root, job, "start")
     work(world)
     assert root.page("/console/changes").links["bulk job"] == job
-    assert root.page("/console").links[f"5 {TIMES_SIGN} Gold Coin to 3 players"] == job
+    assert root.page("/console").links[f"Give 5 {TIMES_SIGN} Gold Coin: 3 players"] == job
 
 
 def test_held_start_says_so(make_world: Callable[..., World]) -> None:

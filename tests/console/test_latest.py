@@ -7,6 +7,7 @@ import bulking
 import staff
 from gamekeeper.console import latest
 from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.game import history
 from gamekeeper.store import users
 from people import ANN, BOB, COIN, ZOE
 from world import SENT, World
@@ -32,9 +33,48 @@ def test_gifts_of_a_job_are_one_line(world: World, root: Keeper) -> None:
     job = bulking.run(world, "Ann", "Bob", "Zoe")
     changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
     page = root.page("/console")
-    gift = f"5 {TIMES_SIGN} Gold Coin to 3 players"
-    assert f"{changes[-1]['Seq']}\u2013{changes[0]['Seq']} Items given {gift} prize by Root" in page.text
+    gift = f"Give 5 {TIMES_SIGN} Gold Coin: 3 players"
+    assert f"{changes[0]['Seq']} Bulk job {gift} prize by Root" in page.text
     assert page.links[gift] == f"/console/bulk/{job['Id']}"
+    assert "Bulk job changed" not in page.text
+
+
+def test_large_job_has_its_number_of_players_and_leaves_room_for_other_changes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(latest, "LINES", 4)
+    monkeypatch.setattr(latest, "MOST_READ", 6)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 8)
+    give(world, players=("Ann",), reason="before the job")
+    players = ["Ann", "Bob", "Zoe", *bulking.add_players(world, 40)]
+    give(world, players=("Bob",), reason="after the players")
+    job = bulking.run(world, *players)
+    give(world, players=("Zoe",), reason="after the job")
+    undo = bulking.act(world, job["Id"], "undo").json["Id"]
+    bulking.start(world, undo)
+    bulking.work(world)
+    newest, after, gifts, before = read_lines(world)
+    assert (newest.summary, gifts.summary) == (
+        f"Undo of: Give 5 {TIMES_SIGN} Gold Coin: 43 players",
+        f"Give 5 {TIMES_SIGN} Gold Coin: 43 players",
+    )
+    assert [each.told.reason for each in (after, before)] == ["after the job", "after the players"]
+
+
+def test_change_beside_a_running_job_has_its_own_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latest, "LINES", 3)
+    monkeypatch.setattr(latest, "MOST_READ", 4)
+    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
+    job = bulking.create(world, "Ann", "Bob", "Zoe", *bulking.add_players(world, 9))["Id"]
+    bulking.start(world, job)
+    assert [each.summary for each in read_lines(world)[:1]] == [f"Give 5 {TIMES_SIGN} Gold Coin: 0 of 12 players"]
+    give(world, players=("Ann",), reason="beside it")
+    bulking.work(world)
+    lines = read_lines(world)
+    assert [each.summary or each.told.reason for each in lines[:2]] == [
+        f"Give 5 {TIMES_SIGN} Gold Coin: 12 players",
+        "beside it",
+    ]
 
 
 def test_line_of_similar_changes_links_to_their_list(world: World, root: Keeper) -> None:

@@ -54,8 +54,27 @@ async def find_view(tx: Reading, kind: str, side: bytes | str | None) -> JobView
     """Find the job whose state a change is about. None: the change is another one, or the job was deleted."""
     if kind != BulkJobChanged.kind or side is None:
         return None
-    job = await rows.find(tx, _decode_side(side).JobId)
+    job = await rows.find(tx, find_job_id(side))
     return (await load_views(tx, [job]))[0] if job else None
+
+
+def find_job_id(side: bytes | str | None) -> str:
+    """Return the id of the job that one side of a change is about; empty if there is none."""
+    return _decode_side(side).JobId if side else ""
+
+
+def describe_progress(view: JobView) -> str:
+    """Return the title of a job with the number of players whom it has changed; of all, if they are not all."""
+    job = view.job
+    if job.done == job.players:
+        return count_players(view)
+    return ngettext(
+        "%(act)s: %(done)s of %(num)s player",
+        "%(act)s: %(done)s of %(num)s players",
+        job.players,
+        act=view.title,
+        done=format_number(job.done),
+    )
 
 
 def count_players(view: JobView) -> str:

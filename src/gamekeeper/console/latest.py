@@ -1,21 +1,27 @@
 """The latest changes of the home page. Similar changes in a row, such as those of a bulk job, are one line."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from gamekeeper.console import bulk, changes, differences
+from gamekeeper.console import bulk, bulk_titles, changes, differences
+from gamekeeper.console.bulk_titles import JobView
 from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.texts import ngettext
-from gamekeeper.game import history, undo
+from gamekeeper.game import bulk_jobs, history, undo
+from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.history import HistoryPage
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import catalogue
+from gamekeeper.store.bulk_jobs import DONE, find, read_targets
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import HistoryChange, HistoryFilter
+from gamekeeper.store.history import HistoryChange, HistoryFilter, find_scan_end, read_page
 
 LINES = 10  # lines that the home page shows
-MOST_READ = 100  # changes read at most to fill the lines
+MOST_READ = 100  # changes read at most to fill the lines, besides those that are read between bulk jobs
+MOST_JUMPS = 4  # reads beside the changes of bulk jobs: each takes a few milliseconds
 LEAST_FOLDED = 3  # fewer similar changes in a row stay single lines with their differences
 GIVEN, TAKEN = "items_given", "items_taken"
 
@@ -31,6 +37,7 @@ class LatestLine(NamedTuple):
     first: int = 0  # number of the oldest of the changes
     is_undone: bool = False  # all of the changes are undone
     can_undo: bool = False  # a change of this kind can be undone; the preview of the undo checks the rest
+    job: JobView | None = None  # the bulk job that the line is about
 
 
 class LatestChanges(NamedTuple):
@@ -41,57 +48,117 @@ class LatestChanges(NamedTuple):
 async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
     """Load the newest changes, as few as fill the lines. `accounts`: whether the viewers may see accounts."""
     wanted = HistoryFilter(accounts=accounts)
-    page = await keeper.store.read(lambda tx: history.load_page(tx, wanted, None, LINES))
-    read, undone, following = page.changes, dict(page.undone), page.next
-    if following is not None and len(fold(read)) < LINES:
-        rest = await keeper.store.read(lambda tx: history.load_page(tx, wanted, page.next, MOST_READ - LINES))
-        read, undone, following = [*read, *rest.changes], undone | dict(rest.undone), rest.next
-    groups = fold(read)[:LINES]
-    single = [group[0] for group in groups if len(group) == 1]
+    read = await keeper.store.read(lambda tx: _read(tx, wanted))
+    groups, undone = fold(read.changes)[:LINES], read.undone
+    jobs = await keeper.store.read(lambda tx: _load_jobs(tx, {find_job(group[0]) for group in groups}))
+    single = [group[0] for group in groups if len(group) == 1 and find_job(group[0]) not in jobs]
     found = await differences.list_differences(keeper, single, sees_accounts=accounts)
     by_number = {told.seq: lines for told, lines in zip(single, found, strict=True)}
     lines: list[LatestLine] = []
     for group in groups:
         told = group[0]
-        if len(group) == 1:
+        if view := jobs.get(find_job(told)):
+            lines.append(_make_job_line(view, group, undone))
+        elif len(group) == 1:
             is_undone = told.seq in undone
             # the page is the same for all who may undo changes, and hardly anybody may undo those of the game
             can_undo = not is_undone and undo.is_undoable(told) and not told.from_game
             lines.append(LatestLine(told, by_number[told.seq], is_undone=is_undone, can_undo=can_undo))
         else:
-            is_open = following is not None and group[-1] is read[-1]  # older changes of the group may follow
+            is_open = read.next is not None and group[-1] is read.changes[-1]  # older changes of the group may follow
             summary = await _summarize(keeper, group, is_open=is_open)
             is_undone = all(each.seq in undone for each in group)
             lines.append(LatestLine(told, (), len(group), summary, build_href(group), group[-1].seq, is_undone))
     return LatestChanges(lines, undone)
 
 
+async def _read(tx: Reading, wanted: HistoryFilter) -> HistoryPage:
+    """Read as many changes as fill the lines. Of a bulk job with many changes, most are skipped."""
+    page = await history.load_page(tx, wanted, None, LINES)
+    if page.next is not None and len(fold(page.changes)) < LINES:
+        page = _join(page, await history.load_page(tx, wanted, page.next, MOST_READ - LINES))
+    for _ in range(MOST_JUMPS):
+        jobs = {run for each in page.changes if (run := bulk.find_run(each))}
+        if page.next is None or not jobs or len(fold(page.changes)) >= LINES:
+            break
+        page = _join(page, await _read_beside(tx, wanted, page.next, jobs))
+    return page
+
+
+async def _read_beside(tx: Reading, wanted: HistoryFilter, before: int, jobs: AbstractSet[str]) -> HistoryPage:
+    """Read changes that are not of these jobs. If there are few, go on before the first change of one of the jobs."""
+    others = wanted._replace(without_requests=tuple(bulk_jobs.REQUEST_PREFIX + each for each in sorted(jobs)))
+    found = await read_page(tx, others, before, history.WINDOW_ROWS, LINES)
+    undone = await history.find_undone_changes(tx, found)
+    if len(found) == LINES:
+        return HistoryPage(found, undone, found[-1].seq)
+    end = await find_scan_end(tx, others, before, history.WINDOW_ROWS)
+    if end.rows < history.WINDOW_ROWS:
+        return HistoryPage(found, undone, None)
+    starts = [rows[0].seq for each in jobs if (rows := await read_targets(tx, each, 0, 1, DONE))]
+    return HistoryPage(found, undone, max((each for each in starts if each and each < end.seq), default=end.seq))
+
+
+def _join(page: HistoryPage, rest: HistoryPage) -> HistoryPage:
+    return HistoryPage([*page.changes, *rest.changes], dict(page.undone) | dict(rest.undone), rest.next)
+
+
+async def _load_jobs(tx: Reading, ids: AbstractSet[str]) -> dict[str, JobView]:
+    """Load the jobs of the lines. A job that was deleted is left out."""
+    found = [job for each in sorted(ids) if each and (job := await find(tx, each))]
+    return {view.job.id: view for view in await bulk_titles.load_views(tx, found)}
+
+
+def _make_job_line(view: JobView, group: Sequence[HistoryChange], undone: Mapping[int, int]) -> LatestLine:
+    """Make the line of a bulk job. The job knows the number of its players, however many changes were read."""
+    made = [each for each in group if bulk.find_run(each)]
+    is_undone = len(made) == view.job.done > 0 and all(each.seq in undone for each in made)
+    told = (made or group)[0]
+    href, summary = f"{bulk.PAGE}/{view.job.id}", bulk_titles.describe_progress(view)
+    return LatestLine(told._replace(reason=view.job.reason), (), len(group), summary, href, 0, is_undone, job=view)
+
+
 def fold(newest: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
-    """Group similar changes in a row. Groups that are too small are split into single changes."""
+    """Group the changes of each bulk job, and other similar changes in a row. Too small groups are split again."""
     groups: list[list[HistoryChange]] = []
+    of_jobs: dict[str, list[HistoryChange]] = {}
+    last: list[HistoryChange] = []  # the group of the change before, leaving out those of bulk jobs
     for each in newest:
-        if groups and _find_key(groups[-1][0]) == _find_key(each):
-            groups[-1].append(each)
+        job = find_job(each)
+        if job in of_jobs:
+            of_jobs[job].append(each)
+        elif job:
+            of_jobs[job] = [each]
+            groups.append(of_jobs[job])
+        elif last and _find_key(last[0]) == _find_key(each):
+            last.append(each)
         else:
-            groups.append([each])
+            last = [each]
+            groups.append(last)
     return [
-        part for group in groups for part in ([group] if len(group) >= LEAST_FOLDED else [[each] for each in group])
+        part
+        for group in groups
+        for part in ([group] if len(group) >= LEAST_FOLDED or find_job(group[0]) else [[each] for each in group])
     ]
+
+
+def find_job(told: HistoryChange) -> str:
+    """Return the id of the bulk job that made a change, or that a person started or stopped by it; empty if none."""
+    if told.kind == BulkJobChanged.kind:
+        return bulk_titles.find_job_id(told.after)
+    return bulk.find_run(told)
 
 
 def _find_key(told: HistoryChange) -> tuple[object, ...]:
     """Return what similar changes have in common. Undos are a group of their own, changes of the whole game single."""
     if not (told.player_id or told.user_id):
         return (told.seq,)
-    reason = bulk.find_run(told) or told.reason
-    return told.kind, told.actor_id, told.key, told.over_link, reason, told.undoes is not None
+    return told.kind, told.actor_id, told.key, told.over_link, told.reason, told.undoes is not None
 
 
 def build_href(group: Sequence[HistoryChange]) -> str:
-    """Build the address of the list of these changes: of the bulk job, or of the audit log from the newest on."""
+    """Build the address of the list of these changes, from the newest on."""
     told = group[0]
-    if run := bulk.find_run(told):
-        return f"/console/bulk/{run}"
     sought = {"kind": told.kind, "actor": told.actor_id or "", "reason": told.reason or "", "before": str(told.seq + 1)}
     return changes.build_address("/console/changes", sought)
 

@@ -72,6 +72,7 @@ class HistoryFilter(NamedTuple):
     notes: bool = True  # the caller may read the texts of notes and the tags; otherwise the changes of them are blank
     kinds: tuple[str, ...] = ()  # only these kinds, or with `without_kinds` all others; empty: all
     without_kinds: bool = False
+    without_requests: tuple[str, ...] = ()  # leave out the changes of these requests, such as those of a bulk job
 
     @property
     def is_selective(self) -> bool:
@@ -140,6 +141,7 @@ async def read_page(
         letters,
         as_table({"kind": each} for each in wanted.kinds),
         bool(wanted.kinds) and not wanted.without_kinds,
+        as_table({"id": each} for each in wanted.without_requests),
     )
     return await _add_origins(await _mark_erased([_to_change(row) for row in rows], tx), tx)
 
