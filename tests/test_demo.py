@@ -44,6 +44,7 @@ from gamekeeper.store import (
 )
 from gamekeeper.store import presence as presence_rows
 from gamekeeper.store.activity import Period
+from gamekeeper.store.history import NEVER
 
 T = TypeVar("T")
 Work = Callable[[Keeper], Coroutine[Any, Any, T]]
@@ -515,7 +516,9 @@ def test_creation_of_the_demo_counts_as_import(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await keeper.economy.follow(0)
         sums: Counter[str] = Counter()
-        for flow in await economy.read_all_flows(keeper.store):
+        for flow in await economy.read_flows_between(
+            keeper.store, await economy.read_flow_items(keeper.store), 0, NEVER
+        ):
             sums[flow.source] += flow.created
         made = sum(stack.quantity for _, state in sample_players.named_players() for stack in state.slots.values())
         assert sums[flows.IMPORT] == made

@@ -10,6 +10,7 @@ from economics import catch_up, give, load_players, read_flows, read_holdings
 from findings import errors
 from game_server import put_player, stack
 from gamekeeper import crash
+from gamekeeper.doctor import economy_sums, item_days
 from gamekeeper.game import economy, ranked_buckets, retention
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http import codec
@@ -150,14 +151,21 @@ def test_killed_count_gives_the_same_sums_when_repeated(
     assert errors(world) == []
 
 
-def test_doctor_finds_a_wrong_sum(world: World) -> None:
+def test_doctor_finds_a_wrong_sum(make_world: MakeWorld) -> None:
+    world = make_world(ranked="variable:Kills")
+    load_players(world, 3)
     give(world, "Bob", 5)
     catch_up(world)
     for statement, word in (
-        ("UPDATE item_flows SET created = created + 1 WHERE source = 'staff'", "by the audit log"),
+        ("UPDATE item_flows SET created = created + 1 WHERE source = 'staff'", "created by key or staff"),
+        ("UPDATE item_gifts SET given = given + 1", "given by giver"),
+        ("UPDATE item_gifts SET taken = taken + 1", "taken by giver"),
+        ("UPDATE item_days SET quantity = quantity + 1", "the flows give"),
+        ("UPDATE item_days SET holders = holders + 1", "the changes of players give"),
         ("UPDATE item_totals SET quantity = quantity + 1", "the total says"),
         ("UPDATE item_totals SET holders = holders + 1", "the total says"),
-        ("UPDATE holdings SET quantity = quantity + 1", "in the slots"),
+        ("UPDATE holdings SET quantity = quantity + 1 WHERE kind = 'item'", "in the slots"),
+        ("UPDATE holdings SET quantity = quantity + 1 WHERE kind = 'variable'", "as value"),
     ):
         before = world.read_tables(TABLES)
         world.sql(statement)
@@ -165,6 +173,38 @@ def test_doctor_finds_a_wrong_sum(world: World) -> None:
         world.sql(statement.replace("+ 1", "- 1"))
         assert world.read_tables(TABLES) == before
     assert errors(world) == []
+
+
+def test_doctor_counts_days_of_many_players_and_windows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor reads the audit log in pages and some days at a time; late changes and trimmed ones are no errors."""
+    monkeypatch.setattr(economy_sums, "WINDOW_DAYS", 2)
+    monkeypatch.setattr(economy_sums, "PAGE_ROWS", 3)
+    monkeypatch.setattr(item_days, "PAGE_ROWS", 3)
+    midnight = world.ledger()[-1].at // retention.DAY_MS * retention.DAY_MS
+    world.sql("UPDATE ledger SET at = $1", midnight - 20 * retention.DAY_MS)
+    catch_up(world)
+    for days, name, gain in (
+        (9, "Bob", 5),
+        (8, "Zoe", 2),
+        (6, "Bob", -5),
+        (4, "Ann", 3),
+        (5, "Zoe", -2),
+        (1, "Bob", 4),
+    ):
+        give(world, name, abs(gain), what="give" if gain > 0 else "take")
+        at = midnight - days * retention.DAY_MS
+        world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", at, world.ledger()[-1].seq)
+        catch_up(world)
+    assert errors(world) == []
+    for days, wrong in ((1, "holders"), (8, "holders"), (4, "quantity")):
+        day = midnight // retention.DAY_MS - days
+        world.sql(f"UPDATE item_days SET {wrong} = {wrong} + 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608
+        assert any(f"day {day}" in each for each in errors(world)), (days, wrong)
+        world.sql(f"UPDATE item_days SET {wrong} = {wrong} - 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608
+    world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-2].seq)  # holders are known from there on
+    assert errors(world) == []
+    world.sql("UPDATE item_days SET quantity = quantity + 3 WHERE item_id = $1", COIN.id)
+    assert any("the flows give" in each for each in errors(world))
 
 
 def test_doctor_accepts_flows_of_an_erased_account_with_keys(world: World) -> None:

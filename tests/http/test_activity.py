@@ -1,6 +1,6 @@
 """Activity over time: play sessions, series of numbers, and retention."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from gamekeeper.game.activity import MINUTES_KEPT
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
 from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.store import clock
-from people import ANN, BOB, ZOE, guid
+from people import ANN, BOB, USER_IDS, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, roll_up
 from tidying import tidy
 from world import World
@@ -353,3 +353,35 @@ def test_doctor_finds_wrong_rollups(world: World, fault: str) -> None:
     assert findings(world, "activity") == []
     world.sql(fault)
     assert findings(world, "activity") != []
+
+
+def test_doctor_compares_periods_with_hours_and_sign_ins_with_events(world: World) -> None:
+    midnight = find_midnight(world)
+    world.run(play_rows(world.keeper, invent_sessions([ANN.id, BOB.id], midnight, 10, 3), 10))
+    world.sql("DELETE FROM security_events")
+    insert = "INSERT INTO security_events (id, at, kind) VALUES ($1, $2, 'sign_in')"
+    for number in range(5):
+        world.sql(insert, guid(0x3000 + number), midnight - (9 - number) * DAY_MS)
+    requests = "INSERT INTO activity_minutes (minute, requests, errors) VALUES ($1, 9, 2)"
+    world.sql(requests, midnight // MINUTE_MS - 5 * 24 * 60 + 1)
+    roll_up(world)
+    assert findings(world, "activity") == []
+    hour = midnight // HOUR_MS - 7 * 24
+    names = ("sign_ins", "online_sum", "online_max", "requests", "errors")
+    faults = [
+        f"UPDATE activity_hours SET sign_ins = sign_ins + 9 WHERE hour = {hour}",  # noqa: S608 - names of the test's own
+        *(
+            f"UPDATE activity_periods SET {name} = {name} + 9 WHERE step = '{step}'"  # noqa: S608 - names of the test's own
+            for step, name in product(("day", "week", "month"), names)
+        ),
+    ]
+    for fault in faults:
+        world.sql(fault)
+        assert findings(world, "activity") != [], fault
+        world.sql(fault.replace("+ 9", "- 9"))
+    assert findings(world, "activity") == []
+    event = "DELETE FROM security_events WHERE id = $1"
+    world.sql(event, guid(0x3002))
+    assert findings(world, "activity") != []
+    assert world.call("DELETE", f"/api/v1/users/{USER_IDS['Bob']}", by="Root").status == 200
+    assert findings(world, "activity") == []  # it may have been an event of the account that was erased

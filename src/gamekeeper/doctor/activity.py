@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from gamekeeper.doctor import activity_sums
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Findings, Progress
 from gamekeeper.game.activity import HOURS_KEPT, ONLINE, SESSIONS
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MINUTES, MINUTE_MS, PERIODS, find_first_day, format_day
@@ -108,6 +109,7 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
         found.add(ERROR, "activity", f"Player {player_id}: days or play time differ from its play sessions.")
     await _compare_periods(tx, found, recount)
     await _compare_online(tx, found, recount, deleted // MINUTE_MS + 1 if deleted else 0)
+    await activity_sums.check(tx, found)
 
 
 async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:

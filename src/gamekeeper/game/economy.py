@@ -188,7 +188,7 @@ class Economy:
         some = flows.cut_at_midnight(await economy.read_changes(tx, state.seq, upto, BATCH_CHANGES))
         if not some:
             return False
-        tally = flows.count(some, self._codec, _read_variables(state))
+        tally = flows.count(some, self._codec, read_variables(state))
         await economy.add_flows(tx, tally.list_flows(), tally.list_gifts())
         crash.crash_at("rollup_flows")
         found = await signal_watch.watch(tx, self._limits, tally.moves, is_complete=state.swept is None)
@@ -259,7 +259,7 @@ class Economy:
         later = await economy.read_changes(tx, state.seq, 2**62, MOST_AHEAD)
         if len(later) == MOST_AHEAD:
             return None
-        variables = _read_variables(state)
+        variables = read_variables(state)
         last = await _find_last_player(tx, state.swept, max(BATCH_PLAYERS // (1 + len(variables)), 1))
         found = await rows.sum_slots_between(tx, state.swept, last)
         if variables:
@@ -314,7 +314,7 @@ async def _find_last_player(tx: Reading, after: str, most: int) -> str:
 async def _choose_variables(tx: Writing, state: EconomyState, lists: Iterable[RankedList]) -> None:
     """If other variables are ranked than before, sweep all players again."""
     chosen = sorted(each.thing_id for each in lists if each.kind == VARIABLE)
-    if chosen != sorted(_read_variables(state)):
+    if chosen != sorted(read_variables(state)):
         variables = msgspec.json.encode(chosen).decode()
         await economy.set_state(tx, await _sweep_again(tx, state._replace(variables=variables)))
 
@@ -329,5 +329,5 @@ async def _find_ranked(tx: Reading, names: Sequence[RankedName]) -> frozenset[tu
     return frozenset(found)
 
 
-def _read_variables(state: EconomyState) -> frozenset[str]:
+def read_variables(state: EconomyState) -> frozenset[str]:
     return frozenset(msgspec.json.decode(state.variables, type=list[str]))

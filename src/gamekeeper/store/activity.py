@@ -159,6 +159,17 @@ def save_sign_ins(tx: Writing, sign_ins: Mapping[int, int]) -> None:
     tx.defer(SQL.save_sign_ins, as_table({"hour": hour, "sign_ins": count} for hour, count in sign_ins.items()))
 
 
+async def count_sign_ins_by_hour(tx: Reading, start: int, end: int) -> dict[int, int]:
+    """Count the sign-ins of each hour between two times; hours without one are left out."""
+    return {row[0]: row[1] for row in await tx.all(SQL.count_sign_ins_by_hour, start, end)}
+
+
+async def find_oldest_event(tx: Reading) -> int | None:
+    """Return the time of the oldest event that the security log still has."""
+    row = await tx.one(SQL.oldest_event)
+    return row[0] if row else None
+
+
 async def count_sign_ins(tx: Reading, start: int, end: int) -> int:
     row = await tx.one(SQL.count_sign_ins, start, end)
     return row[0] if row else 0

@@ -119,6 +119,13 @@ ON CONFLICT (hour) DO UPDATE SET sign_ins = excluded.sign_ins;
 -- name: count_sign_ins
 SELECT COUNT(*) FROM security_events WHERE kind = 'sign_in' AND at >= $1 AND at < $2;
 
+-- For the doctor.
+-- name: count_sign_ins_by_hour
+SELECT at / 3600000, COUNT(*) FROM security_events WHERE kind = 'sign_in' AND at >= $1 AND at < $2 GROUP BY at / 3600000;
+
+-- name: oldest_event
+SELECT at FROM security_events ORDER BY at, id LIMIT 1;
+
 -- name: delete_minutes
 DELETE FROM activity_minutes WHERE minute < $1;
 

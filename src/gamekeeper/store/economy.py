@@ -255,9 +255,35 @@ async def read_totals(tx: Reading) -> dict[str, tuple[int, int]]:
     return {row[0]: (row[1], row[2]) for row in await tx.all(SQL.totals)}
 
 
-async def read_all_flows(tx: Reading) -> list[Flow]:
-    """Read the flows of all items, for the doctor."""
-    return [Flow(*row) for row in await tx.all(SQL.all_flows)]
+async def read_flow_items(tx: Reading) -> list[str]:
+    """Read the ids of all items with flows or with totals of days, for the doctor."""
+    return [row[0] for row in await tx.all(SQL.flow_items)]
+
+
+async def read_flows_between(tx: Reading, item_ids: Iterable[str], first: int, end: int) -> list[Flow]:
+    return [Flow(*row) for row in await tx.all(SQL.flows_between, _to_ids(item_ids), first, end)]
+
+
+async def read_gifts_between(tx: Reading, first: int, end: int) -> list[Gift]:
+    return [Gift(*row) for row in await tx.all(SQL.gifts_between, first, end)]
+
+
+async def read_key_givers(tx: Reading) -> frozenset[str]:
+    """Read the ids of all API keys that ever gave something, also of those that are gone."""
+    return frozenset(row[0] for row in await tx.all(SQL.key_givers))
+
+
+async def read_all_days(tx: Reading, item_id: str) -> list[ItemDay]:
+    """Read the totals of an item at the end of all days on which it changed."""
+    return [ItemDay(*row) for row in await tx.all(SQL.all_days, item_id)]
+
+
+async def read_changes_by_player(
+    tx: Reading, after: tuple[str, int], upto: int, since: int, limit: int
+) -> list[CountedChange]:
+    """Read changes from a time on, by player and number, after those of a player up to a number."""
+    rows = await tx.all(SQL.changes_by_player, *after, upto, since, limit)
+    return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
 
 
 async def clear_totals(tx: Writing) -> None:

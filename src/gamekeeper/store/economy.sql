@@ -192,8 +192,28 @@ SELECT i.id, i.name FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_ea
 -- name: totals
 SELECT item_id, quantity, holders FROM item_totals;
 
--- name: all_flows
-SELECT item_id, day, source, created, destroyed FROM item_flows;
+-- For the doctor, which reads everything.
+-- name: flow_items
+SELECT item_id FROM item_flows UNION SELECT item_id FROM item_days ORDER BY 1;
+
+-- name: flows_between
+SELECT r.item_id, r.day, r.source, r.created, r.destroyed
+FROM json_each($1) AS wanted, {each} item_flows r WHERE r.item_id = CAST(value->>'id' AS {guid}) AND r.day >= $2 AND r.day < $3 {end_each};
+
+-- name: gifts_between
+SELECT day, giver_id, item_id, source, given, taken FROM item_gifts WHERE day >= $1 AND day < $2;
+
+-- name: key_givers
+SELECT DISTINCT giver_id FROM item_gifts WHERE source = 'key';
+
+-- name: all_days
+SELECT day, quantity, holders FROM item_days WHERE item_id = $1 ORDER BY day;
+
+-- name: changes_by_player
+SELECT l.seq, l.at, l.kind, l.actor_id, l.token_id, {false}, l.over_link, l.player_id, l.before, l.after, l.undoes, l.request_id
+FROM masked_ledger l
+WHERE l.player_id IS NOT NULL AND (l.player_id, l.seq) > ($1, $2) AND l.seq <= $3 AND l.at >= $4
+ORDER BY l.player_id, l.seq LIMIT $5;
 
 -- name: clear_totals
 UPDATE item_totals SET quantity = 0, holders = 0;

@@ -156,3 +156,9 @@ def _to_table(numbers: Iterable[int]) -> str:
 
 def _to_row(row: Row) -> LedgerRow:
     return LedgerRow(*row)._replace(over_link=bool(row[5]))
+
+
+async def find_last_time(tx: Reading, kind: str) -> int:
+    """Return the newest time of a change of a kind, in ms since 1970; 0: there is none."""
+    row = await tx.one(SQL.last_time, kind)
+    return row[0] if row else 0

@@ -99,3 +99,7 @@ ORDER BY user_id, seq LIMIT $5;
 
 -- name: last
 SELECT COALESCE(MAX(seq), 0) FROM ledger;
+
+-- For the doctor: reads all changes.
+-- name: last_time
+SELECT COALESCE(MAX(at), 0) FROM ledger WHERE kind = $1;
