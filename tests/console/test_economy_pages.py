@@ -74,7 +74,7 @@ def test_givers_have_one_line_each_which_opens_to_their_items(world: World, root
     assert "1 to 1 of 3 staff and API keys" in everyone.text
     assert root.page(everyone.links["Next"]).text.count("API key Website of Shop") == 1
     assert root.get(f"{GIFTS}?giver=x").status == 400
-    assert "Nobody gave or took anything" in root.page(f"{GIFTS}?giver={NOBODY_ID}").text
+    assert "No gifts in this time" in root.page(f"{GIFTS}?giver={NOBODY_ID}").text
 
 
 def test_further_givers_are_on_their_own_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_item_page_has_totals_holders_charts_and_givers(world: World, root: Keep
         "In circulation 1,255",
         "Holders 2",
         "Created per day",
-        "Who gave it",
+        "Gifts of this item",
         "1 Ann 1,250",
         "up to" if 0 else "yes",
     ):

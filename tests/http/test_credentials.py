@@ -85,7 +85,7 @@ def test_operation_needs_a_token_and_the_role(world: World, operation: str) -> N
         world.post(path, BODIES[operation], by="Shop"),
         403,
         "role_missing",
-        f"This needs the role {role}. Ask an administrator to grant it.",
+        f"This needs the permission {role}. Ask an administrator for a role that has it.",
     )
     assert everything(world) == before
 
@@ -103,7 +103,7 @@ def test_manage_operation_needs_the_manage_role(world: World, operation: str) ->
         post(world, operation, by="Clerk"),
         403,
         "role_missing",
-        "This needs the role users.manage. Ask an administrator to grant it.",
+        "This needs the permission users.manage. Ask an administrator for a role that has it.",
     )
     assert post(world, operation, by="Root").status == 200
 

@@ -129,7 +129,12 @@ def test_caller_without_the_role_learns_nothing_from_errors(world: World, more: 
         for key in ("Ann", "Nobody", people.NOBODY_ID, people.USER_IDS["Ann"], "%00")
     ]
     for answer in answers:
-        refused(answer, 403, "role_missing", "This needs the role users.manage. Ask an administrator to grant it.")
+        refused(
+            answer,
+            403,
+            "role_missing",
+            "This needs the permission users.manage. Ask an administrator for a role that has it.",
+        )
 
 
 def test_checks_run_in_order_size_type_shape_existence_rule(world: World) -> None:

@@ -198,7 +198,7 @@ def test_act_needs_its_permission(world: World, what: str) -> None:
         act(world, what, by="Clerk"),
         400,
         "role_missing",
-        "This needs the role users.query. Ask an administrator to grant it.",
+        "This needs the permission users.query. Ask an administrator for a role that has it.",
     )
     assert act(world, f"{what}?dryRun=true", of=PLAYERS, by="Clerk").status == 200
     empower(world, "Clerk", "users_query", ACTS[what].lower())

@@ -61,7 +61,12 @@ def test_token_is_revoked_by_its_id_alone(world: World, named_by: str) -> None:
     assert (works(world, pair), works(world, other)) == (False, True)
     for theirs in (people.NOBODY_ID, id_of(world, foreign)):  # both are refused alike
         answer = world.call("DELETE", f"/api/oauth/tokens/{theirs}", by="Shop")
-        refused(answer, 403, "role_missing", "This needs the role users.manage. Ask an administrator to grant it.")
+        refused(
+            answer,
+            403,
+            "role_missing",
+            "This needs the permission users.manage. Ask an administrator for a role that has it.",
+        )
     assert works(world, foreign)
     assert world.call("DELETE", f"/api/oauth/tokens/{id_of(world, foreign)}", by="Root").status == 200
     assert not works(world, foreign)
@@ -109,7 +114,12 @@ def test_revoking_others_tokens_needs_the_role_and_reveals_nothing(world: World,
     token = id_of(world, log_in(world, "Clerk"))
     for by in ("Shop", "Clerk" if "Nobody" in path else "Server"):
         answer = world.call("DELETE", f"{TOKEN}/{path.format(token)}", by=by)
-        refused(answer, 403, "role_missing", "This needs the role users.manage. Ask an administrator to grant it.")
+        refused(
+            answer,
+            403,
+            "role_missing",
+            "This needs the permission users.manage. Ask an administrator for a role that has it.",
+        )
     assert world.get(PLAYERS, by="Clerk").status == 200
 
 

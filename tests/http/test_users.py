@@ -68,7 +68,7 @@ def test_accounts_need_a_token_and_the_role(world: World, number: str) -> None:
         world.call(method, path, body=body, by="Shop"),
         403,
         "role_missing",
-        "This needs the role users.query. Ask an administrator to grant it.",
+        "This needs the permission users.query. Ask an administrator for a role that has it.",
     )
     assert world.call(method, path, body=body, by="Clerk").status == 200
 

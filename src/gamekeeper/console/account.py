@@ -33,12 +33,12 @@ TOKENS_SHOWN = 10  # newest active tokens on the account's page
 PERMISSION_LABELS = PerLanguage(
     lambda: {  # permission name in the API → label and explanation on the page
         "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
-        "users.query": (gettext("View accounts"), gettext("role users.query")),
+        "users.query": (gettext("View accounts"), gettext("permission users.query")),
         "users.manage": (
             gettext("Manage accounts"),
-            gettext("role users.manage; includes viewing them, and signing in as anyone by setting a password"),
+            gettext("permission users.manage; includes viewing them, and signing in as anyone by setting a password"),
         ),
-        "game.link": (gettext("Game server"), gettext("role game.link")),
+        "game.link": (gettext("Game server"), gettext("permission game.link")),
         "editor": (gettext("Edit the game"), gettext("in the game's editor")),
         "ban": (gettext("Ban"), gettext("can ban accounts and end bans")),
         "kick": (gettext("Kick"), gettext("can kick players from the game")),

@@ -115,7 +115,7 @@ class Forbidden(Refusal):
 
 
 class RoleMissing(Forbidden):
-    """This needs the role {role}. Ask an administrator to grant it."""
+    """This needs the permission {role}. Ask an administrator for a role that has it."""
 
 
 class PowerMissing(Forbidden):
