@@ -1,4 +1,4 @@
-"""The website of the documents: every link and every anchor works, and it needs nothing from other hosts."""
+"""The website of the documents: links and anchors work, nothing comes from other hosts, and guides are short."""
 
 import os
 import re
@@ -6,21 +6,48 @@ import subprocess
 import sys
 from pathlib import Path
 
+import chromium
+import pytest
+from playwright.sync_api import ViewportSize, sync_playwright
+
 ROOT = Path(__file__).parents[1]
 # HTML references that a browser loads by itself, unlike plain links
 LOADED = re.compile(r'<(?:script|img|link|iframe)\b[^>]*?(?:src|href)="?((?:https?:)?//[^"\s>]+)')
+SCREEN: ViewportSize = {"width": 1440, "height": 900}
+MOST_SCREENS = 2  # of a guide, with its folded parts closed
 
 
-def test_site_builds_without_dead_links_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
     program = Path(sys.executable).with_name("mkdocs")
     done = subprocess.run(
-        [program, "build", "--strict", "--config-file", ROOT / "mkdocs.yml", "--site-dir", tmp_path],
+        [program, "build", "--strict", "--config-file", ROOT / "mkdocs.yml", "--site-dir", folder],
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    pages = {each.relative_to(tmp_path).as_posix(): each.read_text("utf-8") for each in tmp_path.rglob("*.html")}
+    return folder
+
+
+def test_site_builds_without_dead_links_and_loads_nothing_from_other_hosts(site: Path) -> None:
+    pages = {each.relative_to(site).as_posix(): each.read_text("utf-8") for each in site.rglob("*.html")}
     assert {"index.html", "docs/client.html", "CHANGELOG.html"} <= pages.keys()
     assert {name: LOADED.findall(text) for name, text in pages.items() if LOADED.search(text)} == {}
+
+
+def test_every_guide_fits_two_screens(site: Path) -> None:
+    program = chromium.require()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=chromium.ARGUMENTS)
+        page = browser.new_page(viewport=SCREEN)
+        heights: dict[str, float] = {}
+        for guide in sorted((site / "docs" / "guides").glob("*.html")):
+            page.goto(guide.as_uri())
+            box = page.locator("article").bounding_box()
+            heights[guide.stem] = box["height"] / SCREEN["height"] if box else 0
+        browser.close()
+    assert heights
+    assert {name: round(screens, 2) for name, screens in heights.items() if screens > MOST_SCREENS} == {}

@@ -40,6 +40,12 @@ def test_guides_and_decisions_are_documents_and_linked() -> None:
     assert DOCUMENTS["decisions-economy"].title != DOCUMENTS["economy"].title
 
 
+def test_folded_parts_of_guides_are_folded() -> None:
+    guides = [str(render(name)) for name in DOCUMENTS if name.startswith("guides-")]
+    assert any("<details><summary>" in each for each in guides)
+    assert [each for each in guides if "&lt;details" in each or "&lt;/details" in each] == []
+
+
 def test_help_menu_leads_to_the_document_of_the_page(root: Keeper) -> None:
     page = root.page("/console/signals")
     address = page.links["Read the document \u201cSignals\u201d"]

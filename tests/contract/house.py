@@ -190,6 +190,7 @@ MAY_WRITE = frozenset(
         "game/deliveries.py",
         "mail/outbox.py",  # may write: delivery attempts of mails are not changes
         "game/economy.py",  # may write: stores sums over the audit log
+        "game/item_days.py",  # the same
         "game/holdings.py",
         "game/lists.py",  # may write: stores the counts of the ordered lists
         "game/security.py",  # may write: the security log is beside the audit log
