@@ -198,9 +198,9 @@ def test_doctor_counts_days_of_many_players_and_windows(world: World, monkeypatc
     assert errors(world) == []
     for days, wrong in ((1, "holders"), (8, "holders"), (4, "quantity")):
         day = midnight // retention.DAY_MS - days
-        world.sql(f"UPDATE item_days SET {wrong} = {wrong} + 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608
+        world.sql(f"UPDATE item_days SET {wrong} = {wrong} + 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608 - the text is of this test
         assert any(f"day {day}" in each for each in errors(world)), (days, wrong)
-        world.sql(f"UPDATE item_days SET {wrong} = {wrong} - 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608
+        world.sql(f"UPDATE item_days SET {wrong} = {wrong} - 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608 - the text is of this test
     world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-2].seq)  # holders are known from there on
     assert errors(world) == []
     world.sql("UPDATE item_days SET quantity = quantity + 3 WHERE item_id = $1", COIN.id)
