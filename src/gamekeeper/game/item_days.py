@@ -67,7 +67,7 @@ async def _count_late(
     held = Counter(await holdings.read_held(tx, gains) if gains else {})
     for change in later:
         if find_day(change.at) > day:
-            for item_id, gain in flows.count_gains(change, codec).items():
+            for item_id, gain in flows.count_gains(change.before, change.after, codec).items():
                 held[Holding(change.player_id or "", ITEM, item_id)] -= gain
     quantities, holders = Counter[str](), Counter[str]()
     for key, gain in gains.items():
