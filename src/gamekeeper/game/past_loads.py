@@ -120,7 +120,7 @@ def load_job(new: NewJob, targets: Sequence[NewTarget] | None) -> Unlogged:
 
     async def effect(tx: Writing) -> None:
         if targets is None:
-            bulk_jobs.insert_undos(tx, new)
+            bulk_jobs.insert_undos(tx, new, undone=())  # nothing of it is undone yet
         else:
             bulk_jobs.insert(tx, new, targets)
 
