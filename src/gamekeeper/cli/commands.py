@@ -15,6 +15,7 @@ COMMANDS = LazyCommands(
         "keys": "keys:keys",
         "approvals": "approvals:approvals",
         "bulk": "bulk:bulk",
+        "activity": "activity:activity_",
         "economy": "economy:economy_",
         "mail": "mail:mail",
         "migrate": "database:migrate",

@@ -75,7 +75,7 @@ class ActivityReader:
 
 def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]) -> list[Chart]:
     """Make the charts of the home page: `fine` by the hour if possible, `daily` by the day."""
-    hours, days = _make_axis(fine, wanted.fine_step), _make_axis(daily, wanted.day_step)
+    hours, days = make_axis(fine, wanted.fine_step), make_axis(daily, wanted.day_step)
     played = [None if each.play_seconds is None else round(each.play_seconds / SECONDS_PER_HOUR, 1) for each in daily]
     return [
         chart.make_chart(
@@ -126,6 +126,7 @@ def _count_others(point: Point) -> int | None:
     return None if point.active is None else point.active - (point.new or 0) - (point.returning or 0)
 
 
-def _make_axis(points: Sequence[Point], step: str) -> TimeAxis:
+def make_axis(points: Sequence[Point], step: str) -> TimeAxis:
+    """Make the time axis of a series."""
     starts, length = [each.at for each in points], STEPS[step]
     return TimeAxis(starts[0], starts[-1] + length, starts, length) if starts else TimeAxis(0, 1, [], 1)

@@ -48,6 +48,7 @@ MENU = PerLanguage[tuple[MenuEntry, ...]](
         MenuEntry("/console/ranking", gettext("Ranking"), PLAYERS, GAME, "ranking"),
         MenuEntry("/console/boards", gettext("Boards"), PLAYERS, GAME, "boards"),
         MenuEntry("/console/guilds", gettext("Guilds"), PLAYERS, GAME, "guild"),
+        MenuEntry("/console/activity", gettext("Activity"), PLAYERS, GAME, "activity"),
         MenuEntry("/console/economy", gettext("Economy"), PLAYERS, GAME, "economy", ("/console/items/",)),
         MenuEntry("/console/catalogue", gettext("Catalogue"), PLAYERS, GAME, "catalogue"),
         MenuEntry("/console/variables", gettext("Server variables"), PLAYERS, GAME, "variables"),

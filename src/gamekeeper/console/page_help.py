@@ -61,6 +61,13 @@ HELP = PerLanguage(
             gettext("A guild with its members and ranks. It is changed in the game, not here."),
             "link",
         ),
+        "/activity": PageHelp(
+            gettext(
+                "How many players were active by day, week and month, how often people signed in, and how many new "
+                "players came back after 1, 7 and 30 days."
+            ),
+            "activity",
+        ),
         "/economy": PageHelp(
             gettext(
                 "How much of each item is in circulation, what was created and destroyed, and which staff "

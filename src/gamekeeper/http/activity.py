@@ -1,9 +1,11 @@
 """Activity over time: a player's play sessions, series of numbers, and the retention of new players."""
 
+from collections.abc import Sequence
+
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import activity_series, lookup
-from gamekeeper.game.activity_series import MOST_POINTS, CohortPoint, Point, Span, TooManyPoints
+from gamekeeper.game.activity_series import MOST_POINTS, CohortPoint, Point, Series, Span, TooManyPoints
 from gamekeeper.game.calendar_steps import format_day
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import samples, wire
@@ -38,10 +40,7 @@ async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> 
         series = await request.services.keeper.store.read(lambda tx: activity_series.load(tx, query.step, span))
     except TooManyPoints:
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
-    points = [_make_point(each) for each in series.points]
-    return wire.encode(
-        wire.activity.ActivitySeries(format_instant(series.start), format_instant(series.end), series.step, points)
-    )
+    return wire.encode(make_series(series))
 
 
 @GROUP.operation(
@@ -64,8 +63,7 @@ async def get_retention(request: Request, query: wire.activity.RetentionQuery) -
         )
     except TooManyPoints:
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
-    rows = [_make_cohort(each) for each in cohorts]
-    return wire.encode(wire.activity.Retention(format_day(first), format_day(last), rows))
+    return wire.encode(make_retention(first, last, cohorts))
 
 
 @GROUP.operation(
@@ -109,6 +107,16 @@ def _make_session(row: PlaySession) -> wire.activity.PlaySession:
         None if ended is None else format_instant(ended),
         None if ended is None else (ended - row.started_at) // 1000,
     )
+
+
+def make_series(series: Series) -> wire.activity.ActivitySeries:
+    points = [_make_point(each) for each in series.points]
+    return wire.activity.ActivitySeries(format_instant(series.start), format_instant(series.end), series.step, points)
+
+
+def make_retention(first: int, last: int, cohorts: Sequence[CohortPoint]) -> wire.activity.Retention:
+    rows = [_make_cohort(each) for each in cohorts]
+    return wire.activity.Retention(format_day(first), format_day(last), rows)
 
 
 def _make_point(point: Point) -> wire.activity.ActivityPoint:
