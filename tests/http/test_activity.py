@@ -292,6 +292,11 @@ def test_sign_ins_are_counted_by_hour(world: World) -> None:
     assert [each["SignIns"] for each in found.values()] == [0, 2, 1]
     [day] = points(world, f"step=day&from={format_instant(hour)}&to={format_instant(hour)}").values()
     assert day["SignIns"] == 3
+    for counted, shown in ((0, None), (1, 3)):  # hours of that day that are counted
+        position = find_midnight(world, 1) // HOUR_MS + counted
+        world.sql("UPDATE rollups SET position = $1 WHERE name = 'sign_ins'", position)
+        [day] = points(world, f"step=day&from={format_instant(hour)}&to={format_instant(hour)}").values()
+        assert day["SignIns"] == shown
 
 
 def test_requests_and_errors_are_counted(world: World) -> None:

@@ -162,7 +162,7 @@ async def _load_periods(tx: Reading, step: str, start: int, end: int, recent: _R
             kept.new_players,
             kept.returned,
             kept.play_ms // 1000,
-            kept.sign_ins,
+            kept.sign_ins if at // HOUR_MS < recent.sign_ins.position else None,
             kept.requests + added.requests,
             kept.errors + added.errors,
         )
