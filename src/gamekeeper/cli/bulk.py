@@ -195,7 +195,7 @@ async def _start(
 async def _load(keeper: Keeper, job: str) -> tuple[Answer, list[Answer]]:
     found = await operations.bulk_jobs.find(keeper.store, _read_id(job))
     refused = await rows.read_targets(keeper.store, found.id, 0, SHOWN_REFUSALS, rows.REFUSED)
-    targets = [msgspec.to_builtins(operations.make_target(each)) for each in refused]
+    targets = [msgspec.to_builtins(operations.make_target(each, undone_by=None)) for each in refused]  # changed nothing
     return msgspec.to_builtins(operations.make_job(found)), targets
 
 
