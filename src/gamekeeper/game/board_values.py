@@ -81,6 +81,14 @@ def show_value(ranks: str, *, gain: bool, value: int) -> int:
     return value >> EXP_BITS if ranks == LEVEL and not gain else value
 
 
+def describe_value(ranks: str, *, gain: bool, value: int) -> dict[str, int | str]:
+    """Return the value of a standing with what people need to read it: experience within a level, unit of a time."""
+    if ranks == PLAY_TIME:
+        return {"value": value // 1000, "unit": "seconds"}
+    more = {"experience": value & MOST_EXP} if ranks == LEVEL and not gain else {}
+    return {"value": show_value(ranks, gain=gain, value=value), **more}
+
+
 def advance(season: OpenSeason, value: int | None, read: ReadChange) -> int | None:
     """Return a player's value in a season after a change. None: the player is not in the standings."""
     if season.ranks == PLAY_TIME:

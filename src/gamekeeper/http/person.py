@@ -9,6 +9,7 @@ import msgspec
 from gamekeeper.game import lookup, player_edits
 from gamekeeper.game import refusals as no
 from gamekeeper.game import security as security_log
+from gamekeeper.game.board_values import describe_value
 from gamekeeper.game.calendar_steps import format_day
 from gamekeeper.game.history import Pause
 from gamekeeper.game.person_refusals import ExportTooLarge
@@ -120,12 +121,14 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause) -> Pers
         ("notes", await notes.read_of_person(tx, user.id)),
         ("tags", await notes.read_tags_of_person(tx, user.id)),
         ("saved_views", await saved_views.read_of_person(tx, user.id)),
-        ("standings", await standings.read_of_person(tx, user.id)),
         ("signals", await signals.read_of_person(tx, user.id)),
         ("addresses", await security.read_addresses_of_person(tx, user.id)),
         ("log_addresses", await logs.read_addresses_of_person(tx, user.id)),
     ):
         write(b',\n"%b":%b' % (name.encode(), _encode([_to_object(each) for each in rows])))
+    ranked = await standings.read_of_person(tx, user.id)
+    shown = [_to_object(each) | describe_value(each.ranks, gain=each.gain, value=each.value) for each in ranked]
+    write(b',\n"standings":%b' % _encode(shown))
     kept = await leftovers.read_of_person(tx, user.id)
     write(b',\n"leftovers":%b' % _encode([_to_object(each) | {"data": _to_raw(each.data)} for each in kept]))
     write(b',\n"tokens":')

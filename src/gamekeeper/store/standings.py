@@ -51,6 +51,8 @@ class PersonStanding(NamedTuple):
     player: str
     board: str
     season: str
+    ranks: str
+    gain: bool
     value: int
     listed: bool
 
@@ -168,7 +170,10 @@ async def count_above(tx: Reading, season_id: str, key: Key) -> int:
 
 
 async def read_of_person(tx: Reading, user_id: str) -> list[PersonStanding]:
-    return [PersonStanding(*row)._replace(listed=bool(row[4])) for row in await tx.all(SQL.of_person, user_id)]
+    return [
+        PersonStanding(*row)._replace(gain=bool(row[4]), listed=bool(row[6]))
+        for row in await tx.all(SQL.of_person, user_id)
+    ]
 
 
 async def count_listed(tx: Reading) -> dict[str, int]:
