@@ -178,7 +178,10 @@ class Game:
                 self.state["players"][player_id]["out"] = not self.report_joined([player_id])
 
     def report_joined(self, players: list[str]) -> bool:
-        return self._keeper.write("POST", f"{self._here}/joined", {"Players": players}).is_success
+        answer = self._keeper.write("POST", f"{self._here}/joined", {"Players": players})
+        if not answer.is_success and answer.json()["Code"] != "player_on_other_server":
+            print(f"refused: {answer.text}", file=sys.stderr)
+        return answer.is_success
 
     def check_bans_and_mutes(self, came: list[str]) -> None:
         """Remove banned players, after they have joined: from then on the feed reports each new ban and mute."""

@@ -165,6 +165,7 @@ class BackgroundJobs:
         self.save_requests: Callable[[], Awaitable[None]] | None = None
 
     async def start(self) -> None:
+        gc.enable()  # `__main__.py` disables it for the import
         # at shutdown, answer waiting long polls of the change feed at once
         self._give_back = shutdown.on_shutdown(self._keeper.feed.stop)
         while not await self._prepare_store():  # noqa: ASYNC110 - polling: there is no event when the database is back
@@ -175,7 +176,6 @@ class BackgroundJobs:
         gc.collect()
         # exempt the objects made at start from garbage collection: scanning them would delay requests
         gc.freeze()
-        gc.enable()  # `__main__.py` disables it for the import
 
     async def stop(self) -> None:
         if self.health:

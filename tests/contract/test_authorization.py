@@ -220,10 +220,8 @@ def test_refusal_names_the_missing_permission(
     answer = shared_world.call(example.route.method, example.path, token=sent_tokens[IDLE], body=example.body)
     if needed & POWERS:
         named, advice = f"permission {min(needed & POWERS).partition('.')[2].title()}", "to grant it"
-    elif needed & ROLES:
-        named, advice = f"role {min(needed & ROLES)}", "to grant it"
     else:
-        named, advice = f"permission {min(needed)}", "for a role that has it"
+        named, advice = f"permission {min(needed & ROLES or needed)}", "for a role that has it"
     assert answer.message == f"This needs the {named}. Ask an administrator {advice}."
 
 

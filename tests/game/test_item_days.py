@@ -86,10 +86,13 @@ def test_many_later_changes_and_older_days_keep_exact_quantities(
     change(world, midnight - 50, "Bob", 7)
     catch_up(world)
     assert read_days(world, midnight) == [(START + 11, None), (START + 22, 3)]
+    change(world, midnight - 40, "Ann", 1)  # its row of yesterday was deleted, and must not come back without Bob's
+    catch_up(world)
+    assert read_days(world, midnight) == [(START + 12, None), (START + 23, 3)]
     change(world, midnight - 3 * DAY_MS, "Zoe", 1)
     catch_up(world)
     assert read_days(world, midnight, -4) == [
-        (START, 1), (START + 1, None), (START + 1, None), (START + 12, None), (START + 23, 3),
+        (START, 1), (START + 1, None), (START + 1, None), (START + 13, None), (START + 24, 3),
     ]  # fmt: skip
     assert find_unbalanced(world, midnight) == []
     assert errors(world) == []

@@ -18,7 +18,7 @@ Report = wire.activity.ActivitySeries | wire.activity.Retention
 @click.option("--step", type=click.Choice(STEPS), default="day", help="Length of a row; default day.")
 @click.option("--retention", is_flag=True, help="New players of each day, and how many came back.")
 @click.option("--from", "since", type=DayType(), help="First UTC day or time; default some steps before the last one.")
-@click.option("--to", "until", type=DayType(), help="Last UTC day or time; default now.")
+@click.option("--to", "until", type=DayType(), help="Start of the last row, a UTC day or time; default now.")
 @terminal.json_option
 @terminal.database_option
 def activity_(

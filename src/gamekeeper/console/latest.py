@@ -88,7 +88,7 @@ async def _read(tx: Reading, wanted: HistoryFilter) -> HistoryPage:
 async def _read_beside(tx: Reading, wanted: HistoryFilter, before: int, jobs: AbstractSet[str]) -> HistoryPage:
     """Read changes that are not of these jobs. If there are few, go on before the first change of one of the jobs."""
     others = wanted._replace(without_requests=tuple(bulk_jobs.REQUEST_PREFIX + each for each in sorted(jobs)))
-    found = await read_page(tx, others, before, history.WINDOW_ROWS, LINES)
+    found = history.hide_unseen(await read_page(tx, others, before, history.WINDOW_ROWS, LINES), wanted)
     undone = await history.find_undone_changes(tx, found)
     if len(found) == LINES:
         return HistoryPage(found, undone, found[-1].seq)

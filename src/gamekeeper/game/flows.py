@@ -134,7 +134,7 @@ def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
         if gain == 0:
             continue
         (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
-        if is_given and kind != PlayerDeleted.kind:  # who deletes a player takes nothing from it
+        if is_given and kind != PlayerDeleted.kind:  # a deletion of a player is no gift, nor its opposite
             (tally.given if gain > 0 else tally.taken)[day, giver or ZERO_GUID, item_id, source] += abs(gain)
         if player_id:
             tally.gains[Holding(player_id, ITEM, item_id)] += gain

@@ -69,13 +69,13 @@ SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders
 FROM item_totals t WHERE t.item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
 ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
 
--- Totals that are not stored for a day are those of the last day before it.
+-- Totals that are not stored for a day stay unknown: the last day before it may lack changes of this day.
 -- name: add_to_day
 INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT r.item_id, CAST($1 AS {long}), r.quantity + CAST(value->>'quantity' AS {long}), r.holders + CAST(value->>'holders' AS {long})
 FROM json_each($2) AS given, {each} item_days r
      WHERE r.item_id = CAST(value->>'item_id' AS {guid})
-       AND r.day = (SELECT MAX(e.day) FROM item_days e WHERE e.item_id = CAST(value->>'item_id' AS {guid}) AND e.day <= $1) {end_each}
+       AND r.day = $1 {end_each}
 ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
 
 -- name: delete_days
