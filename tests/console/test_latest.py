@@ -54,7 +54,7 @@ def test_large_job_has_its_number_of_players_and_leaves_room_for_other_changes(
     bulking.start(world, undo)
     bulking.work(world)
     hidden = world.run(latest.load(world.keeper, accounts=False)).lines
-    assert [each.told.actor for each in hidden if each.told.reason == "before the job"] == [history.HIDDEN_NAME]
+    assert [each.told.actor for each in hidden if each.told.reason == "after the players"] == [history.HIDDEN_NAME]
     newest, after, gifts, before = read_lines(world)
     assert (newest.summary, gifts.summary) == (
         f"Undo of: Give 5 {TIMES_SIGN} Gold Coin: 43 players",
