@@ -235,7 +235,7 @@ async def cancel(request: Request, job_id: str) -> Response:
     example_answer=samples.BULK_UNDO,
 )
 async def undo(request: Request, job_id: str) -> Response:
-    """Create a job that undoes the changes of another job, as far as they are not undone. Start it like any job."""
+    """Create a job that undoes what is not undone yet of another job. Start it like any job."""
     me = request.caller
     reason, creator = request.make_intent().reason, (me.account_id, me.name, me.token_id)
     return await request.change(partial(bulk_jobs.undo, job_id=job_id, reason=reason, creator=creator), encode_job)
