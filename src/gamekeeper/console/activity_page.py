@@ -89,7 +89,7 @@ def _make_row(cohort: CohortPoint) -> CohortRow:
 
 
 def _sum_cohorts(cohorts: Sequence[CohortPoint]) -> CohortRow:
-    """Sum all cohorts. A share counts only the players whose day is over."""
+    """Sum all cohorts. A share leaves out the players whose 1st, 7th or 30th day is not over yet."""
     shares: list[str] = []
     for place in (2, 3, 4):
         known = [each for each in cohorts if each[place] is not None]

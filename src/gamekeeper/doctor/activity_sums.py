@@ -59,7 +59,10 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
 
 
 def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], int]) -> dict[int, Counter[str]]:
-    """Add up the numbers of shorter steps by the first day of a longer one. The greatest number online is no sum."""
+    """Add up the numbers of shorter steps by the first day of a longer one.
+
+    The most players online are the most of any shorter step, not a sum.
+    """
     sums: dict[int, Counter[str]] = {}
     for row in rows:
         own, numbers = sums.setdefault(find_day(row), Counter()), row._asdict()

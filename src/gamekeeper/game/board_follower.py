@@ -211,7 +211,7 @@ class BoardFollower:
         changes = changes[: len(touched)]
         gone = [StandingKey(each, one.season.id) for each in await _find_erased(tx, changes) for one in group]
         keys |= dict.fromkeys(gone)
-        ordered = sorted(keys)  # so that SQLite finds neighbours on the same pages
+        ordered = sorted(keys)  # rows of the same player lie on the same pages of the SQLite file
         held = await rows.read_held(tx, ordered) if keys else {}
         values: dict[StandingKey, int | None] = {key: held[key].value if key in held else None for key in ordered}
         wrong: set[str] = set()

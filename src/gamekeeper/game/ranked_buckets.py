@@ -56,7 +56,7 @@ async def append(tx: Writing, table: BucketTable, buckets: Sequence[Bucket]) -> 
 
 
 async def count_steps(tx: Writing, table: BucketTable, steps: BucketSteps) -> None:
-    """Count rows that were deleted and inserted in the buckets of their lists; split and merge buckets."""
+    """Update the numbers of the buckets after rows were deleted and inserted; split and merge buckets."""
     sums: Counter[Bucket] = Counter()
     starts: Counter[Bucket] = Counter()  # -1: the first row of the bucket was deleted
     for owner, (deleted, inserted) in steps.items():

@@ -32,7 +32,7 @@ PLACES_WITHOUT_BAGS = 2  # number of places of a player without bags: inventory 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN_FIELDS = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names of an item's id and quantity in all shapes
-# beginning of a side that may have nothing but slots: as many characters as the shorter of both names needs
+# length of the beginning by which a change's side is recognised as a list of slots: that of the shorter name
 _BEGINNING = 7
 _BEGINNINGS = frozenset(f'{{"{name}"'[:_BEGINNING] for name in wire.history.OnlyItems.__struct_fields__)
 _SLOTS_BEGIN = _BEGINNINGS | {each.encode() for each in _BEGINNINGS}

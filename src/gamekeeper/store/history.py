@@ -11,7 +11,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("history")
 NEVER = 2**63 - 1  # stands for "no limit": later than any time, larger than any change number
 PAGE_LETTERS = 4_000_000  # size limit of an audit log page: characters of JSON in `before` and `after` of its changes
-MOST_NOTICES = 100  # changes before a notice among which its ban or mute is searched: one per online player in between
+MOST_NOTICES = 100  # changes before a notice that are searched for its ban or mute; other notices lie between
 ALL, OF_PLAYER, OF_USER, BY_ACTOR = "all", "player", "user", "actor"
 
 

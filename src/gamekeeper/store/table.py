@@ -20,7 +20,7 @@ def as_tree(rows: Iterable[tuple[str, ...]], values: Iterable[int]) -> str:
     tree: dict[str, Any] = {}
     level, branch = tree, ()
     for row, value in zip(rows, values, strict=False):
-        if row[:-1] != branch:  # neighbours often differ in the last column only
+        if row[:-1] != branch:  # consecutive rows often differ in the last column only
             level, branch = tree, row[:-1]
             for name in branch:
                 level = level.setdefault(name, {})
