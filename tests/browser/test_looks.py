@@ -18,7 +18,7 @@ from visitor import NARROW, WIDE, Visitor
 
 from gamekeeper.console.menu import MENU
 from gamekeeper.console.routes import PAGES as TABLE
-from gamekeeper.demo.world import KEY, SHARD
+from gamekeeper.demo.world import DRAGONS, KEY, SHARD
 from gamekeeper.http import samples
 
 Visit = Callable[..., Visitor]
@@ -30,6 +30,7 @@ PAGES = [
     f"/console/guilds/{samples.GUILD_ID}",
     f"/console/items/{samples.COIN}",
     "/console/economy/gifts",
+    f"/console/economy/variables/{DRAGONS.id}",
     "/console/me",
     "/console/me/password",
     "/console/me/second-factor",

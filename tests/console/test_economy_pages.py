@@ -1,4 +1,4 @@
-"""The console's pages of the economy: all items, one item, and gifts of staff."""
+"""The console's pages of the economy: all items, one item, ranked variables, and gifts of staff."""
 
 import pytest
 from keepers import Keeper, open_session
@@ -7,12 +7,14 @@ import staff
 from api_keys import create
 from economics import catch_up, give, load_players
 from gamekeeper.console import economy
-from people import ANN, COIN, NOBODY_ID, SWORD, USER_IDS
+from listings import MakeWorld
+from people import ANN, COIN, KILLS, NOBODY_ID, SWORD, USER_IDS
 from world import World
 
 GIFTS = "/console/economy/gifts"
 PAGE = "/console/economy"
 ITEM = f"/console/items/{COIN.id}"
+VARIABLE = f"{PAGE}/variables/{KILLS.id}"
 
 
 def test_items_and_gifts_of_the_week_are_listed(world: World, root: Keeper) -> None:
@@ -108,11 +110,73 @@ def test_item_page_has_totals_holders_charts_and_givers(world: World, root: Keep
 def test_holders_beyond_the_first_hundred_need_a_setting(world: World, root: Keeper) -> None:
     load_players(world, 120)
     catch_up(world)
-    assert root.page(ITEM).links["Next"] == f"{ITEM}?page=1"
+    assert root.page(ITEM).links["Next"] == f"{ITEM}?page=1#holders-title"
     last = root.page(f"{ITEM}?page=4")
     assert "81 to 100 of 100 holders" in last.text
     assert "name this item in the setting GAMEKEEPER_RANKED" in last.text
     assert "This page is empty now." in root.page(f"{ITEM}?page=9").text
+
+
+def test_any_page_of_holders_is_reached_by_its_number_and_in_other_sizes(world: World, root: Keeper) -> None:
+    load_players(world, 120)
+    catch_up(world)
+    jumped = root.get(f"{ITEM}?days=7&pagesize=20&jump=3")
+    assert (jumped.status, jumped.headers["location"]) == (303, f"{ITEM}?days=7&pagesize=20&page=2")
+    page = root.page(jumped.headers["location"])
+    assert "41 to 60 of 100 holders" in page.text
+    jump, size = page.form(f"{ITEM}#holders-title", "Go to the page"), page.form(f"{ITEM}#holders-title", "Show")
+    assert jump.fields == {"days": "7", "pagesize": "20", "jump": "3"}
+    assert size.fields == {"days": "7", "pagesize": "20"}
+    assert "1 to 50 of 100 holders" in root.page(f"{ITEM}?days=7&pagesize=50").text
+    assert root.get(f"{ITEM}?jump=x").status == 400
+
+
+def test_ranked_variable_has_pages_of_its_holders(make_world: MakeWorld) -> None:
+    world = make_world(ranked="item:Gold Coin, variable:Kills")
+    load_players(world, 45)
+    catch_up(world)
+    root = open_session(world, "Root")
+    held = world.sql(
+        "SELECT own.value, players.id, players.name FROM player_variables AS own "
+        "JOIN players ON players.id = own.player_id WHERE own.variable_id = $1",
+        KILLS.id,
+    )
+    ranked = sorted(((int(value), str(own), name) for value, own, name in held), reverse=True)
+    page = root.page(PAGE)
+    assert page.links["Kills"] == VARIABLE
+    assert f"Variable Highest value Player Kills {ranked[0][0]} {ranked[0][2]}" in page.text
+    first = root.page(VARIABLE)
+    assert first.links["All ranked variables"] == f"{PAGE}#variables-title"
+    assert first.links["Next"] == f"{VARIABLE}?page=1"
+    for number in range(3):
+        shown = root.page(f"{VARIABLE}?page={number}")
+        for rank, (value, player_id, name) in [*enumerate(ranked, 1)][number * 20 : number * 20 + 20]:
+            assert f"{rank} {name} {value}" in shown.text
+            assert shown.links[name] == f"/console/players/{player_id}"
+    assert f"41 to {len(ranked)} of {len(ranked)} players" in root.page(f"{VARIABLE}?page=2").text
+    assert root.get(f"{VARIABLE}?jump=3").headers["location"] == f"{VARIABLE}?page=2"
+    assert f"1 to {len(ranked)} of {len(ranked)} players" in root.page(f"{VARIABLE}?pagesize=50").text
+    assert "This page is empty now." in root.page(f"{VARIABLE}?page=9").text
+    assert "still being counted" not in first.text
+    world.sql("UPDATE ranked_lists SET built = {false}")
+    assert "The list is still being counted." in root.page(VARIABLE).text
+
+
+def test_variable_that_is_not_ranked_says_which_setting_ranks_it(root: Keeper) -> None:
+    assert "No variable is ranked. Name up to 20 items and variables" in root.page(PAGE).text
+    text = root.page(VARIABLE).text
+    assert "This variable is not ranked. Add variable:Kills to the setting GAMEKEEPER_RANKED" in text
+    for unknown in (NOBODY_ID, "kills"):
+        assert root.get(f"{PAGE}/variables/{unknown}").status == 404
+
+
+def test_ranked_variable_without_holders_says_so(make_world: MakeWorld) -> None:
+    world = make_world(ranked="variable:Kills")
+    world.sql("DELETE FROM player_variables")
+    catch_up(world)
+    root = open_session(world, "Root")
+    assert "Kills — —" in root.page(PAGE).text
+    assert "No player has a value of this variable." in root.page(VARIABLE).text
 
 
 def test_item_without_flows_says_so(world: World, root: Keeper) -> None:

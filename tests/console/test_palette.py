@@ -5,16 +5,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from keepers import ACT, Keeper
+from keepers import ACT, Keeper, open_session
 from markup import Page
 
 import bulking
 import people
+from economics import catch_up
 from gamekeeper.console import palette
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game import lookup, tokens
 from gamekeeper.game.api_keys import PREFIX
 from gamekeeper.game.tokens import ACCESS_PREFIX
+from listings import MakeWorld
 from token_pairs import log_in
 from world import World
 
@@ -53,6 +55,17 @@ def test_pages_without_permission_are_not_found(keeper: Callable[[str], Keeper])
 
 def test_one_letter_finds_no_pages() -> None:
     assert palette.find_pages("c", EVERYTHING) == []
+
+
+def test_ranked_variable_is_found_with_its_holders(root: Keeper, make_world: MakeWorld) -> None:
+    catalogue = f"/console/catalogue?kind=variables&id={people.KILLS.id}"
+    assert [each["href"] for each in suggest(root, "kills")["Variables"]] == [catalogue]
+    world = make_world(ranked="variable:Kills")
+    catch_up(world)
+    other = open_session(world, "Root")
+    holders = f"/console/economy/variables/{people.KILLS.id}"
+    assert [each["href"] for each in suggest(other, "kills")["Variables"]] == [holders]
+    assert other.get("/console/search?q=kills").headers["location"] == holders
 
 
 # --- Actions ---------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from gamekeeper.cli import progress, serve, terminal
 from gamekeeper.demo import game_servers, loader, names, sample_players
+from gamekeeper.demo.world import COIN, DRAGONS
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import players, presence, users
@@ -23,6 +24,7 @@ from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable
 from gamekeeper.store.migrate import migrate
 
 FILE = "demo.db"
+RANKED = f"item:{COIN.name}, variable:{DRAGONS.name}"  # default of the setting `ranked` in the demo
 LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only to print an address that clients can connect to
 TITLE, LABEL, VALUE, COMMAND = "bold green", "dim", "bold yellow", "cyan"
 
@@ -61,6 +63,7 @@ def demo(
         raise click.UsageError("Give --data or --database, not both.")
     folder = data or Path("demo-data")
     settings = terminal.load_settings(database or f"sqlite:///{folder / FILE}", host=host, port=port, workers=1)
+    settings = replace(settings, ranked=settings.ranked or RANKED)
     serve.require_servable(settings)
     if not database:
         _make_folder(folder)

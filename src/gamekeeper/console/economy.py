@@ -1,4 +1,4 @@
-"""The pages of the economy: all items with gifts of staff, and one item with its holders and where it comes from."""
+"""The pages of the economy: all items, gifts of staff and ranked variables; and one item with holders and sources."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from gamekeeper.console import catalogue, chart, gifts, lists, pages
 from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
 from gamekeeper.console.formats import format_date, format_signed
-from gamekeeper.console.queries import EconomyItemsQuery, ItemQuery
+from gamekeeper.console.queries import HOLDERS_SIZES, EconomyItemsQuery, ItemQuery
 from gamekeeper.console.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.tiles import Tile, make_tile
 from gamekeeper.game import economy_reports as reports
@@ -24,6 +24,7 @@ from gamekeeper.store import pictures
 from gamekeeper.store.economy import ITEM_SORTS, GiftFilter, ItemTotal
 from gamekeeper.store.holdings import ITEM
 
+HOLDERS = "#holders-title"  # where the holders are on the page of an item
 MOST_GIFTS = 20
 MOST_GIVERS = 10  # givers on the page of all items, which links to all of them
 TITLES = PerLanguage(
@@ -75,6 +76,7 @@ async def show(request: Request) -> Response:
         "economy.html",
         items=[_make_line(each.total, each.sums, tiles[each.total.item_id]) for each in found.items],
         givers=givers,
+        variables=await reports.report_variables(keeper.store),
         days=query.days,
         presets=gifts.PRESETS,
         since=format_date(format_day(days.first)),
@@ -87,6 +89,8 @@ async def show(request: Request) -> Response:
 
 async def show_item(request: Request) -> Response:
     """Show one item: what it is, how much there is, its holders, its flows day by day, and who gave it."""
+    if to := lists.find_jump(request):
+        return pages.redirect(to)
     query = queries.decode(ItemQuery, request.query)
     item_id = lookup.parse_guid(request.params[0])
     if item_id is None:
@@ -113,7 +117,9 @@ async def show_item(request: Request) -> Response:
         details=catalogue.list_details(known[0].details) if known else [],
         holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
         ranked=holders.page.is_ranked,
-        part=lists.make_page(request, page, holders.page.total, len(holders.page.holders)),
+        part=lists.make_page(request, page, holders.page.total, len(holders.page.holders), anchor=HOLDERS),
+        sizes=HOLDERS_SIZES,
+        size=query.pageSize,
         gifts=given and [gifts.make_line(each) for each in given.gifts],
         charts=[each for each in _make_charts(found, days) if not each.is_empty],
         height=chart.HEIGHT,
@@ -121,6 +127,7 @@ async def show_item(request: Request) -> Response:
         presets=gifts.PRESETS,
         state=found.state,
         here=f"/console/items/{item_id}",
+        anchor=HOLDERS,
     )
 
 

@@ -78,10 +78,13 @@ async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[S
     return records, beside
 
 
-def make_page(request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False) -> ListPage:
-    before = build_url(request, page=str(page.number - 1) if page.number > 1 else "") if page.number else ""
-    after = build_url(request, page=str(page.number + 1)) if page.offset + shown < total and shown else ""
-    start = build_url(request, page="")
+def make_page(
+    request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False, anchor: str = ""
+) -> ListPage:
+    """Make one page of a list. `anchor`: where the list is, on a page that has more above it."""
+    before = build_url(request, page=str(page.number - 1) if page.number > 1 else "") + anchor if page.number else ""
+    after = build_url(request, page=str(page.number + 1)) + anchor if page.offset + shown < total and shown else ""
+    start = build_url(request, page="") + anchor
     kept = {name: value for name, value in request.query.items() if name not in {"page", "jump"}}
     pages = -(-total // page.size)
     first, number = page.offset + 1, page.number + 1

@@ -71,12 +71,16 @@ HELP = PerLanguage(
         "/economy": PageHelp(
             gettext(
                 "How much of each item is in circulation, what was created and destroyed, and which staff "
-                "and programs gave most. Choose an item to see who has it."
+                "and programs gave most. Choose an item or a variable to see who has the most."
             ),
             "economy",
         ),
         "/economy/gifts": PageHelp(
             gettext("What staff and API keys gave and took. Choose one to see its items."),
+            "economy",
+        ),
+        "/economy/variables/[variableId]": PageHelp(
+            gettext("Players by the value of one variable. The setting GAMEKEEPER_RANKED names the variables."),
             "economy",
         ),
         "/items/[itemId]": PageHelp(

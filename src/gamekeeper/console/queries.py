@@ -16,7 +16,7 @@ from gamekeeper.http.wire.signals import SignalRule
 from gamekeeper.store.economy import ItemSort
 
 PAGE_SIZE = 50  # records per page of a list
-HOLDERS_SIZE = 20  # holders of an item per page
+HOLDERS_SIZES = (20, 50, 100)  # holders of an item or a variable per page; the first is the default
 ReportDays = Annotated[Positive, Meta(le=92)]  # UTC days of a report about the economy, with the present one
 Rank = Annotated[Positive, Meta(extra={"blank": True})]
 
@@ -44,8 +44,11 @@ class GiftsQuery(EconomyListQuery, frozen=True):
     giver: Guid | UnsetType = UNSET  # id of an account or an API key
 
 
-class ItemQuery(PageQuery, frozen=True):
-    pageSize: PageSize = HOLDERS_SIZE  # noqa: N815 - name of the API's query parameter
+class HoldersQuery(PageQuery, frozen=True):
+    pageSize: PageSize = HOLDERS_SIZES[0]  # noqa: N815 - name of the API's query parameter
+
+
+class ItemQuery(HoldersQuery, frozen=True):
     days: ReportDays = 30
 
 

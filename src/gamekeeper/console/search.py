@@ -1,12 +1,12 @@
 """The search box, which finds players, accounts, items, changes, pages and secrets, and acts; and its page."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from gamekeeper.console import pages, palette, pasted_secrets, sessions
+from gamekeeper.console import pages, palette, pasted_secrets, ranked_variables, sessions
 from gamekeeper.console.formats import capitalize
 from gamekeeper.console.pages import FormToken
 from gamekeeper.console.palette import PaletteAction, PaletteLink
@@ -18,7 +18,7 @@ from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store import pictures
+from gamekeeper.store import holdings, pictures
 
 MAX_SUGGESTIONS, MAX_RESULTS = 10, 50
 KIND_LABELS = PerLanguage(
@@ -123,8 +123,13 @@ async def show(request: Request) -> Response:
     return pages.render(request, "search.html", q=text, found=found, titles=KIND_LABELS())
 
 
-def build_url(found: SearchHit) -> str:
-    """Return the URL of a search hit. For a bag: its player's page; for a deleted account: its changes."""
+def build_url(found: SearchHit, ranked: Collection[str] = ()) -> str:
+    """Return the URL of a search hit. For a bag: its player's page; for a deleted account: its changes.
+
+    `ranked`: ids of variables that have a page with their holders.
+    """
+    if found.kind == "variable" and found.id in ranked:
+        return ranked_variables.build_address(found.id)
     if found.kind == "item":
         return f"/console/items/{quote(found.id, safe='')}"
     if found.kind in CATALOGUE_KINDS:
@@ -148,9 +153,12 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
 
     hits, actions, records = await request.run_through_gate(look)
     shown = await pictures.find_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
+    lists = await holdings.read_lists(keeper.store) if any(each.kind == "variable" for each in hits) else []
+    ranked = {each.thing_id for each in lists}
     rows = [
         ResultRow(
-            *(each.kind, each.name, translate_message(each.detail), MATCH_LABELS()[each.match], build_url(each)),
+            *(each.kind, each.name, translate_message(each.detail), MATCH_LABELS()[each.match]),
+            build_url(each, ranked),
             build_address(shown.get(each.id)) if each.kind == "item" else "",
         )
         for each in hits

@@ -9,9 +9,11 @@ from gamekeeper.game.holdings import HoldersPage
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
 from gamekeeper.store import catalogue, clock, economy
+from gamekeeper.store import holdings as holding_rows
 from gamekeeper.store.economy import DayFlow, EconomyState, GiftFilter, GiftSum, Giver, GiverSum, ItemSort, ItemTotal
 from gamekeeper.store.engine import Reading, Store
-from gamekeeper.store.holdings import ITEM
+from gamekeeper.store.holdings import ITEM, VARIABLE
+from gamekeeper.store.ranked_buckets import Holder
 
 # days after a day in which its next stored total must lie; the limit keeps the rows of a report bounded
 LOOK_AHEAD_DAYS = 400
@@ -56,6 +58,12 @@ class HoldersReport(NamedTuple):
     state: EconomyState
     name: str | None
     page: HoldersPage
+
+
+class RankedVariable(NamedTuple):
+    id: str
+    name: str
+    first: Holder | None  # the player with the highest value; None: no player has a value
 
 
 class NamedGift(NamedTuple):
@@ -152,6 +160,13 @@ async def report_holders(
         return HoldersReport(await _read_state(tx), name, page or HoldersPage(0, False, None, ()))
 
     return await store.read(read)
+
+
+async def report_variables(tx: Reading) -> list[RankedVariable]:
+    """Report the ranked variables by name, each with the player who has the highest value."""
+    ids = [each.thing_id for each in await holding_rows.read_lists(tx) if each.kind == VARIABLE]
+    named = sorted((each.name, each.id) for each in (await catalogue.find_by_ids(tx, "variables", ids)).values())
+    return [RankedVariable(each, name, await holdings.find_first(tx, VARIABLE, each)) for name, each in named]
 
 
 async def report_gifts(

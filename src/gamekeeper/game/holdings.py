@@ -132,6 +132,12 @@ async def load_page(tx: Reading, kind: str, thing_id: str, offset: int, limit: i
     return HoldersPage(total, True, total, holders)
 
 
+async def find_first(tx: Reading, kind: str, thing_id: str) -> Holder | None:
+    """Find who has the most of an item, or the highest value of a ranked variable."""
+    found = await BUCKETS.read_page(tx, kind, thing_id, HIGHEST, 1, 0)
+    return found[0] if found else None
+
+
 def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, str]], now: int) -> list[RankedList]:
     return [each for each in lists if (each.kind, each.thing_id) not in wanted and each.wanted_at < now - KEEP_MS]
 
