@@ -21,7 +21,7 @@ TEXT_VALUES = {"problem", "advice", "why", "fate", "hint"}  # values of refusals
 TEXT_FUNCTIONS = {"explain", "describe_own_role", "make_hint", "_find_problem", "_describe_level"}
 TEXT_CONSTANTS = {"PERMISSIONS", "_WORDS", "UNEXPLAINED", "KEY_CANNOT_WRITE", "ROLES_CANNOT_WRITE", "CANNOT_WRITE"}
 # functions and classes whose first argument is such a text
-TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable", "BuiltinRole"}
+TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable", "RoleDefinition"}
 # folders and files whose problems no page shows: those of commands and of settings
 WITHOUT = (
     *("backup/", "cli/", "demo/", "doctor/", "intersect/", "mail/"),

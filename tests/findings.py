@@ -1,7 +1,7 @@
 """Run the doctor without showing progress."""
 
 from gamekeeper import doctor
-from gamekeeper.doctor import Finding
+from gamekeeper.doctor import DoctorFinding
 from gamekeeper.game.keeper import Keeper
 from world import World
 
@@ -10,7 +10,7 @@ def unseen(_what: str, _done: int, _total: int | None) -> None:
     """Ignore a progress message of the doctor."""
 
 
-def findings(world: World, check: str | None = None, *, fix: bool = False) -> list[Finding]:
+def findings(world: World, check: str | None = None, *, fix: bool = False) -> list[DoctorFinding]:
     """Return all findings of the doctor, or those of one check."""
     found = world.run(doctor.examine(world.keeper, unseen, fix=fix))
     return [each for each in found if check in (None, each.check)]

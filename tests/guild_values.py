@@ -2,13 +2,13 @@
 
 from gamekeeper.store import guild_variables
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.guild_variables import GuildVariable
+from gamekeeper.store.guild_variables import GuildVariableDeclaration
 from people import guid
 from world import World
 
-FAME = GuildVariable(guid(0xA1), "Fame", "Integer", "fame", "", 0)
-MOTTO = GuildVariable(guid(0xA2), "Motto", "String", "motto", "", 0)
-AT_WAR = GuildVariable(guid(0xA3), "At war", "Boolean", "war", "", 0)
+FAME = GuildVariableDeclaration(guid(0xA1), "Fame", "Integer", "fame", "", 0)
+MOTTO = GuildVariableDeclaration(guid(0xA2), "Motto", "String", "motto", "", 0)
+AT_WAR = GuildVariableDeclaration(guid(0xA3), "At war", "Boolean", "war", "", 0)
 
 
 def insert(world: World) -> None:

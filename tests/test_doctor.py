@@ -13,7 +13,7 @@ import staff
 from command_line import CommandLine
 from findings import findings
 from gamekeeper import doctor
-from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.doctor import findings as limits
 from world import KEY_FILE, World
 
@@ -22,7 +22,7 @@ GIB = 1 << 30
 IMPORT = "INSERT INTO imports VALUES ($1, $2, '', $3, 0, '{}', $4, $5)"
 
 
-def noticed(world: World) -> list[Finding]:
+def noticed(world: World) -> list[DoctorFinding]:
     """Return the doctor's findings, without those that every test world has."""
     return [each for each in findings(world) if each.check != MAIL and "can read" not in each.message]
 
@@ -211,8 +211,8 @@ def test_reduced_sizes_give_a_note(make_world: Callable[..., World]) -> None:
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
     assert findings(world, "sizes") == [
-        Finding(NOTE, "sizes", f"2 inventory slots are beyond the setting inventory_slots = 2. {cure}"),
-        Finding(NOTE, "sizes", f"1 known spells are beyond the setting spell_slots = 1. {cure}"),
+        DoctorFinding(NOTE, "sizes", f"2 inventory slots are beyond the setting inventory_slots = 2. {cure}"),
+        DoctorFinding(NOTE, "sizes", f"1 known spells are beyond the setting spell_slots = 1. {cure}"),
     ]
 
 
@@ -264,7 +264,7 @@ def test_interrupted_import_is_found(world: World) -> None:
         "The import with the report b.jsonl was interrupted in the stage players, or is still running: data is "
         "missing. To continue it, run the same command again: gamekeeper import intersect … --report b.jsonl"
     )
-    assert noticed(world) == [Finding(ERROR, "imports", message)]
+    assert noticed(world) == [DoctorFinding(ERROR, "imports", message)]
     assert f"error: imports: {message}\n" in CommandLine(world.url).says("doctor", "--fix", code=1)
     world.sql(IMPORT, "c", "done", "c.jsonl", 4, 5)
     [found] = noticed(world)
@@ -379,6 +379,6 @@ def test_unknown_role_that_requires_a_factor_is_found(make_world: Callable[..., 
 
 def test_unknown_permission_of_a_role_is_noted(world: World) -> None:
     world.sql("INSERT INTO role_permissions (role, permission) VALUES ('shop', 'items.mint')")
-    assert Finding(NOTE, "roles", "The role shop has the permission items.mint, which does not exist.") in noticed(
-        world
-    )
+    assert DoctorFinding(
+        NOTE, "roles", "The role shop has the permission items.mint, which does not exist."
+    ) in noticed(world)

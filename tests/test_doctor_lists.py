@@ -10,7 +10,7 @@ import people
 from command_line import CommandLine
 from findings import findings
 from gamekeeper import doctor
-from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.doctor import lists as checked_lists
 from gamekeeper.game import lists
 from gamekeeper.game.list_definitions import LISTS
@@ -50,7 +50,7 @@ class Interrupted:
         return getattr(self._store, name)
 
 
-def found(world: World) -> list[Finding]:
+def found(world: World) -> list[DoctorFinding]:
     return findings(world, "lists")
 
 

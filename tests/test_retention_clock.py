@@ -9,7 +9,7 @@ import pytest
 from gamekeeper import log
 from gamekeeper.game import guesses
 from gamekeeper.game.proven_clock import HOUR_MS, PROBATION_MS
-from gamekeeper.game.retention import DAY_MS, Retention
+from gamekeeper.game.retention import DAY_MS, RetentionJob
 from people import COIN
 from tidying import Clocks, tidy
 from world import Answer, World
@@ -147,7 +147,7 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
     assert first.status == 200
     with move_clock(database, make_world, WRONG_DAYS):
         wrong = make_world(ledger_days=30)
-        retention = Retention(wrong.keeper)
+        retention = RetentionJob(wrong.keeper)
         for number in range(3):
             assert give(wrong, f"wrong{number}").status == 200
             wrong.run(retention.tidy())
@@ -176,5 +176,5 @@ def test_old_guesses_are_deleted_at_once(world: World) -> None:
     """Old password guesses no longer count, and keeping them would only use space."""
     world.post("/api/v1/users/Ann/password/validate", {"password": "0" * 64})
     world.sql("UPDATE guesses SET at = at - $1", guesses.WINDOW_MS + 1000)
-    world.run(Retention(world.keeper).tidy())
+    world.run(RetentionJob(world.keeper).tidy())
     assert world.sql("SELECT * FROM guesses") == []

@@ -7,7 +7,7 @@ from game_server import heartbeat, join, leave
 from gamekeeper.game import activity
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
 from gamekeeper.game.proven_clock import PROBATION_MS
-from gamekeeper.game.retention import Retention
+from gamekeeper.game.retention import RetentionJob
 from gamekeeper.game.rollups import Rollup, run_all, run_step
 from gamekeeper.http.instants import format_instant
 from gamekeeper.store.rollups import Checkpoint
@@ -23,7 +23,7 @@ FUTURE_SESSION = (
 )
 
 
-def roll_up_by(world: World, retention: Retention) -> None:
+def roll_up_by(world: World, retention: RetentionJob) -> None:
     """Run the rollups like the job of a serving process."""
 
     async def work() -> None:

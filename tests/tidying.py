@@ -2,7 +2,7 @@
 
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.proven_clock import PROBATION_MS
-from gamekeeper.game.retention import Retention, trim
+from gamekeeper.game.retention import RetentionJob, trim
 from gamekeeper.store import clock
 from gamekeeper.store.engine import Reading
 from world import World
@@ -20,8 +20,8 @@ class Clocks:
         self.served += served
         self.lead += served if database is None else database
 
-    def of(self, world: World) -> Retention:
-        return Retention(world.keeper, lambda: self.served / 1000, self._now)
+    def of(self, world: World) -> RetentionJob:
+        return RetentionJob(world.keeper, lambda: self.served / 1000, self._now)
 
     async def _now(self, tx: Reading) -> int:
         return await clock.now(tx) + self.lead

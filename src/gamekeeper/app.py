@@ -125,7 +125,7 @@ async def _save_requests(keeper: Keeper, rates: RequestRates) -> None:
         raise
 
 
-def _run_doctor(settings: Settings, progress: Progress) -> list[doctor.Finding]:
+def _run_doctor(settings: Settings, progress: Progress) -> list[doctor.DoctorFinding]:
     """Run the doctor on its own connections. It reads the whole database, so the caller runs it in its own thread."""
     return asyncio.run(run_with_keeper(settings, lambda keeper: doctor.examine(keeper, progress)))
 
@@ -136,7 +136,7 @@ class BackgroundJobs:
     def __init__(self, keeper: Keeper, callers: Callers, jobs: Sequence[Job]) -> None:
         self._keeper = keeper
         self._callers = callers
-        tidying = retention.Retention(keeper)
+        tidying = retention.RetentionJob(keeper)
 
         async def roll_up() -> None:
             await rollups.run_all(keeper.store, ROLLUPS, await tidying.clock.find_time())

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gamekeeper.game.approvals import parse_rules
 from gamekeeper.game.board_follower import BoardFollower
-from gamekeeper.game.changes import Changes
+from gamekeeper.game.changes import ChangeApplier
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.feed import Feed
@@ -65,7 +65,7 @@ def build_keeper(settings: Settings) -> Keeper:
     return Keeper(
         settings,
         store,
-        Changes(store, SPELLING, parse_rules(settings.approvals), settings.approval_hours),
+        ChangeApplier(store, SPELLING, parse_rules(settings.approvals), settings.approval_hours),
         Passwords(settings.hash_queue),
         # limit of waiting password checks: half of the requests in flight, so that other requests are still answered
         PasswordQueues(settings.requests_in_flight // 2),

@@ -1,7 +1,7 @@
 """Charts: positions of points and bars, gaps, and the texts of tooltips and tables."""
 
 from gamekeeper.console import chart, ticks
-from gamekeeper.console.chart import BARS, HEIGHT, TOP, Series, TimeAxis, make_chart
+from gamekeeper.console.chart import BARS, HEIGHT, TOP, ChartSeries, TimeAxis, make_chart
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 
 MIDNIGHT = 20_000 * DAY_MS
@@ -9,7 +9,7 @@ DAYS = TimeAxis(MIDNIGHT, MIDNIGHT + 4 * DAY_MS, [MIDNIGHT + day * DAY_MS for da
 
 
 def test_line_is_scaled_to_the_highest_tick() -> None:
-    drawn = make_chart("online", "Online", "players", DAYS, [Series("Maximum", [0, 5, 10, 20])])
+    drawn = make_chart("online", "Online", "players", DAYS, [ChartSeries("Maximum", [0, 5, 10, 20])])
     assert [each.label for each in drawn.value_ticks] == ["0", "5", "10", "15", "20"]
     assert [drawn.value_ticks[0].y, drawn.value_ticks[-1].y] == [HEIGHT, TOP]
     assert drawn.series[0].lines == ["125,180 375,137 625,94 875,8"]
@@ -17,14 +17,14 @@ def test_line_is_scaled_to_the_highest_tick() -> None:
 
 
 def test_unknown_value_interrupts_the_line() -> None:
-    drawn = make_chart("online", "Online", "players", DAYS, [Series("Maximum", [1, None, 1, 1])])
+    drawn = make_chart("online", "Online", "players", DAYS, [ChartSeries("Maximum", [1, None, 1, 1])])
     assert drawn.series[0].lines == ["125,8", "625,8 875,8"]
     assert [each.texts for each in drawn.rows] == [["1"], [""], ["1"], ["1"]]
 
 
 def test_bars_stand_on_each_other() -> None:
     drawn = make_chart(
-        "new", "New", "players", DAYS, [Series("New", [2, 0, 1, None]), Series("Back", [1, 3, 0, 0])], BARS
+        "new", "New", "players", DAYS, [ChartSeries("New", [2, 0, 1, None]), ChartSeries("Back", [1, 3, 0, 0])], BARS
     )
     assert [each.label for each in drawn.value_ticks] == ["0", "1", "2", "3"]
     new, back = (each.bars for each in drawn.series)
@@ -35,9 +35,9 @@ def test_bars_stand_on_each_other() -> None:
 
 
 def test_chart_without_numbers_is_empty() -> None:
-    assert make_chart("online", "Online", "players", DAYS, [Series("Maximum", [None, 0, 0, None])]).is_empty
-    assert make_chart("online", "Online", "players", DAYS._replace(starts=[]), [Series("Maximum", [])]).is_empty
-    assert not make_chart("online", "Online", "players", DAYS, [Series("Maximum", [None, 1, 0, None])]).is_empty
+    assert make_chart("online", "Online", "players", DAYS, [ChartSeries("Maximum", [None, 0, 0, None])]).is_empty
+    assert make_chart("online", "Online", "players", DAYS._replace(starts=[]), [ChartSeries("Maximum", [])]).is_empty
+    assert not make_chart("online", "Online", "players", DAYS, [ChartSeries("Maximum", [None, 1, 0, None])]).is_empty
 
 
 def test_labels_are_as_exact_as_their_step() -> None:

@@ -295,6 +295,21 @@ def refusal_faults(kinds: Iterable[type[Any]], status: Callable[[type[Any]], int
     return faults
 
 
+# --- rules for names -----------------------------------------------------------------------------------------------
+
+WIRE = "http/wire/"
+
+
+def shared_class_names(given: Sources) -> list[str]:
+    """List names that two public classes have. The JSON shape of a thing may have the name of the thing."""
+    places: dict[tuple[str, bool], list[str]] = {}
+    for path, text in given.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault((node.name, path.startswith(WIRE)), []).append(path)
+    return [f"{name}: {', '.join(found)}" for (name, _), found in places.items() if len(found) > 1]
+
+
 # --- rules for file size and lint exceptions -----------------------------------------------------------------------
 
 LONGEST_FILE = 400

@@ -264,6 +264,19 @@ def test_faulty_refusal_is_noticed() -> None:
     ]
 
 
+# --- rules for names -----------------------------------------------------------------------------------------------
+
+
+def test_one_class_name_is_one_thing() -> None:
+    assert house.shared_class_names(PACKAGE) == []
+
+
+def test_shared_class_name_is_noticed() -> None:
+    text = "class Gift: ...\nclass _Gift: ..."
+    given = {"game/a.py": text, "store/b.py": text, "http/wire/c.py": text}
+    assert house.shared_class_names(given) == ["Gift: game/a.py, store/b.py"]
+
+
 # --- rules for file size and lint exceptions -----------------------------------------------------------------------
 
 

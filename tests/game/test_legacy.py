@@ -15,7 +15,7 @@ import people
 from command_line import CommandLine
 from findings import findings
 from gamekeeper import app
-from gamekeeper.doctor import NOTE, Finding
+from gamekeeper.doctor import NOTE, DoctorFinding
 from gamekeeper.game import imported_hashes, legacy, lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
@@ -315,7 +315,7 @@ def test_serving_process_runs_the_job(world: World) -> None:
 # --- imported hashes in the doctor, new passwords and backups -------------------------------------------------------
 
 
-def noted(world: World) -> list[Finding]:
+def noted(world: World) -> list[DoctorFinding]:
     return findings(world, "passwords")
 
 

@@ -19,7 +19,7 @@ from gamekeeper.store import standings as standing_rows
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import Holding, RankedList
 from gamekeeper.store.migrate import load_migrations
-from gamekeeper.store.ranked_buckets import LOWEST, Bucket, BucketTable
+from gamekeeper.store.ranked_buckets import LOWEST, BucketTable, RankedBucket
 from gamekeeper.store.standings import Standing, StandingKey
 from listings import MakeWorld
 from world import World
@@ -53,7 +53,7 @@ async def change(tx: Writing, kind: str, before: Values, after: Values) -> None:
 
 async def begin(tx: Writing, kind: str, table: BucketTable) -> None:
     if kind == "item":
-        await ranked_buckets.append(tx, table, [Bucket(kind, ITEM, *LOWEST, 0)])
+        await ranked_buckets.append(tx, table, [RankedBucket(kind, ITEM, *LOWEST, 0)])
     else:
         standing_rows.begin(tx, SEASON)
 

@@ -14,7 +14,7 @@ import pytest
 
 import people
 from findings import findings
-from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import Sender
@@ -416,7 +416,7 @@ def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dic
         make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
 
 
-def told(world: World) -> list[Finding]:
+def told(world: World) -> list[DoctorFinding]:
     return findings(world, "mail")
 
 
@@ -426,15 +426,15 @@ def test_doctor_reports_waiting_mails(make_world: Make) -> None:
         assert told(world) == []
         ask(world)
         see = "See: gamekeeper mail list"
-        assert told(world) == [Finding(NOTE, "mail", f"1 mails wait to be sent; not tried yet. {see}")]
+        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails wait to be sent; not tried yet. {see}")]
         sink.handler.refusal = "450 later"
         send(world)
         why = "the last try failed with: 450 later"
-        assert told(world) == [Finding(NOTE, "mail", f"1 mails wait to be sent; {why}. {see}")]
+        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails wait to be sent; {why}. {see}")]
         sink.handler.refusal = "550 never"
         make_due(world)
         send(world)
-        assert told(world) == [Finding(NOTE, "mail", f"1 mails failed permanently. {see}")]
+        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails failed permanently. {see}")]
 
 
 @ON_SQLITE

@@ -13,7 +13,7 @@ from gamekeeper.backup.archive import Archive, BackupManifest, BadBackup
 from gamekeeper.backup.lines import CopyProgress
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import Finding
+from gamekeeper.doctor import DoctorFinding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store.migrate import find_pending, load_migrations
@@ -33,7 +33,7 @@ KEYS_KEPT = "API keys have the state that they had at the time of the backup."
 class BackupResult(NamedTuple):
     manifest: BackupManifest
     problems: list[str]  # problems that the database's integrity check found
-    unfinished: list[Finding]  # interrupted imports; they do not prevent a backup
+    unfinished: list[DoctorFinding]  # interrupted imports; they do not prevent a backup
 
 
 @click.command(epilog="Example: gamekeeper backup game.backup --database sqlite:///game.db")
@@ -108,7 +108,13 @@ def _print_backup(file: Path, made: BackupResult, *, as_json: bool) -> None:
 
 
 def _print_restored(
-    file: Path, loaded: Settings, manifest: BackupManifest, errors: list[Finding], *, keep_tokens: bool, as_json: bool
+    file: Path,
+    loaded: Settings,
+    manifest: BackupManifest,
+    errors: list[DoctorFinding],
+    *,
+    keep_tokens: bool,
+    as_json: bool,
 ) -> None:
     if as_json:
         terminal.print_json(

@@ -10,7 +10,7 @@ from gamekeeper import doctor as examination
 from gamekeeper.backup.interrupt import stop_on_cancel
 from gamekeeper.backup.lines import CopyProgress
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import ERROR, IMPORTS, NOTE, Finding
+from gamekeeper.doctor import ERROR, IMPORTS, NOTE, DoctorFinding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import indexes
@@ -68,34 +68,34 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     sys.exit(any(finding.level == ERROR for finding in found))
 
 
-def find_errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> list[Finding]:
+def find_errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> list[DoctorFinding]:
     """Run doctor on a database that was just filled, and return its errors.
 
     Ctrl-C becomes an error in the list, because the data stays. If Ctrl-C came before the indexes were built
     (`complete` is false), doctor does not run. An interrupted import in the copied data is only a warning.
     """
     if not complete:
-        return [Finding(ERROR, "indexes", f"{INDEXES_MISSING} {terminal.show_database(loaded)}")]
+        return [DoctorFinding(ERROR, "indexes", f"{INDEXES_MISSING} {terminal.show_database(loaded)}")]
     try:
         found = terminal.run_with_keeper(loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved)))
     except KeyboardInterrupt:
-        return [Finding(ERROR, "doctor", f"{DOCTOR_INTERRUPTED} {terminal.show_database(loaded)}")]
+        return [DoctorFinding(ERROR, "doctor", f"{DOCTOR_INTERRUPTED} {terminal.show_database(loaded)}")]
     wrong = [finding for finding in found if finding.level == ERROR]
     terminal.warn_of_errors([finding for finding in wrong if finding.check == IMPORTS])
     return [finding for finding in wrong if finding.check != IMPORTS]
 
 
-def describe_errors(errors: list[Finding]) -> list[str]:
+def describe_errors(errors: list[DoctorFinding]) -> list[str]:
     return [f"{finding.check}: {finding.message}" for finding in errors]
 
 
-def print_outcome(done: str, errors: list[Finding]) -> None:
+def print_outcome(done: str, errors: list[DoctorFinding]) -> None:
     click.echo(f"{done}; doctor found {f'{len(errors)} errors' if errors else 'no errors'}.")
     for problem in describe_errors(errors):
         click.echo(f"{ERROR}: {problem}")
 
 
-def _print_findings(found: list[Finding], *, as_json: bool) -> None:
+def _print_findings(found: list[DoctorFinding], *, as_json: bool) -> None:
     levels = Counter(finding.level for finding in found)
     if as_json:
         findings = [asdict(finding) for finding in found]

@@ -14,7 +14,7 @@ from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.lazy_commands import LazyCommands
 from gamekeeper.cli.moving import describe_tables
-from gamekeeper.doctor import Finding
+from gamekeeper.doctor import DoctorFinding
 from gamekeeper.settings import Settings
 
 
@@ -47,7 +47,7 @@ def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # no
 
 
 def _print_imported(
-    folder: Path, loaded: Settings, sums: Mapping[str, TableChecksum], errors: list[Finding], *, as_json: bool
+    folder: Path, loaded: Settings, sums: Mapping[str, TableChecksum], errors: list[DoctorFinding], *, as_json: bool
 ) -> None:
     rows = sum(each.rows for each in sums.values())
     if as_json:

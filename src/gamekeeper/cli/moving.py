@@ -13,7 +13,7 @@ from gamekeeper.backup.folder import ExportManifest
 from gamekeeper.backup.lines import CopyProgress, TableChecksum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import ERROR, Finding
+from gamekeeper.doctor import ERROR, DoctorFinding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 
@@ -95,7 +95,7 @@ def _require_other(loaded: Settings, other: Settings) -> None:
         terminal.fail(SAME_DATABASE)
 
 
-def _find_errors(other: Settings, moved: CopyProgress) -> list[Finding]:
+def _find_errors(other: Settings, moved: CopyProgress) -> list[DoctorFinding]:
     """Open the new database after a move and run doctor on it; return the errors.
 
     The old one is already closed, so Ctrl-C becomes an error in the list.
@@ -103,7 +103,7 @@ def _find_errors(other: Settings, moved: CopyProgress) -> list[Finding]:
     try:
         complete = terminal.run_with_keeper(other, moving.finish, final=True)
     except KeyboardInterrupt:
-        return [Finding(ERROR, "closed", f"{NOT_REOPENED} {terminal.show_database(other)}")]
+        return [DoctorFinding(ERROR, "closed", f"{NOT_REOPENED} {terminal.show_database(other)}")]
     return databases.find_errors(other, moved, complete=complete)
 
 
@@ -114,7 +114,7 @@ def _reopen(loaded: Settings) -> None:
 
 
 def _print_moved(
-    loaded: Settings, other: Settings, sums: Mapping[str, TableChecksum], errors: list[Finding], *, as_json: bool
+    loaded: Settings, other: Settings, sums: Mapping[str, TableChecksum], errors: list[DoctorFinding], *, as_json: bool
 ) -> None:
     old, new = terminal.show_database(loaded), terminal.show_database(other)
     rows = sum(each.rows for each in sums.values())

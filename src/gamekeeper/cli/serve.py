@@ -217,7 +217,7 @@ def _raise_file_limit(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str]]:
+async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.DoctorFinding], list[str]]:
     store = keeper.store
     await migrate(store)
     found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]

@@ -15,7 +15,7 @@ import click
 
 from gamekeeper import opening, settings
 from gamekeeper.backup.lines import BadCopy
-from gamekeeper.doctor import ERROR, Finding
+from gamekeeper.doctor import ERROR, DoctorFinding
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.key_refusals import NoSuchKey
@@ -94,7 +94,7 @@ def warn(sentence: str) -> None:
     print_error(f"WARNING: {sentence}")
 
 
-def warn_of_errors(found: Iterable[Finding]) -> None:
+def warn_of_errors(found: Iterable[DoctorFinding]) -> None:
     """Print the doctor's findings of level ERROR as warnings."""
     for each in found:
         if each.level == ERROR:

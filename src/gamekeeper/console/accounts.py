@@ -32,7 +32,7 @@ FROM, TO = "signedinfrom", "signedinto"
 FURTHER = ("role", FROM, TO)  # query parameters of the further conditions
 
 
-class FilterForm(NamedTuple):
+class AccountFilterForm(NamedTuple):
     given: Mapping[str, str]
     choice: ListFilter  # the state
     roles: Sequence[str]
@@ -84,10 +84,10 @@ def _normalize(request: Request) -> Request:
     return msgspec.structs.replace(request, query=lists.expand_days(query, FROM, TO))
 
 
-async def _make_form(request: Request, choice: ListFilter) -> FilterForm:
+async def _make_form(request: Request, choice: ListFilter) -> AccountFilterForm:
     given = request.query
     none = dict.fromkeys(("search", "state", *FURTHER), "")
-    return FilterForm(
+    return AccountFilterForm(
         given,
         choice,
         list(await roles.read_all(request.services.keeper.store)),

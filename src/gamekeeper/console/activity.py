@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NamedTuple
 
 from gamekeeper.console import chart
-from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
+from gamekeeper.console.chart import BARS, Chart, ChartSeries, TimeAxis
 from gamekeeper.console.texts import gettext
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 from gamekeeper.console.time_range import TimeRange
@@ -84,8 +84,8 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
             gettext("players"),
             hours,
             [
-                Series(gettext("Maximum"), [each.online_max for each in fine]),
-                Series(gettext("Average"), [each.online for each in fine], "2"),
+                ChartSeries(gettext("Maximum"), [each.online_max for each in fine]),
+                ChartSeries(gettext("Average"), [each.online for each in fine], "2"),
             ],
         ),
         chart.make_chart(
@@ -94,9 +94,9 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
             gettext("players"),
             days,
             [
-                Series(gettext("New"), [each.new for each in daily]),
-                Series(gettext("Returning"), [each.returning for each in daily], "2"),
-                Series(gettext("Others"), [_count_others(each) for each in daily], "3"),
+                ChartSeries(gettext("New"), [each.new for each in daily]),
+                ChartSeries(gettext("Returning"), [each.returning for each in daily], "2"),
+                ChartSeries(gettext("Others"), [_count_others(each) for each in daily], "3"),
             ],
             BARS,
         ),
@@ -105,7 +105,7 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
             gettext("Time played in hours"),
             gettext("hours"),
             days,
-            [Series(gettext("Time played"), played)],
+            [ChartSeries(gettext("Time played"), played)],
             BARS,
         ),
         chart.make_chart(
@@ -114,8 +114,8 @@ def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]
             gettext("requests"),
             hours,
             [
-                Series(gettext("Requests"), [each.requests for each in fine]),
-                Series(gettext("Errors"), [each.errors for each in fine], "bad"),
+                ChartSeries(gettext("Requests"), [each.requests for each in fine]),
+                ChartSeries(gettext("Errors"), [each.errors for each in fine], "bad"),
             ],
         ),
     ]

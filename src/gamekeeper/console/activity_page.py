@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import chart, pages, state, time_range
 from gamekeeper.console.activity import make_axis
-from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
+from gamekeeper.console.chart import BARS, Chart, ChartSeries, TimeAxis
 from gamekeeper.console.formats import format_number, format_rounded
 from gamekeeper.console.texts import gettext
 from gamekeeper.console.ticks import DAY_MS
@@ -61,13 +61,13 @@ def _draw_active(step: str, points: Sequence[Point]) -> Chart:
         "week": gettext("Active players by week"),
         "month": gettext("Active players by month"),
     }
-    series = [Series(gettext("Active players"), [each.active for each in points])]
+    series = [ChartSeries(gettext("Active players"), [each.active for each in points])]
     return chart.make_chart(f"active-{step}", titles[step], gettext("players"), make_axis(points, step), series, BARS)
 
 
 def _draw_sign_ins(wanted: TimeRange, points: dict[str, list[Point]]) -> Chart:
     found = points[wanted.day_step]
-    series = [Series(gettext("Sign-ins"), [each.sign_ins for each in found])]
+    series = [ChartSeries(gettext("Sign-ins"), [each.sign_ins for each in found])]
     axis = make_axis(found, wanted.day_step)
     return chart.make_chart("sign-ins", gettext("Sign-ins"), gettext("sign-ins"), axis, series, BARS)
 
@@ -76,9 +76,9 @@ def _draw_retention(cohorts: Sequence[CohortPoint]) -> Chart:
     starts = [each.day * DAY_MS for each in cohorts]
     axis = TimeAxis(starts[0], starts[-1] + DAY_MS, starts, DAY_MS) if starts else TimeAxis(0, 1, [], 1)
     series = [
-        Series(gettext("After 1 day"), [_divide(each.day1, each.players) for each in cohorts]),
-        Series(gettext("After 7 days"), [_divide(each.day7, each.players) for each in cohorts], "2"),
-        Series(gettext("After 30 days"), [_divide(each.day30, each.players) for each in cohorts], "3"),
+        ChartSeries(gettext("After 1 day"), [_divide(each.day1, each.players) for each in cohorts]),
+        ChartSeries(gettext("After 7 days"), [_divide(each.day7, each.players) for each in cohorts], "2"),
+        ChartSeries(gettext("After 30 days"), [_divide(each.day30, each.players) for each in cohorts], "3"),
     ]
     return chart.make_chart("retention", gettext("New players who came back"), "%", axis, series)
 

@@ -33,7 +33,7 @@ STATES = PerLanguage[Mapping[str, str]](
 )
 
 
-class Entry(NamedTuple):
+class ApprovalView(NamedTuple):
     """An approval as the page shows it. `own`: the caller asked for it, and cannot decide."""
 
     approval: Approval
@@ -62,7 +62,7 @@ async def show(request: Request) -> Response:
     )
 
 
-async def _make_entry(request: Request, approval: Approval) -> Entry:
+async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
     held, store = approvals.read_preview(approval), request.services.keeper.store
     logged = [
         LedgerEntry(
@@ -88,7 +88,7 @@ async def _make_entry(request: Request, approval: Approval) -> Entry:
     job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
     title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged)
     state = STATES().get(approval.state, approval.state)
-    return Entry(approval, state, title, changes, approval.state == WAITING, own, job)
+    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, job)
 
 
 async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry]) -> str:

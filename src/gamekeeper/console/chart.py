@@ -17,7 +17,7 @@ LINE, BARS = "line", "bars"
 ACROSS = 1000  # units of the plot's width in the coordinates of lines
 
 
-class Series(NamedTuple):
+class ChartSeries(NamedTuple):
     title: str
     values: Sequence[float | None]  # one per point in time; None: not known
     tone: str = "1"  # its colour: "1", "2", "3" (quiet), or "bad" for what should not happen
@@ -82,7 +82,9 @@ class TimeAxis(NamedTuple):
         return (at - self.start) / max(self.end - self.start, 1)
 
 
-def make_chart(name: str, title: str, unit: str, axis: TimeAxis, series: Sequence[Series], kind: str = LINE) -> Chart:
+def make_chart(
+    name: str, title: str, unit: str, axis: TimeAxis, series: Sequence[ChartSeries], kind: str = LINE
+) -> Chart:
     """Draw series over one time axis: as lines, or as bars on top of each other."""
     totals = [_combine(values, kind) for values in zip(*(each.values for each in series), strict=True)]
     values = ticks.choose_values(max(totals, default=0))
@@ -113,7 +115,7 @@ def _combine(values: Sequence[float | None], kind: str) -> float:
     return sum(known) if kind == BARS else max(known, default=0)
 
 
-def _draw_lines(axis: TimeAxis, series: Sequence[Series], measure: Callable[[float], float]) -> list[DrawnSeries]:
+def _draw_lines(axis: TimeAxis, series: Sequence[ChartSeries], measure: Callable[[float], float]) -> list[DrawnSeries]:
     drawn: list[DrawnSeries] = []
     for each in series:
         runs: list[list[tuple[float, float]]] = [[]]
@@ -134,7 +136,7 @@ def _join(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in points)
 
 
-def _draw_bars(axis: TimeAxis, series: Sequence[Series], measure: Callable[[float], float]) -> list[DrawnSeries]:
+def _draw_bars(axis: TimeAxis, series: Sequence[ChartSeries], measure: Callable[[float], float]) -> list[DrawnSeries]:
     width = round(axis.step / max(axis.end - axis.start, 1) * 100 * BAR_SHARE, 3)
     below = [0.0] * len(axis.starts)  # sums of the series below
     drawn: list[DrawnSeries] = []
@@ -151,7 +153,7 @@ def _draw_bars(axis: TimeAxis, series: Sequence[Series], measure: Callable[[floa
     return drawn
 
 
-def _list_rows(axis: TimeAxis, series: Sequence[Series]) -> list[ChartRow]:
+def _list_rows(axis: TimeAxis, series: Sequence[ChartSeries]) -> list[ChartRow]:
     width = round(axis.step / max(axis.end - axis.start, 1) * 100, 3)
     return [
         ChartRow(

@@ -17,7 +17,7 @@ from gamekeeper.settings import Settings
 MINUS = "\u2212"  # the minus sign, as wide as the plus sign
 
 
-class ItemTotal(NamedTuple):
+class ItemDifference(NamedTuple):
     """How many of an item the player had at both moments, in all places together."""
 
     name: str
@@ -31,7 +31,7 @@ class ItemTotal(NamedTuple):
 
 class Comparison(NamedTuple):
     pairs: list[tuple[SlotGrid | None, SlotGrid | None]]  # the same place at both moments; None: there was no such bag
-    totals: list[ItemTotal]  # items of which there are more or less; a move changes none
+    totals: list[ItemDifference]  # items of which there are more or less; a move changes none
     others: list[Difference]  # equipment, spells and variables
     knows_equipment: bool  # whether the equipment of both moments is known
 
@@ -84,14 +84,14 @@ def _count_more(stack: Stack | None, other: Stack | None) -> int:
     return stack.quantity - (other.quantity if same and other else 0)
 
 
-def _count(before: ChangeSide, after: ChangeSide, names: Names) -> list[ItemTotal]:
+def _count(before: ChangeSide, after: ChangeSide, names: Names) -> list[ItemDifference]:
     sums = [Counter[str](), Counter[str]()]
     for total, side in zip(sums, (before, after), strict=True):
         for stack in side.slots.values():
             if stack:
                 total[stack.item_id] += stack.quantity
     changed = [each for each in {*sums[0], *sums[1]} if sums[0][each] != sums[1][each]]
-    return sorted(ItemTotal(names.of("items", each), sums[0][each], sums[1][each]) for each in changed)
+    return sorted(ItemDifference(names.of("items", each), sums[0][each], sums[1][each]) for each in changed)
 
 
 def _list_spells(before: ChangeSide, after: ChangeSide, names: Names) -> Iterable[Difference]:

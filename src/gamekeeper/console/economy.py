@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console import catalogue, chart, gifts, lists, pages
-from gamekeeper.console.chart import BARS, Chart, Series, TimeAxis
+from gamekeeper.console.chart import BARS, Chart, ChartSeries, TimeAxis
 from gamekeeper.console.formats import format_date, format_signed
 from gamekeeper.console.queries import HOLDERS_SIZES, EconomyItemsQuery, ItemQuery
 from gamekeeper.console.texts import PerLanguage, gettext, pgettext
@@ -154,8 +154,8 @@ def _make_charts(report: ItemReport, days: Days) -> list[Chart]:
     starts = [each.day * DAY_MS for each in report.days]
     axis = TimeAxis(days.first * DAY_MS, (days.last + 1) * DAY_MS, starts, DAY_MS)
     unit = gettext("items")
-    circulation = [Series(gettext("In circulation"), [each.quantity for each in report.days])]
-    holders = [Series(gettext("Holders"), [each.holders for each in report.days])]
+    circulation = [ChartSeries(gettext("In circulation"), [each.quantity for each in report.days])]
+    holders = [ChartSeries(gettext("Holders"), [each.holders for each in report.days])]
     return [
         chart.make_chart("created", gettext("Created per day"), unit, axis, _make_series(report, 0), BARS),
         chart.make_chart("destroyed", gettext("Destroyed per day"), unit, axis, _make_series(report, 1), BARS),
@@ -164,9 +164,9 @@ def _make_charts(report: ItemReport, days: Days) -> list[Chart]:
     ]
 
 
-def _make_series(report: ItemReport, side: int) -> Sequence[Series]:
+def _make_series(report: ItemReport, side: int) -> Sequence[ChartSeries]:
     """Make a series of each source, so that the legend names its colour; 0: created, 1: destroyed."""
     return [
-        Series(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
+        ChartSeries(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
         for source, title in TITLES().items()
     ]

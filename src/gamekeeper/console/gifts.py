@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from gamekeeper.console import lists, pages
 from gamekeeper.console.formats import format_date
 from gamekeeper.console.lists import ListPage
-from gamekeeper.console.queries import GiftsQuery
+from gamekeeper.console.queries import GiftsPageQuery
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import economy_reports as reports
 from gamekeeper.game.economy_reports import Days, GiverTotal, NamedGift
@@ -50,7 +50,7 @@ class GiverLines(NamedTuple):
 
 async def show(request: Request) -> Response:
     """Show all givers, or the items of one."""
-    query = queries.decode(GiftsQuery, request.query)
+    query = queries.decode(GiftsPageQuery, request.query)
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await choose_days(request, query.days)

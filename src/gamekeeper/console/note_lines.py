@@ -6,7 +6,7 @@ import msgspec
 
 from gamekeeper.console.differences import NOTHING, Difference
 from gamekeeper.console.texts import gettext
-from gamekeeper.http.wire.notes import NoteSide, TagsSide
+from gamekeeper.http.wire.notes import ShownNoteSide, ShownTagsSide
 from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.ledger import LedgerEntry
 
@@ -20,9 +20,9 @@ def list_lines(told: HistoryChange | LedgerEntry) -> list[Difference]:
     if told.before is None and told.after is None:
         return []
     if told.kind == TAGS_SET:
-        tags = (", ".join(_decode(side, TagsSide).Tags) or NOTHING for side in (told.before, told.after))
+        tags = (", ".join(_decode(side, ShownTagsSide).Tags) or NOTHING for side in (told.before, told.after))
         return [Difference(gettext("Tags"), *tags)]
-    before, after = (_decode(side, NoteSide) for side in (told.before, told.after))
+    before, after = (_decode(side, ShownNoteSide) for side in (told.before, told.after))
     label = gettext("Warning") if before.Warning or after.Warning else gettext("Note")
     return [Difference(label, before.Text or NOTHING, after.Text or NOTHING)]
 

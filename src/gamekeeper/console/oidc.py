@@ -12,7 +12,7 @@ from gamekeeper.game import tickets
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Header, Response
-from gamekeeper.oidc.provider import Provider, make_flow
+from gamekeeper.oidc.provider import Provider, make_authorization_request
 
 PLAIN_COOKIE, TLS_COOKIE = "gamekeeper-oidc", "__Host-gamekeeper-oidc"
 MOST_NEXT = 1500  # characters of the next page's path; browsers refuse cookies over 4096 bytes, and it is in one
@@ -36,7 +36,7 @@ async def redirect_to_provider(request: Request, user_id: str, to: str, *, again
     """
     provider, keeper = find_provider(request), request.services.keeper
     ticket, sealed = await tickets.make(keeper, tickets.OIDC_SIGN_IN, user_id, to)
-    address = await provider.make_address(make_flow(ticket), again=again)
+    address = await provider.make_address(make_authorization_request(ticket), again=again)
     return pages.redirect(address, _make_cookie(request, sealed, tickets.LIFE_MINUTES * 60))
 
 

@@ -14,7 +14,7 @@ from gamekeeper.game.tickets import Ticket
 from gamekeeper.game.tokens import FirstStep
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.oidc.provider import Provider, make_flow
+from gamekeeper.oidc.provider import Provider, make_authorization_request
 
 
 async def finish(request: Request) -> Response:
@@ -40,7 +40,9 @@ async def _read_ticket(request: Request) -> Ticket:
         ticket = await tickets.read(keeper, tickets.OIDC_SIGN_IN, oidc.read_cookie(request))
     except TicketExpired:
         raise refusal from None
-    if not hmac.compare_digest(make_flow(ticket).state.encode(), request.query.get("state", "").encode()):
+    if not hmac.compare_digest(
+        make_authorization_request(ticket).state.encode(), request.query.get("state", "").encode()
+    ):
         raise refusal
     return ticket
 
@@ -52,7 +54,7 @@ async def _prove(request: Request, provider: Provider, ticket: Ticket) -> Proven
         raise provider.refuse(error)
     if sent.get("iss", issuer) != issuer:  # RFC 9207: the answer of another provider
         raise provider.refuse("wrong_issuer")
-    return await provider.prove(make_flow(ticket), sent["code"])
+    return await provider.prove(make_authorization_request(ticket), sent["code"])
 
 
 async def _sign_in(request: Request, ticket: Ticket, proven: ProvenIdentity) -> Response:

@@ -42,7 +42,7 @@ MOST_ENTRIES = 300  # classes or maps in the menus of the form; others are chose
 YES, NO = "true", "false"
 
 
-class FilterForm(NamedTuple):
+class PlayerFilterForm(NamedTuple):
     given: Mapping[str, str]  # query parameters of the page
     classes: Sequence[CatalogueEntry]
     maps: Sequence[CatalogueEntry]
@@ -109,7 +109,7 @@ async def load(request: Request) -> FilteredList:
     return FilteredList(found, part, walked, heads)
 
 
-async def make_form(request: Request) -> FilterForm:
+async def make_form(request: Request) -> PlayerFilterForm:
     store, given = request.services.keeper.store, request.query
     classes = await catalogue.read_page(store, "classes", MOST_ENTRIES, 0)
     maps = await catalogue.read_page(store, "maps", MOST_ENTRIES, 0)
@@ -117,7 +117,7 @@ async def make_form(request: Request) -> FilterForm:
     item = (await catalogue.find_by_ids(store, "items", [item_id])).get(item_id) if item_id else None
     chosen = {name for name in COLUMNS() if COLUMN + name in given}
     conditions = {name: given[name] for name in ALL_CONDITIONS if given.get(name)}
-    return FilterForm(
+    return PlayerFilterForm(
         given,
         classes,
         maps,

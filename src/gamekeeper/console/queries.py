@@ -40,7 +40,7 @@ class EconomyItemsQuery(EconomyListQuery, frozen=True):
     sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
 
 
-class GiftsQuery(EconomyListQuery, frozen=True):
+class GiftsPageQuery(EconomyListQuery, frozen=True):
     giver: Guid | UnsetType = UNSET  # id of an account or an API key
 
 

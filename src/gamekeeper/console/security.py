@@ -83,7 +83,7 @@ DETAIL_NAMES = PerLanguage[Mapping[str, str]](
 )
 
 
-class Entry(NamedTuple):
+class EventView(NamedTuple):
     """An event as the page shows it."""
 
     event: SecurityRow
@@ -116,8 +116,8 @@ async def show(request: Request) -> Response:
     return pages.with_refusal(shown, refused)
 
 
-def make_entry(event: SecurityRow) -> Entry:
-    return Entry(event, name_kind(event.kind), _describe(event))
+def make_entry(event: SecurityRow) -> EventView:
+    return EventView(event, name_kind(event.kind), _describe(event))
 
 
 def name_kind(kind: str) -> str:

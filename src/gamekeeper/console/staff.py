@@ -15,7 +15,7 @@ from gamekeeper.store import invitations, roles, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.invitations import Invitation
 from gamekeeper.store.roles import Role
-from gamekeeper.store.staff import Activity
+from gamekeeper.store.staff import StaffActivity
 from gamekeeper.store.users import User
 
 STAFF_PER_PAGE = 50
@@ -23,7 +23,7 @@ STAFF_PER_PAGE = 50
 
 class StaffRow(NamedTuple):
     user: User
-    activity: Activity
+    activity: StaffActivity
     roles: list[tuple[str, bool]]  # name of each role, and whether the viewer may take it away
     granted: list[str]  # directly granted permissions
     offered: list[str]  # roles that the viewer may give
@@ -70,7 +70,7 @@ def _list_usable_roles(request: Request, sight: StaffView) -> list[str]:
     return [each.name for each in sight.roles.values() if list_permissions(each) <= mine and each.name not in own]
 
 
-def _make_row(sight: StaffView, user: User, activity: Activity, usable: list[str]) -> StaffRow:
+def _make_row(sight: StaffView, user: User, activity: StaffActivity, usable: list[str]) -> StaffRow:
     below, held = is_below(sight.viewer, user), permissions.list_roles(user)
     return StaffRow(
         user,

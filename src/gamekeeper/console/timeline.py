@@ -11,7 +11,16 @@ from gamekeeper.console.menu import CHANGES, QUERY, SECURITY
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import timeline
 from gamekeeper.game.refusals import BadField
-from gamekeeper.game.timeline import EMPTY_PAGE, FIRST, START, Parts, Position, Positions, Subjects, TimelinePage
+from gamekeeper.game.timeline import (
+    EMPTY_PAGE,
+    FIRST,
+    START,
+    Position,
+    Positions,
+    Subjects,
+    TimelinePage,
+    TimelineParts,
+)
 from gamekeeper.http import query_values
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Reading
@@ -20,13 +29,13 @@ from gamekeeper.store.notes import Note
 
 PER_PAGE = 20
 KIND, BEFORE = "kind", "before"  # query parameters
-ANY_KIND = Parts(changes=True, sanctions=True, notes=True, sign_ins=True)
+ANY_KIND = TimelineParts(changes=True, sanctions=True, notes=True, sign_ins=True)
 FILTERS = PerLanguage(
     lambda: {
-        "changes": (gettext("Changes"), Parts(changes=True)),
-        "sanctions": (gettext("Bans, mutes and kicks"), Parts(sanctions=True)),
-        "notes": (gettext("Notes and tags"), Parts(notes=True)),
-        "sign-ins": (gettext("Sign-ins"), Parts(sign_ins=True)),
+        "changes": (gettext("Changes"), TimelineParts(changes=True)),
+        "sanctions": (gettext("Bans, mutes and kicks"), TimelineParts(sanctions=True)),
+        "notes": (gettext("Notes and tags"), TimelineParts(notes=True)),
+        "sign-ins": (gettext("Sign-ins"), TimelineParts(sign_ins=True)),
     }
 )
 NUMBER = re.compile("[0-9]{1,18}", re.ASCII)
@@ -44,7 +53,7 @@ class TimelineGroup(NamedTuple):
 
     changes: Sequence[HistoryEntry] = ()
     notes: Sequence[Note] = ()
-    events: Sequence[security.Entry] = ()
+    events: Sequence[security.EventView] = ()
 
 
 class ShownTimeline(NamedTuple):
@@ -103,7 +112,7 @@ async def show(
     )
 
 
-def _choose_parts(request: Request, subjects: Subjects) -> Parts:
+def _choose_parts(request: Request, subjects: Subjects) -> TimelineParts:
     wanted = FILTERS()[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
     allowed = _list_allowed(request, subjects)
     return wanted._replace(

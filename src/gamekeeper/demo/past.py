@@ -65,7 +65,7 @@ class Staff(NamedTuple):
         return Actor(self.id, self.name, frozenset(PERMISSIONS), _allow)
 
 
-class Flow(NamedTuple):
+class Gains(NamedTuple):
     """Quantities that a player gets (or, if negative, loses) in the game."""
 
     player: str
@@ -106,10 +106,10 @@ class Past:
         ordered = sorted(self._changes, key=lambda each: each.at)
         await self._keeper.changes.apply_together([(each.intent, each.decide) for each in ordered])
 
-    def report(self, at: int, flow: Flow) -> None:
+    def report(self, at: int, found: Gains) -> None:
         """Add a report of a game server: what a player bought, sold, found or used."""
         intent = Intent(f"demo-{at}", API_ID, over_link=True)
-        self.add(at, intent, partial(_report, flow=flow, past=self))
+        self.add(at, intent, partial(_report, found=found, past=self))
 
     def give(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int, label: str = "") -> None:
         key = stable_id("player", player)
@@ -163,12 +163,12 @@ def make_decide(*changes: Change | Unlogged) -> Decide[None]:
     return decide
 
 
-async def _report(tx: Locking, flow: Flow, past: Past) -> Decision[Any]:
+async def _report(tx: Locking, found: Gains, past: Past) -> Decision[Any]:
     """Decide on a report with the slots as they are after the purchase or the find."""
-    player_id = stable_id("player", flow.player)
+    player_id = stable_id("player", found.player)
     held = (await load_state(tx, player_id)).slots
     slots = dict(held)
-    for item, gain in flow.gains:
+    for item, gain in found.gains:
         if gain < 0:
             carried = inventory.count_item(slots, item.id).inventory
             outcome = inventory.take(slots, {}, item.id, min(-gain, carried))

@@ -26,7 +26,7 @@ START_MS = 25_000  # time in which a person looks at the preview
 EACH_MS = 400
 
 
-class Gift(NamedTuple):
+class GiftJob(NamedTuple):
     """A job that gives an item to each of many players."""
 
     at: int
@@ -47,7 +47,7 @@ def _make_full(quantity: int) -> InventoryFull:
     return InventoryFull(place=INVENTORY, room=0, wanted=quantity)
 
 
-def add_gift(past: Past, gift: Gift) -> None:
+def add_gift(past: Past, gift: GiftJob) -> None:
     details = JobDetails(item_id=gift.item.id, quantity=gift.quantity)
     new = NewJob(
         *(gift.id, GIVE, msgspec.json.encode(details).decode(), gift.reason, gift.by.id, None, None),
@@ -76,7 +76,7 @@ def add_gift(past: Past, gift: Gift) -> None:
     past.add(end, Intent("demo"), make_decide(finish_job(gift.id, end)))
 
 
-def add_undo(past: Past, gift: Gift, at: int, reason: str) -> None:
+def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
     """Add a job that undoes all changes of another one."""
     job_id = stable_id("bulk job", f"undo of {gift.name}")
     done = [number for number, player in enumerate(gift.players, 1) if player not in gift.full]

@@ -8,8 +8,8 @@ import random
 
 from gamekeeper.demo import past_jobs, world
 from gamekeeper.demo.names import stable_id
-from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Flow, Past, Staff
-from gamekeeper.demo.past_jobs import Gift
+from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gains, Past, Staff
+from gamekeeper.demo.past_jobs import GiftJob
 from gamekeeper.demo.sample_sessions import DAYS, HOURS, find_start
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
 from gamekeeper.game.changes import Intent
@@ -108,9 +108,9 @@ def _add_day(past: Past, day: int, start: int, end: int) -> None:
     dice = _seed_dice(f"day {day}")
     for number in range(REPORTS_PER_DAY):
         at = _choose_time(dice, start, day, number)
-        flow = _choose_flow(dice)
+        found = _choose_gains(dice)
         if at < end:
-            past.report(at, flow)
+            past.report(at, found)
     for number in range(dice.choice((1, 2, 2, 3))):
         at = _choose_time(dice, start, day, REPORTS_PER_DAY + number)
         item, most = dice.choice(ORDERS)
@@ -128,19 +128,19 @@ def _order(past: Past, at: int, order: str, player: str, item: CatalogueItem, qu
     past.give(at, Intent(f"demo-{at}", API_ID, SHOP_KEY_ID, reason=order), player, item, quantity)
 
 
-def _choose_flow(dice: random.Random) -> Flow:
+def _choose_gains(dice: random.Random) -> Gains:
     """Choose what a player does: buy, sell or find something, or use some of it."""
     player, kind = dice.choice(TRADERS), dice.choice(("buy", "buy", "find", "find", "sell", "use"))
     item, price, most = dice.choice(WARES)
     quantity = dice.randint(1, most)
     if kind == "buy":
-        return Flow(player, ((world.COIN, -price * quantity), (item, quantity)))
+        return Gains(player, ((world.COIN, -price * quantity), (item, quantity)))
     if kind == "sell":
-        return Flow(player, ((world.HERB, -quantity), (world.COIN, 2 * quantity)))
+        return Gains(player, ((world.HERB, -quantity), (world.COIN, 2 * quantity)))
     if kind == "use":
-        return Flow(player, ((item, -quantity),))
+        return Gains(player, ((item, -quantity),))
     found, many = dice.choice(FINDS)
-    return Flow(player, ((found, dice.randint(1, many)),))
+    return Gains(player, ((found, dice.randint(1, many)),))
 
 
 def _add_sanctions(past: Past, start: int) -> None:
@@ -175,15 +175,15 @@ def _add_jobs(past: Past, start: int) -> None:
     fed = (*TRADERS[:20], world.FULLEST)
     feast = "harvest feast"
     past_jobs.add_gift(
-        past, Gift(_find_time(start, 15, 18, 0), KEEPER, feast, world.BREAD, 5, fed, (world.FULLEST,), feast)
+        past, GiftJob(_find_time(start, 15, 18, 0), KEEPER, feast, world.BREAD, 5, fed, (world.FULLEST,), feast)
     )
-    wrong = Gift(
+    wrong = GiftJob(
         *(_find_time(start, 44, 11, 10), KEEPER, "scrolls", world.SCROLL, 1, TRADERS[5:17], ()),
         "realm-2 was away for an hour",
     )
     past_jobs.add_gift(past, wrong)
     past_jobs.add_undo(past, wrong, wrong.at + 14 * MINUTE_MS, "it was realm-1")
-    right = Gift(
+    right = GiftJob(
         *(_find_time(start, 44, 11, 40), KEEPER, "scrolls again", world.SCROLL, 1, TRADERS[:8], ()),
         "realm-1 was away for an hour",
     )
@@ -201,8 +201,8 @@ def _add_mistake(past: Past, at: int) -> None:
 def _add_first_incident(past: Past, at: int) -> None:
     """Add the incident that was noticed: what the staff did about it within two hours."""
     total = _add_doublings(past, DUPLICATOR, at)
-    past.report(at + 40 * MINUTE_MS, Flow(DUPLICATOR, ((world.SHARD, -300), (world.COIN, 9000))))
-    past.report(at + 41 * MINUTE_MS, Flow(PARTNER, ((world.SHARD, 300), (world.COIN, -9000))))
+    past.report(at + 40 * MINUTE_MS, Gains(DUPLICATOR, ((world.SHARD, -300), (world.COIN, 9000))))
+    past.report(at + 41 * MINUTE_MS, Gains(PARTNER, ((world.SHARD, 300), (world.COIN, -9000))))
     seen = at + 85 * MINUTE_MS
     account = "Dagobert"
     past.ban(seen, MODERATOR, account, world.PENALTIES[account], 7)
@@ -217,10 +217,10 @@ def _add_first_incident(past: Past, at: int) -> None:
 
 def _add_doublings(past: Past, player: str, at: int) -> int:
     """Add reports in which a player has twice as many shards each time; return how many came into being."""
-    past.report(at, Flow(player, ((world.SHARD, 8),)))
+    past.report(at, Gains(player, ((world.SHARD, 8),)))
     gain, total = 8, 8
     for number in range(1, DOUBLINGS + 1):
-        past.report(at + number * EVERY_MINUTES * MINUTE_MS, Flow(player, ((world.SHARD, gain),)))
+        past.report(at + number * EVERY_MINUTES * MINUTE_MS, Gains(player, ((world.SHARD, gain),)))
         total += gain
         gain *= 2
     return total

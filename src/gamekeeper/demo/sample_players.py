@@ -110,7 +110,7 @@ def _build_named(number: int, name: str, account: str) -> FullPlayer:
     dice = _seed_dice(name)
     level = BUSIEST_LEVEL if name == world.BUSIEST else 1 + round((HIGHEST_LEVEL - 1) * dice.random() ** 1.5)
     created_at = FIRST_DAY + (number * 36 + dice.randrange(36)) * HOUR_MS
-    who = Identity(stable_id("player", name), stable_id("user", account), name, created_at)
+    who = PlayerIdentity(stable_id("player", name), stable_id("user", account), name, created_at)
     kind = dice.choice(world.CLASSES)
     if name == world.NEWCOMER:
         return _build_player(dice, who, 1, kind, ()), PlayerState()
@@ -125,7 +125,7 @@ def _build_named(number: int, name: str, account: str) -> FullPlayer:
     )
 
 
-class Identity(NamedTuple):
+class PlayerIdentity(NamedTuple):
     id: str
     user_id: str
     name: str
@@ -133,7 +133,7 @@ class Identity(NamedTuple):
 
 
 def _build_player(
-    dice: Dice, who: Identity, level: int, kind: world.DemoClass, worn: Sequence[CatalogueItem]
+    dice: Dice, who: PlayerIdentity, level: int, kind: world.DemoClass, worn: Sequence[CatalogueItem]
 ) -> Player:
     health, mana = kind.health[0] + kind.health[1] * level, kind.mana[0] + kind.mana[1] * level
     needed = 50 * level * level
@@ -250,7 +250,7 @@ def _build_numbered(dice: Dice, number: int) -> FullPlayer:
     level = 1 + int(HIGHEST_LEVEL * dice.random() ** 3)
     kind = dice.choice(world.CLASSES)
     created_at = FIRST_DAY + dice.randrange(LAST_DAY - FIRST_DAY)
-    who = Identity(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
+    who = PlayerIdentity(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
     player = _build_player(dice, who, level, kind, ())
     return player, PlayerState(
         slots={

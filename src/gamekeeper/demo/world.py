@@ -5,7 +5,7 @@ from typing import NamedTuple
 from gamekeeper.demo.names import stable_id
 from gamekeeper.game.values import BOOLEAN, INTEGER, STRING
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
-from gamekeeper.store.guild_variables import GuildVariable
+from gamekeeper.store.guild_variables import GuildVariableDeclaration
 from gamekeeper.store.server_variables import ServerVariable
 from gamekeeper.store.users import Powers
 
@@ -121,7 +121,9 @@ SERVER_VARIABLES = tuple(
     )
 )
 
-GUILD_VARIABLES = (GuildVariable(stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),)
+GUILD_VARIABLES = (
+    GuildVariableDeclaration(stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),
+)
 
 
 class DemoClass(NamedTuple):

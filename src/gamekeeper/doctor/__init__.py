@@ -6,7 +6,7 @@ The doctor reads in pages within one snapshot, so it can run while a server runs
 
 from gamekeeper.doctor.accounts import check_oidc_roles, check_required_roles
 from gamekeeper.doctor.examination import examine
-from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, Finding
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, DoctorFinding
 from gamekeeper.doctor.imports import IMPORTS, find_unfinished_imports
 from gamekeeper.doctor.settings import TLS_ADVICE, check_secret_files, check_standbys, is_exposed, lacks_tls
 
@@ -16,7 +16,7 @@ __all__ = [
     "MAX_SHOWN",
     "NOTE",
     "TLS_ADVICE",
-    "Finding",
+    "DoctorFinding",
     "check_oidc_roles",
     "check_required_roles",
     "check_secret_files",

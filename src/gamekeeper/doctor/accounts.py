@@ -3,7 +3,7 @@
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
 from gamekeeper.game import erasure_jobs, identities, legacy, permissions, second_factors
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
@@ -61,16 +61,16 @@ async def _check_roles(tx: Reading, found: Findings) -> None:
             found.add(NOTE, "roles", f"The role {role.name} has the permission {unknown}, which does not exist.")
 
 
-async def check_required_roles(tx: Reading, settings: Settings) -> list[Finding]:
+async def check_required_roles(tx: Reading, settings: Settings) -> list[DoctorFinding]:
     """Report roles that should require a second factor, but do not exist."""
     required = second_factors.read_policy(settings).required_roles
     unknown = sorted(required - (await roles.read_all(tx)).keys()) if required else []
     message = "GAMEKEEPER_SECOND_FACTOR_ROLES names the role {}, which does not exist. {}"
     advice = "List the roles with: gamekeeper roles list"
-    return [Finding(ERROR, "second factors", message.format(each, advice)) for each in unknown]
+    return [DoctorFinding(ERROR, "second factors", message.format(each, advice)) for each in unknown]
 
 
-async def check_oidc_roles(tx: Reading, settings: Settings) -> list[Finding]:
+async def check_oidc_roles(tx: Reading, settings: Settings) -> list[DoctorFinding]:
     """Report roles that a sign-in with OpenID Connect should give, but that do not exist."""
     try:
         unknown = await identities.find_unknown_roles(tx, settings)
@@ -79,10 +79,10 @@ async def check_oidc_roles(tx: Reading, settings: Settings) -> list[Finding]:
     message = (
         "GAMEKEEPER_OIDC_ROLES names the role {}, which does not exist. List the roles with: gamekeeper roles list"
     )
-    return [Finding(ERROR, "openid connect", message.format(each)) for each in unknown]
+    return [DoctorFinding(ERROR, "openid connect", message.format(each)) for each in unknown]
 
 
-async def check_secrets(keeper: Keeper) -> list[Finding]:
+async def check_secrets(keeper: Keeper) -> list[DoctorFinding]:
     """Report TOTP secrets that the key file cannot decrypt: their owners cannot sign in with a code."""
     found, last = Findings(), ZERO_GUID
     try:
@@ -128,13 +128,15 @@ async def _read_powers(
     return told
 
 
-async def check_passwords(keeper: Keeper) -> list[Finding]:
+async def check_passwords(keeper: Keeper) -> list[DoctorFinding]:
     count = await legacy_rows.count(keeper.store)
     if not count:
         return []
     per_minute = await legacy.measure_wraps_per_minute(keeper)
     pace = f"`gamekeeper serve` does it while it runs, about {per_minute} a minute in each process"
-    return [Finding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")]
+    return [
+        DoctorFinding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")
+    ]
 
 
 async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from gamekeeper.game import flows
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.flows import KEY, STAFF, find_day
 from gamekeeper.store import economy, ledger
-from gamekeeper.store.economy import CountedChange, EconomyState, Flow, Gift
+from gamekeeper.store.economy import CountedChange, EconomyState, Flow, GiftFlow
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER
 
@@ -72,7 +72,7 @@ class _Differences:
             message = f"Item {item}, day {day}: {name} by {whose} is {-number:+} compared with the count"
             found.add(ERROR, ECONOMY, f"{message} by the audit log. {REPAIR_ADVICE}")
 
-    def _add(self, some: Sequence[Flow], gifts: Sequence[Gift], sign: int) -> None:
+    def _add(self, some: Sequence[Flow], gifts: Sequence[GiftFlow], sign: int) -> None:
         for flow in some:
             # compared together: changes by a key that is gone count as staff's
             source = KEY_OR_STAFF if flow.source in (KEY, STAFF) else flow.source

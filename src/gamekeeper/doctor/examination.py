@@ -14,7 +14,7 @@ from gamekeeper.doctor import (
     ranked_buckets,
     settings,
 )
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
 from gamekeeper.store.engine import OWNER_ADVICE, SCHEMA_ADVICE, Reading, UnusableDatabase
@@ -23,7 +23,7 @@ from gamekeeper.store.migrate import SchemaMismatch, find_pending, require_utf8
 READ_ONLY = "Every transaction of the database user is read-only (default_transaction_read_only is on). Set it to off."
 
 
-async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
+async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[DoctorFinding]:
     """Run every check of the doctor. If integrity, privileges or schema fail, skip the checks that depend on them.
 
     `fix` first creates missing indexes, recounts the lists and adds up wrong blocks; nothing else can be repaired from
@@ -38,53 +38,55 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await accounts.check_passwords(keeper)
         found += await accounts.check_secrets(keeper)
         found += await settings.check_standbys(keeper)
-    found += [Finding(NOTE, "durability", each) for each in await keeper.store.find_cautions()]
+    found += [DoctorFinding(NOTE, "durability", each) for each in await keeper.store.find_cautions()]
     return found + settings.check(keeper)
 
 
-async def _fix(keeper: Keeper) -> list[Finding]:
+async def _fix(keeper: Keeper) -> list[DoctorFinding]:
     return [*await lists.create_indexes(keeper), await lists.recount(keeper), *await ranked_buckets.fix(keeper)]
 
 
-async def _check_user(keeper: Keeper) -> list[Finding]:
+async def _check_user(keeper: Keeper) -> list[DoctorFinding]:
     schema, read_only = await privileges.find_schema(keeper.store)
     if schema is None:
-        return [Finding(ERROR, "privileges", f"The database user finds no schema to use. {SCHEMA_ADVICE}")]
+        return [DoctorFinding(ERROR, "privileges", f"The database user finds no schema to use. {SCHEMA_ADVICE}")]
     if read_only:
-        return [Finding(ERROR, "privileges", READ_ONLY)]
+        return [DoctorFinding(ERROR, "privileges", READ_ONLY)]
     denied = await privileges.find_lacking(keeper.store)
     if denied:
         return [
-            Finding(ERROR, "privileges", f"The database user lacks privileges on: {', '.join(denied)}. {OWNER_ADVICE}")
+            DoctorFinding(
+                ERROR, "privileges", f"The database user lacks privileges on: {', '.join(denied)}. {OWNER_ADVICE}"
+            )
         ]
     return []
 
 
-async def _check_schema(keeper: Keeper) -> list[Finding]:
+async def _check_schema(keeper: Keeper) -> list[DoctorFinding]:
     try:
         await require_utf8(keeper.store)
         waiting = await find_pending(keeper.store)
     except (SchemaMismatch, UnusableDatabase) as problem:
-        return [Finding(ERROR, "schema", str(problem))]
+        return [DoctorFinding(ERROR, "schema", str(problem))]
     names = ", ".join(f"{each.number:04} {each.name}" for each in waiting)
-    return [Finding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
+    return [DoctorFinding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
 
 
-async def _check_objects(keeper: Keeper) -> list[Finding]:
+async def _check_objects(keeper: Keeper) -> list[DoctorFinding]:
     found = Findings()
     for each in await objects.find_missing(keeper.store, keeper.store.engine):
         found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {REPAIR_ADVICE}")
     return found.all()
 
 
-async def _check_integrity(keeper: Keeper) -> list[Finding]:
+async def _check_integrity(keeper: Keeper) -> list[DoctorFinding]:
     found = Findings()
     for problem in await keeper.store.check_integrity():
         found.add(ERROR, "integrity", f"The database file is damaged: {problem}. Restore a backup.")
     return found.all()
 
 
-async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Finding]:
+async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     found = Findings()
     await ledger.check(tx, found, keeper.changes.codec, progress)
     await players.check(tx, found, keeper.changes.codec, progress)

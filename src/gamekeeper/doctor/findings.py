@@ -13,7 +13,7 @@ Progress = Callable[[str, int, int], None]  # the doctor's progress callback: wh
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     level: str
     check: str
     message: str
@@ -23,14 +23,14 @@ class Findings:
     """Collects the doctor's findings, at most MAX_SHOWN of each check."""
 
     def __init__(self) -> None:
-        self._shown: list[Finding] = []
+        self._shown: list[DoctorFinding] = []
         self._count: Counter[tuple[str, str]] = Counter()
 
     def add(self, level: str, check: str, message: str) -> None:
         self._count[level, check] += 1
         if self._count[level, check] <= MAX_SHOWN:
-            self._shown.append(Finding(level, check, message))
+            self._shown.append(DoctorFinding(level, check, message))
 
-    def all(self) -> list[Finding]:
+    def all(self) -> list[DoctorFinding]:
         hidden = [(each, count - MAX_SHOWN) for each, count in self._count.items() if count > MAX_SHOWN]
-        return self._shown + [Finding(*each, f"And {count} more like these.") for each, count in hidden]
+        return self._shown + [DoctorFinding(*each, f"And {count} more like these.") for each, count in hidden]

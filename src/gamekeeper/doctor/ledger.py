@@ -5,17 +5,17 @@ from collections import Counter
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, REPAIR_ADVICE, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, REPAIR_ADVICE, DoctorFinding, Findings, Progress
 from gamekeeper.game.codec import Codec
 from gamekeeper.store import catalogue, feed, items, ledger
 from gamekeeper.store.engine import Reading
 
 
-async def check_epoch(tx: Reading) -> list[Finding]:
+async def check_epoch(tx: Reading) -> list[DoctorFinding]:
     try:
         await feed.read_state(tx)
     except feed.NoEpoch as problem:
-        return [Finding(ERROR, "ledger", str(problem))]
+        return [DoctorFinding(ERROR, "ledger", str(problem))]
     return []
 
 

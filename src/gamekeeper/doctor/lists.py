@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding, Findings, Progress
 from gamekeeper.game import lists
 from gamekeeper.game.bucket_index import BucketIndex, Key
 from gamekeeper.game.keeper import Keeper
@@ -23,9 +23,9 @@ REINDEX = "Create it, and check the lists, with: gamekeeper doctor --fix"
 RECOUNT = "Recount them with: gamekeeper doctor --fix"
 
 
-async def create_indexes(keeper: Keeper) -> list[Finding]:
+async def create_indexes(keeper: Keeper) -> list[DoctorFinding]:
     made = await indexes.create_missing(keeper.store)
-    return [Finding(NOTE, "indexes", f"Created: {', '.join(made)}.")] if made else []
+    return [DoctorFinding(NOTE, "indexes", f"Created: {', '.join(made)}.")] if made else []
 
 
 async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
@@ -36,11 +36,11 @@ async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
     return not missing
 
 
-async def recount(keeper: Keeper) -> Finding:
+async def recount(keeper: Keeper) -> DoctorFinding:
     if await keeper.lists.rebuild():
-        return Finding(NOTE, "lists", f"Recounted: {', '.join(listing.name for listing in LISTS)}.")
+        return DoctorFinding(NOTE, "lists", f"Recounted: {', '.join(listing.name for listing in LISTS)}.")
     message = "The lists could not be recounted: bulk loads or checkpoints interfered. Try again later."
-    return Finding(ERROR, "lists", message)
+    return DoctorFinding(ERROR, "lists", message)
 
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:

@@ -1,6 +1,6 @@
 """The doctor's check of blocks: each is the sum of its buckets, in ranked lists and in seasons of boards."""
 
-from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings
+from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding, Findings
 from gamekeeper.game import standings
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import ranked_buckets
@@ -16,6 +16,6 @@ async def check(tx: Reading, found: Findings) -> None:
         found.add(ERROR, BLOCKS, f"{message} {ADVICE}")
 
 
-async def fix(keeper: Keeper) -> list[Finding]:
+async def fix(keeper: Keeper) -> list[DoctorFinding]:
     fixed = await keeper.store.write(standings.fix_blocks)
-    return [Finding(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")] if fixed else []
+    return [DoctorFinding(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")] if fixed else []

@@ -5,7 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
-from gamekeeper.doctor.findings import ERROR, NOTE, Finding
+from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding
 from gamekeeper.game import standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.cors import Cors
@@ -33,28 +33,28 @@ def lacks_tls(settings: Settings) -> bool:
     return is_exposed(settings.host) and not settings.tls_cert
 
 
-async def check_standbys(keeper: Keeper) -> list[Finding]:
+async def check_standbys(keeper: Keeper) -> list[DoctorFinding]:
     shortage = await standbys.find_shortage(keeper)
-    return [Finding(ERROR, "standbys", shortage)] if shortage else []
+    return [DoctorFinding(ERROR, "standbys", shortage)] if shortage else []
 
 
-def check(keeper: Keeper) -> list[Finding]:
-    settings, found = keeper.settings, list[Finding]()
+def check(keeper: Keeper) -> list[DoctorFinding]:
+    settings, found = keeper.settings, list[DoctorFinding]()
     for check in (outbox.check, Proxies, Cors, configuration.check):
         try:
             check(settings)
         except BadSetting as problem:
-            found.append(Finding(ERROR, "settings", str(problem)))
-    found += [Finding(NOTE, "settings", each) for each in describe_unknown()]
+            found.append(DoctorFinding(ERROR, "settings", str(problem)))
+    found += [DoctorFinding(NOTE, "settings", each) for each in describe_unknown()]
     if lacks_tls(settings):
         found.append(
-            Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")
+            DoctorFinding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")
         )
     found += check_secret_files(keeper)
     return found + (_check_file(keeper.store.path) if keeper.store.path else [])
 
 
-def check_secret_files(keeper: Keeper) -> list[Finding]:
+def check_secret_files(keeper: Keeper) -> list[DoctorFinding]:
     """Report secret files that others can read. With the key file and the database, second factors are known."""
     client = keeper.settings.oidc_client_secret_file
     files = (
@@ -62,7 +62,7 @@ def check_secret_files(keeper: Keeper) -> list[Finding]:
         ("openid connect", "the secret {} of the OpenID Connect client", Path(client) if client else None),
     )
     return [
-        Finding(NOTE, check, f"All users of this machine can read {name.format(file)}. Run: chmod 600 {file}")
+        DoctorFinding(NOTE, check, f"All users of this machine can read {name.format(file)}. Run: chmod 600 {file}")
         for check, name, file in files
         if file and _can_others_read(file)
     ]
@@ -72,13 +72,15 @@ def _can_others_read(file: Path) -> bool:
     return os.name == "posix" and file.exists() and bool(file.stat().st_mode & OTHERS_CAN_READ)
 
 
-def _check_file(file: Path) -> list[Finding]:
-    found, disk = list[Finding](), shutil.disk_usage(file.parent)
+def _check_file(file: Path) -> list[DoctorFinding]:
+    found, disk = list[DoctorFinding](), shutil.disk_usage(file.parent)
     if disk.free < min(disk.total * MIN_FREE_SHARE, GIB):
         message = (
             f"The disk of {file} has {disk.free / GIB:.2f} GiB left. When it is full, changes fail: free some space."
         )
-        found.append(Finding(NOTE, "disk", message))
+        found.append(DoctorFinding(NOTE, "disk", message))
     if _can_others_read(file):
-        found.append(Finding(NOTE, "settings", f"All users of this machine can read {file}. Run: chmod 600 {file}"))
+        found.append(
+            DoctorFinding(NOTE, "settings", f"All users of this machine can read {file}. Run: chmod 600 {file}")
+        )
     return found

@@ -37,7 +37,7 @@ class Point(NamedTuple):
     errors: int | None = None
 
 
-class Series(NamedTuple):
+class ActivitySeries(NamedTuple):
     start: int
     end: int
     step: str
@@ -67,7 +67,7 @@ class Span(NamedTuple):
     end: int | None  # None: now
 
 
-async def load(tx: Reading, step: str, span: Span) -> Series:
+async def load(tx: Reading, step: str, span: Span) -> ActivitySeries:
     """Load a series; its first point is the step that the start of the span is in. Raise TooManyPoints."""
     now = await clock.now(tx)
     end = now if span.end is None else min(span.end, now)
@@ -82,7 +82,7 @@ async def load(tx: Reading, step: str, span: Span) -> Series:
         await activity.read_minutes(tx, online.position, now // MINUTE_MS + 1),
     )
     make = await _LOADERS.get(step, _load_periods)(tx, step, start, end, recent)
-    return Series(start, end, step, [make(each) for each in starts])
+    return ActivitySeries(start, end, step, [make(each) for each in starts])
 
 
 def _find_default_start(step: str, end: int) -> int:

@@ -17,7 +17,7 @@ from gamekeeper.store import (
     server_variables,
 )
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.guild_variables import GuildValue, GuildVariable
+from gamekeeper.store.guild_variables import GuildValue, GuildVariableDeclaration
 from gamekeeper.store.guilds import GuildColumns, GuildMember
 from gamekeeper.store.leftovers import Leftover
 from gamekeeper.store.logs import ActivityEntry, TradeEntry
@@ -63,7 +63,7 @@ def load_server_variables(variables: Sequence[ServerVariable]) -> Unlogged:
     return Unlogged(effect)
 
 
-def load_guild_variables(variables: Sequence[GuildVariable]) -> Unlogged:
+def load_guild_variables(variables: Sequence[GuildVariableDeclaration]) -> Unlogged:
     """Return the effect that stores imported declarations of guilds' variables."""
 
     async def effect(tx: Writing) -> None:

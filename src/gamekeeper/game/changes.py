@@ -86,7 +86,7 @@ class _DryRun(Exception):
 Decide = Callable[[Locking], Coroutine[Any, Any, Decision[R]]]
 
 
-class Changes:
+class ChangeApplier:
     def __init__(self, store: Store, codec: Codec, rules: Rules | None = None, approval_hours: int = 24) -> None:
         self._store = store
         self.codec = codec

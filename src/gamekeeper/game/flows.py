@@ -13,7 +13,7 @@ from gamekeeper.game.bulk_jobs import find_job_id
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted, PlayersLoaded
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store.economy import CountedChange, Flow, Gift
+from gamekeeper.store.economy import CountedChange, Flow, GiftFlow
 from gamekeeper.store.holdings import ITEM, VARIABLE, Holding
 
 GAME, KEY, STAFF, UNDO, IMPORT = "game", "key", "staff", "undo", "import"
@@ -53,9 +53,9 @@ class Tally:
         keys = sorted(self.created.keys() | self.destroyed.keys())
         return [Flow(*key, self.created[key], self.destroyed[key]) for key in keys]
 
-    def list_gifts(self) -> list[Gift]:
+    def list_gifts(self) -> list[GiftFlow]:
         keys = sorted(self.given.keys() | self.taken.keys())
-        return [Gift(*key, self.given[key], self.taken[key]) for key in keys]
+        return [GiftFlow(*key, self.given[key], self.taken[key]) for key in keys]
 
     def list_items(self) -> set[str]:
         return {key[0] for key in self.created.keys() | self.destroyed.keys()}

@@ -11,7 +11,7 @@ from gamekeeper.game import ranked_buckets
 from gamekeeper.store import economy, holdings
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Bucket, BucketSteps, Holder
+from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, BucketSteps, Holder, RankedBucket
 
 DELETED_BUCKETS = 500  # buckets of an earlier count that one transaction deletes
 BUILT_BUCKETS = 16  # buckets that one transaction counts of a new list
@@ -90,11 +90,11 @@ async def build(tx: Writing, lists: Iterable[RankedList]) -> bool:
             await holdings.move_list(tx, waiting._replace(built=True))
             return True
         waiting = waiting._replace(quantity=first[0], player_id=first[1])
-    rows, counted = ranked_buckets.BUCKET_ROWS, list[Bucket]()
+    rows, counted = ranked_buckets.BUCKET_ROWS, list[RankedBucket]()
     for _ in range(BUILT_BUCKETS):
         following = await BUCKETS.find_key(tx, waiting, rows)
         entries = rows if following else await holdings.count_from(tx, waiting, rows)
-        counted.append(Bucket(waiting.kind, waiting.thing_id, waiting.quantity, waiting.player_id, entries))
+        counted.append(RankedBucket(waiting.kind, waiting.thing_id, waiting.quantity, waiting.player_id, entries))
         quantity, player_id = following or (waiting.quantity, waiting.player_id)
         waiting = waiting._replace(quantity=quantity, player_id=player_id, built=following is None)
         if waiting.built:
@@ -147,7 +147,7 @@ async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit:
     most = max(min(limit, MOST_UNRANKED - offset), 0)
     rows = await BUCKETS.read_page(tx, kind, thing_id, HIGHEST, most, offset) if most else []
     item = await economy.find_item(tx, thing_id) if kind == ITEM else None
-    total = await holdings.count_from(tx, Bucket(kind, thing_id, *LOWEST, 0), MOST_UNRANKED)
+    total = await holdings.count_from(tx, RankedBucket(kind, thing_id, *LOWEST, 0), MOST_UNRANKED)
     return HoldersPage(total, False, item.holders if item else None, rows)
 
 

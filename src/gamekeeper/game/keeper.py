@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gamekeeper.game.board_follower import BoardFollower
-from gamekeeper.game.changes import Changes
+from gamekeeper.game.changes import ChangeApplier
 from gamekeeper.game.economy import Economy
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lists import Lists
@@ -20,7 +20,7 @@ from gamekeeper.store.engine import Store
 class Keeper:
     settings: Settings
     store: Store
-    changes: Changes
+    changes: ChangeApplier
     passwords: Passwords
     password_queues: PasswordQueues
     feed: Feed

@@ -78,7 +78,7 @@ STAFF = "staff.manage"
 ADMIN, API = "admin", "api"  # names of the role with every permission, and of the role that `users.api` stands for
 
 
-class BuiltinRole(NamedTuple):
+class RoleDefinition(NamedTuple):
     about: str
     permissions: frozenset[str]
     read_only: bool = False
@@ -96,22 +96,22 @@ _CHANGES = frozenset(
         *("world.write", "audit.read", "audit.undo"),
     }
 )
-BUILTIN_ROLES: Mapping[str, BuiltinRole] = {  # as a new database has them; migrations insert the same
-    "viewer": BuiltinRole(
+BUILTIN_ROLES: Mapping[str, RoleDefinition] = {  # as a new database has them; migrations insert the same
+    "viewer": RoleDefinition(
         "Reads players, accounts and the audit log; changes nothing.",
         frozenset({"players.read", "users.query", "audit.read", "logs.read"}),
         read_only=True,
     ),
-    "moderator": BuiltinRole("Bans, mutes and kicks.", _MODERATOR),
-    "game master": BuiltinRole(
+    "moderator": RoleDefinition("Bans, mutes and kicks.", _MODERATOR),
+    "game master": RoleDefinition(
         "Moderates, and changes players and their items.", _MODERATOR | _CHANGES | {"boards.write", "signals.write"}
     ),
-    ADMIN: BuiltinRole("Has every permission, also those of later versions.", ALL),
-    "game server": BuiltinRole(
+    ADMIN: RoleDefinition("Has every permission, also those of later versions.", ALL),
+    "game server": RoleDefinition(
         "Reports players over the game link.", frozenset({"game.link", "players.read", "users.query"})
     ),
-    "shop": BuiltinRole("Looks players up and gives them items.", frozenset({"players.read", "items.give"})),
-    API: BuiltinRole(
+    "shop": RoleDefinition("Looks players up and gives them items.", frozenset({"players.read", "items.give"})),
+    API: RoleDefinition(
         "What every token of the API could do before there were roles.",
         _CHANGES
         | {"players.read", "players.delete", "bulk.run", "chat.send", "players.command", "logs.read", "addresses.read"},

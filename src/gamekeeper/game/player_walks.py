@@ -48,12 +48,12 @@ class Order(NamedTuple):
     descending: bool = False
 
 
-class Batch(NamedTuple):
+class PlayerBatch(NamedTuple):
     candidates: Sequence[Candidate]  # in the order of the walk
     end: Key | None  # the next batch starts after it; None: there are no more
 
 
-async def read_batch(tx: Reading, wanted: PlayerFilter, order: Order, after: Key | None, limit: int) -> Batch:
+async def read_batch(tx: Reading, wanted: PlayerFilter, order: Order, after: Key | None, limit: int) -> PlayerBatch:
     """Read the next players in an order, of those with one of the properties that the filter wants."""
     start = after or find_start(wanted, order)
     if order.by == LEVEL:
@@ -83,7 +83,7 @@ def find_start(wanted: PlayerFilter, order: Order) -> Key:
     return (HIGHEST_TEXT,) if down else ("",)
 
 
-async def _walk_names(tx: Reading, wanted: PlayerFilter, order: Order, start: Key, limit: int) -> Batch:
+async def _walk_names(tx: Reading, wanted: PlayerFilter, order: Order, start: Key, limit: int) -> PlayerBatch:
     if wanted.online:
         by = rows.ONLINE_BY_NAME.choose(descending=order.descending)
         found = await rows.read_keys(tx, by, *start, limit)
@@ -92,10 +92,10 @@ async def _walk_names(tx: Reading, wanted: PlayerFilter, order: Order, start: Ke
     both: BothWays = rows.BY_MAP if wanted.map_id else rows.BY_CLASS if wanted.class_id else rows.BY_NAME
     equal = [each for each in (wanted.map_id or wanted.class_id,) if each]
     found = await rows.read_candidates(tx, both.choose(descending=order.descending), *equal, *start, limit)
-    return Batch(found, (found[-1].fold,) if len(found) == limit else None)
+    return PlayerBatch(found, (found[-1].fold,) if len(found) == limit else None)
 
 
-async def _walk_ranks(tx: Reading, wanted: PlayerFilter, order: Order, start: Key, limit: int) -> Batch:
+async def _walk_ranks(tx: Reading, wanted: PlayerFilter, order: Order, start: Key, limit: int) -> PlayerBatch:
     last = (wanted.level_from or 0) if order.descending else (wanted.level_to or HIGHEST_LEVEL)
     if wanted.online:
         by = rows.ONLINE_BY_RANK.choose(descending=order.descending)
@@ -103,10 +103,10 @@ async def _walk_ranks(tx: Reading, wanted: PlayerFilter, order: Order, start: Ke
     by = rows.BY_RANK.choose(descending=order.descending)
     found = await rows.read_candidates(tx, by, *start, last, limit)
     end = found[-1] if len(found) == limit else None
-    return Batch(found, (end.level, end.exp, end.id) if end else None)
+    return PlayerBatch(found, (end.level, end.exp, end.id) if end else None)
 
 
-async def _walk_times(tx: Reading, wanted: PlayerFilter, order: Order, start: Key, limit: int) -> Batch:
+async def _walk_times(tx: Reading, wanted: PlayerFilter, order: Order, start: Key, limit: int) -> PlayerBatch:
     """Walk players by the time at which they were last seen. Those who are online are the last, then the others."""
     phases, (phase, *key) = _list_phases(wanted, order), start
     down, following = order.descending, None
@@ -123,7 +123,7 @@ async def _walk_times(tx: Reading, wanted: PlayerFilter, order: Order, start: Ke
         found = await rows.read_candidates(tx, rows.UNSEEN.choose(descending=down), key[-1], limit)
     end = (phase, found[-1].last_online or 0, found[-1].id) if len(found) == limit else following
     online = await search.filter_online(tx, [each.id for each in found])
-    return Batch([each for each in found if each.id not in online], end)
+    return PlayerBatch([each for each in found if each.id not in online], end)
 
 
 def _list_phases(wanted: PlayerFilter, order: Order) -> list[int]:
@@ -145,7 +145,7 @@ def _start_phase(wanted: PlayerFilter, order: Order, phase: int) -> Key:
     return phase, (wanted.seen_from or 0) if phase == SEEN_BEFORE else 0, ZERO_GUID
 
 
-async def _walk_bans(tx: Reading, start: Key, limit: int) -> Batch:
+async def _walk_bans(tx: Reading, start: Key, limit: int) -> PlayerBatch:
     """Walk players of banned accounts, by account. A batch starts with the account of the last player before it."""
     user_id, player_id = start
     bans = await rows.read_bans(tx, str(user_id), limit)
@@ -154,11 +154,11 @@ async def _walk_bans(tx: Reading, start: Key, limit: int) -> Batch:
         (each.user_id, each.id, each) for each in found if (each.user_id, each.id) > (user_id, player_id)
     )
     end = (bans[-1].user_id, HIGHEST_ID) if len(bans) == limit else None
-    return Batch([each for *key, each in following if tuple(key) > (user_id, player_id)], end)
+    return PlayerBatch([each for *key, each in following if tuple(key) > (user_id, player_id)], end)
 
 
-async def _look_up(tx: Reading, keys: Sequence[Sequence[int | str]], limit: int) -> Batch:
+async def _look_up(tx: Reading, keys: Sequence[Sequence[int | str]], limit: int) -> PlayerBatch:
     """Look up the players of the keys of another table. Deleted ones are left out."""
     found = {each.id: each for each in await rows.read_of_ids(tx, [str(key[-1]) for key in keys])}
     candidates = [found[str(key[-1])] for key in keys if key[-1] in found]
-    return Batch(candidates, tuple(keys[-1]) if len(keys) == limit else None)
+    return PlayerBatch(candidates, tuple(keys[-1]) if len(keys) == limit else None)

@@ -16,7 +16,16 @@ from itertools import accumulate, pairwise
 
 from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST, Block, Bucket, BucketSteps, BucketTable, Holder, Key
+from gamekeeper.store.ranked_buckets import (
+    HIGHEST,
+    LOWEST,
+    BucketSteps,
+    BucketTable,
+    Holder,
+    Key,
+    RankedBlock,
+    RankedBucket,
+)
 
 # A list of 5 million rows has 76 blocks. To add up a block or a bucket costs about twice as much as to skip a row, and
 # a page skips at most half a bucket. So each of the three levels costs a page about as much.
@@ -48,7 +57,7 @@ async def find_page(
     return total, await table.read_page(tx, kind, thing_id, above.key if above else end, limit, skipped)
 
 
-async def append(tx: Writing, table: BucketTable, buckets: Sequence[Bucket]) -> None:
+async def append(tx: Writing, table: BucketTable, buckets: Sequence[RankedBucket]) -> None:
     """Insert buckets after all others of a list that is being counted."""
     edit = _Edit(tx, table)
     await edit.replace([], buckets)
@@ -57,8 +66,8 @@ async def append(tx: Writing, table: BucketTable, buckets: Sequence[Bucket]) -> 
 
 async def count_steps(tx: Writing, table: BucketTable, steps: BucketSteps) -> None:
     """Update the numbers of the buckets after rows were deleted and inserted; split and merge buckets."""
-    sums: Counter[Bucket] = Counter()
-    starts: Counter[Bucket] = Counter()  # -1: the first row of the bucket was deleted
+    sums: Counter[RankedBucket] = Counter()
+    starts: Counter[RankedBucket] = Counter()  # -1: the first row of the bucket was deleted
     for owner, (deleted, inserted) in steps.items():
         keys = [*deleted, *inserted]
         for place, bucket in enumerate(await table.find_buckets(tx, *owner, keys) if keys else ()):
@@ -83,7 +92,7 @@ async def count_steps(tx: Writing, table: BucketTable, steps: BucketSteps) -> No
 
 
 async def _merge(
-    tx: Writing, table: BucketTable, edit: "_Edit", bucket: Bucket, *, is_start_gone: bool = False
+    tx: Writing, table: BucketTable, edit: "_Edit", bucket: RankedBucket, *, is_start_gone: bool = False
 ) -> None:
     """Merge a bucket that has few rows left into the one before it, so that old lists keep few buckets.
 
@@ -98,15 +107,15 @@ async def _merge(
     await edit.replace([before, present], await _split(tx, table, merged))
 
 
-async def _split(tx: Reading, table: BucketTable, bucket: Bucket) -> list[Bucket]:
+async def _split(tx: Reading, table: BucketTable, bucket: RankedBucket) -> list[RankedBucket]:
     """Return the parts of a bucket: more than one if it has twice the rows of a new one."""
-    parts: list[Bucket] = []
+    parts: list[RankedBucket] = []
     while bucket.entries >= 2 * BUCKET_ROWS:
         middle = await table.find_key(tx, bucket, BUCKET_ROWS)
         if middle is None:
             break
         parts.append(bucket._replace(entries=BUCKET_ROWS))
-        bucket = Bucket(bucket.kind, bucket.thing_id, *middle, bucket.entries - BUCKET_ROWS)
+        bucket = RankedBucket(bucket.kind, bucket.thing_id, *middle, bucket.entries - BUCKET_ROWS)
     return [*parts, bucket]
 
 
@@ -118,7 +127,7 @@ class _Edit:
         self._table = table
         self._changes: dict[tuple[str, str], dict[Key, tuple[int, int]]] = {}  # buckets and entries, by first key
 
-    async def replace(self, before: Sequence[Bucket], after: Sequence[Bucket]) -> None:
+    async def replace(self, before: Sequence[RankedBucket], after: Sequence[RankedBucket]) -> None:
         """Write buckets in place of others, which must be as they are stored."""
         kept = {each[:4] for each in after}
         if after:
@@ -136,7 +145,7 @@ class _Edit:
         """Apply the differences to the blocks, after all buckets are written; split and merge blocks."""
         for (kind, thing_id), changes in self._changes.items():
             before = await ranked_buckets.read_blocks(self._tx, kind, thing_id)
-            after = _apply(before or [Block(kind, thing_id, *LOWEST, 0, 0)], changes)
+            after = _apply(before or [RankedBlock(kind, thing_id, *LOWEST, 0, 0)], changes)
             after = [part for each in after for part in await self._fit(each, changes)]
             changed = set(after) - set(before)
             if changed:
@@ -146,7 +155,7 @@ class _Edit:
                 if each.key not in starts:
                     await ranked_buckets.delete_block(self._tx, each)
 
-    async def _fit(self, block: Block, changes: Mapping[Key, tuple[int, int]]) -> list[Block]:
+    async def _fit(self, block: RankedBlock, changes: Mapping[Key, tuple[int, int]]) -> list[RankedBlock]:
         """Return the parts of a block: more than one if it has twice the buckets of a new one."""
         owner = block.kind, block.thing_id
         if block.buckets >= 2 * BLOCK_BUCKETS:
@@ -159,14 +168,14 @@ class _Edit:
         return [block]
 
 
-def _apply(blocks: Sequence[Block], changes: Mapping[Key, tuple[int, int]]) -> list[Block]:
+def _apply(blocks: Sequence[RankedBlock], changes: Mapping[Key, tuple[int, int]]) -> list[RankedBlock]:
     """Add differences of buckets to their blocks, and merge blocks with few buckets into those before them."""
     starts, added = [each.key for each in blocks], [*blocks]
     for key, (buckets, entries) in changes.items():
         place = bisect_right(starts, key) - 1
         block = added[place]
         added[place] = block._replace(buckets=block.buckets + buckets, entries=block.entries + entries)
-    merged: list[Block] = []
+    merged: list[RankedBlock] = []
     for block in added:
         if merged and 4 * block.buckets < BLOCK_BUCKETS:
             last = merged[-1]
@@ -176,6 +185,6 @@ def _apply(blocks: Sequence[Block], changes: Mapping[Key, tuple[int, int]]) -> l
     return merged
 
 
-def _add_up(buckets: Sequence[Bucket]) -> Block:
+def _add_up(buckets: Sequence[RankedBucket]) -> RankedBlock:
     """Return the block of these buckets."""
-    return Block(*buckets[0][:4], len(buckets), sum(each.entries for each in buckets))
+    return RankedBlock(*buckets[0][:4], len(buckets), sum(each.entries for each in buckets))

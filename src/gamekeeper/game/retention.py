@@ -51,7 +51,7 @@ SIGNAL_DAYS = 365  # days for which acknowledged signals are kept
 INTENT = Intent(request_id="retention")
 
 
-class Retention:
+class RetentionJob:
     """Deletes old rows (stored answers, tokens, mails, guesses …) for one serving process."""
 
     def __init__(

@@ -21,7 +21,7 @@ MOST_STAFF = 4000  # accounts with permissions that a list of staff reads at mos
 
 class StaffMember(NamedTuple):
     user: User
-    activity: rows.Activity
+    activity: rows.StaffActivity
 
 
 class StaffPage(NamedTuple):

@@ -29,7 +29,7 @@ SIGN_IN_KINDS = (
 )
 
 
-class Parts(NamedTuple):
+class TimelineParts(NamedTuple):
     """What of a timeline to load."""
 
     changes: bool = False
@@ -86,7 +86,7 @@ EMPTY_PAGE = TimelinePage([], {}, {}, None)
 async def load_page(
     tx: Reading,
     subjects: Subjects,
-    parts: Parts,
+    parts: TimelineParts,
     start: Positions,
     limit: int,
     wanted: HistoryFilter,
@@ -109,7 +109,7 @@ async def load_page(
     )
 
 
-def _choose_kinds(wanted: HistoryFilter, parts: Parts) -> HistoryFilter | None:
+def _choose_kinds(wanted: HistoryFilter, parts: TimelineParts) -> HistoryFilter | None:
     """Return the filter for these parts; None: none of them has changes."""
     groups = [(parts.sanctions, SANCTION_KINDS), (parts.notes, NOTE_KINDS)]
     kinds = tuple(kind for is_shown, group in groups for kind in group if is_shown != parts.changes)

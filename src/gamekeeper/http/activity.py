@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import activity_series, lookup
-from gamekeeper.game.activity_series import MOST_POINTS, CohortPoint, Point, Series, Span, TooManyPoints
+from gamekeeper.game.activity_series import MOST_POINTS, ActivitySeries, CohortPoint, Point, Span, TooManyPoints
 from gamekeeper.game.calendar_steps import format_day
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import samples, wire
@@ -109,7 +109,7 @@ def _make_session(row: PlaySession) -> wire.activity.PlaySession:
     )
 
 
-def make_series(series: Series) -> wire.activity.ActivitySeries:
+def make_series(series: ActivitySeries) -> wire.activity.ActivitySeries:
     points = [_make_point(each) for each in series.points]
     return wire.activity.ActivitySeries(format_instant(series.start), format_instant(series.end), series.step, points)
 

@@ -131,7 +131,7 @@ class Operation(Route):
         return inspect.getdoc(self.handler) or ""
 
 
-class Parts(TypedDict):
+class OperationParts(TypedDict):
     """The parts of an operation's declaration, besides method, path, group and handler."""
 
     name: Required[str]
@@ -158,7 +158,7 @@ class Group:
     about: str
     operations: list[Operation] = field(default_factory=list[Operation])
 
-    def operation(self, address: str, **parts: Unpack[Parts]) -> Callable[[H], H]:
+    def operation(self, address: str, **parts: Unpack[OperationParts]) -> Callable[[H], H]:
         """Declare the function below as the operation at this address, such as `GET /api/v1/players`."""
         method, _, path = address.partition(" ")
 
@@ -203,9 +203,9 @@ def _contains_list(kind: object) -> bool:
     return get_origin(kind) is list or any(_contains_list(each) for each in get_args(kind))
 
 
-def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
+def _require_parts(address: str, parts: OperationParts, handler: Handler) -> None:
     """Check that an operation's declaration has all required parts; the error names the missing ones."""
-    missing = sorted(Parts.__required_keys__ - parts.keys())
+    missing = sorted(OperationParts.__required_keys__ - parts.keys())
     missing += ["cache"] if address.startswith("GET ") and "cache" not in parts else []
     missing += ["example_body"] if "body" in parts and "example_body" not in parts else []
     missing += (
@@ -214,12 +214,12 @@ def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
     missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
     if missing:
         raise DeclarationError(f"The operation {address} does not declare {', '.join(missing)}.")
-    unknown = sorted(parts.keys() - Parts.__annotations__.keys())
+    unknown = sorted(parts.keys() - OperationParts.__annotations__.keys())
     if unknown:
         raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
 
 
-def _require_arguments(address: str, parts: Parts, values: Sequence[PathValue], handler: Handler) -> None:
+def _require_arguments(address: str, parts: OperationParts, values: Sequence[PathValue], handler: Handler) -> None:
     """Check a handler's arguments. A query type must be frozen: requests without parameters share one instance."""
     if "query" in parts and not parts["query"].__struct_config__.frozen:
         raise DeclarationError(f"The operation {address} declares {parts['query'].__name__}, which is not frozen.")

@@ -9,7 +9,7 @@ from gamekeeper.game.bulk_loads import load_guilds
 from gamekeeper.game.lookup import ZERO_GUID, fold
 from gamekeeper.intersect import values
 from gamekeeper.intersect.existing import GUILD, GUILD_NAME
-from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
 from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.variables import NEVER_SET, find_type
@@ -46,7 +46,9 @@ def _find_owned_guilds(run: ImportRun) -> set[str]:
     return {guild_id for row in found if (guild_id := values.parse_guid(row[0]))}
 
 
-async def _build_batch(run: ImportRun, owned: set[str], read: Mapping[str, RowsByOwner], tx: Reading | None) -> Batch:
+async def _build_batch(
+    run: ImportRun, owned: set[str], read: Mapping[str, RowsByOwner], tx: Reading | None
+) -> ImportBatch:
     names, counts, lines, new = run.data.names, CountsByTable(), list[ReportEntry](), list[GuildColumns]()
     known = await run.existing.find(tx, GUILD, read["guilds"])
     for own_id, rows in read["guilds"].items():
@@ -65,7 +67,7 @@ async def _build_batch(run: ImportRun, owned: set[str], read: Mapping[str, RowsB
     given = _read_values(run, read["guild_values"], known, counts, lines)
     run.existing.note(GUILD, [each.id for each in new])
     run.existing.note(GUILD_NAME, [each.fold for each in new])
-    return Batch([load_guilds(new, given)] if new else [], counts, lines)
+    return ImportBatch([load_guilds(new, given)] if new else [], counts, lines)
 
 
 def _read_guild(row: Row) -> GuildColumns:

@@ -33,7 +33,7 @@ IMPORT_INTENT = Intent(request_id="import-intersect")
 OnProgress = Callable[[str, int, int | None], None]
 
 
-class Batch(NamedTuple):
+class ImportBatch(NamedTuple):
     """Changes, counts and report entries of one batch of an import."""
 
     changes: Sequence[Change | Unlogged]
@@ -98,12 +98,12 @@ class ImportRun:
         if stage != self.stage:
             self.stage, self.last_id = stage, ZERO_GUID
 
-    async def commit_stage(self, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
+    async def commit_stage(self, turn: Callable[[Reading | None], Awaitable[ImportBatch]]) -> None:
         """Apply the only batch of a stage, and store the next stage: a resumed import must not count its rows again."""
         self.stage = self.next_stage
         await self.commit_batch(ZERO_GUID, turn)
 
-    async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[Batch]]) -> None:
+    async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[ImportBatch]]) -> None:
         """Apply one batch of an import in one transaction. It may be retried; the last attempt counts."""
         after = self.counts, self.report_bytes
 

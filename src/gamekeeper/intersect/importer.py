@@ -36,7 +36,7 @@ from gamekeeper.intersect.existing import (
     complete_entries,
     find_owned,
 )
-from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag, RawPlayer
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
 from gamekeeper.intersect.schemas import OBJECT_TABLES
@@ -113,7 +113,7 @@ def _read_game_data(run: ImportRun) -> GameData:
 
 
 async def _import_catalogue(run: ImportRun, game: GameData) -> None:
-    async def turn(tx: Reading | None) -> Batch:
+    async def turn(tx: Reading | None) -> ImportBatch:
         counts, changes, completed = CountsByTable(), list[Change](), list[ReportEntry]()
         for noun, entries in game.entries.items():
             kind, count = catalogue.KINDS[noun], counts[run.data.names[noun]]
@@ -127,7 +127,7 @@ async def _import_catalogue(run: ImportRun, game: GameData) -> None:
         known = set(run.data.names.values())
         unsupported = [name for name, count in run.counts.tables.items() if name not in known and count.rows]
         whole = [ReportEntry(name, "", SECRET_TABLES.get(name.lower(), UNSUPPORTED_TABLE)) for name in unsupported]
-        return Batch(changes, counts, [*game.report_entries, *completed, *whole])
+        return ImportBatch(changes, counts, [*game.report_entries, *completed, *whole])
 
     await run.commit_stage(turn)
 
@@ -145,7 +145,9 @@ async def _import_users(run: ImportRun) -> None:
     await run.process_batches("users", work)
 
 
-async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: RowsByTable, tx: Reading | None) -> Batch:
+async def _build_user_batch(
+    run: ImportRun, pattern: re.Pattern[str], read: RowsByTable, tx: Reading | None
+) -> ImportBatch:
     names, existing, counts, lines = run.data.names, run.existing, CountsByTable(), list[ReportEntry]()
     known = await existing.find(tx, USER, read["users"])
     deleted = await existing.find(tx, DELETED_USER, read["users"].keys() - known)
@@ -168,7 +170,7 @@ async def _build_user_batch(run: ImportRun, pattern: re.Pattern[str], read: Rows
     )
     existing.note(USER, [each.user.id for each in new])
     loaded = UsersLoaded([each.user for each in new], clashing, unaddressed, bans, mutes)
-    return Batch([PAUSE_LISTS, loaded, RESUME_LISTS] if new else [], counts, lines)
+    return ImportBatch([PAUSE_LISTS, loaded, RESUME_LISTS] if new else [], counts, lines)
 
 
 async def _find_clashes(run: ImportRun, tx: Reading | None, kind: str, wanted: Sequence[tuple[str, str]]) -> set[str]:
@@ -219,7 +221,7 @@ async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> Non
         read = {noun: run.read_rows(noun, ids) for noun in ("players", *OWNED_TABLES)}
         bags = _read_bags(run, read)
 
-        async def turn(tx: Reading | None) -> Batch:
+        async def turn(tx: Reading | None) -> ImportBatch:
             reader = PlayerReader(run.data.names, run.settings, vitals, items, spells, types, bags, stack_cache)
             return await _build_player_batch(run, reader, read, tx, first)
 
@@ -254,7 +256,7 @@ async def _build_player_batch(
     read: RowsByTable,
     tx: Reading | None,
     first: Sequence[Unlogged],
-) -> Batch:
+) -> ImportBatch:
     existing, names, counts, lines = run.existing, run.data.names, reader.counts, reader.entries
     known = await existing.find(tx, PLAYER, read["players"])
     deleted = await existing.find(tx, DELETED_PLAYER, read["players"].keys() - known)
@@ -281,7 +283,7 @@ async def _build_player_batch(
     members = await _find_members(run, reader, [read["players"][each][0] for each in possible], tx, known)
     social = [load_memberships(members, reader.texts)] if members or reader.texts else []
     loaded = [PAUSE_LISTS, *first, PlayersLoaded(new, clashing), *social, RESUME_LISTS] if new else social
-    return Batch(loaded, counts, lines)
+    return ImportBatch(loaded, counts, lines)
 
 
 async def _find_members(
@@ -333,7 +335,7 @@ async def _report_unused_bags(run: ImportRun) -> None:
     async def work(ids: list[str]) -> None:
         read = {noun: run.read_rows(noun, ids) for noun in ("bags", "bag_slots")}
 
-        async def turn(tx: Reading | None) -> Batch:
+        async def turn(tx: Reading | None) -> ImportBatch:
             counts, lines = CountsByTable(), list[ReportEntry]()
             found = await run.existing.find(tx, BAG, ids) | run.bags_counted.among(BAG, ids)
             names = run.data.names
@@ -347,7 +349,7 @@ async def _report_unused_bags(run: ImportRun) -> None:
                 _skip_rows(
                     counts, lines, names["bags"], [(own_id, DUPLICATE_ID) for _ in read["bags"].get(own_id, ())[1:]]
                 )
-            return Batch((), counts, lines)
+            return ImportBatch((), counts, lines)
 
         await run.commit_batch(ids[-1], turn)
 
@@ -357,9 +359,9 @@ async def _report_unused_bags(run: ImportRun) -> None:
 async def _report_orphans(run: ImportRun) -> None:
     """Report rows without a valid owner. Search only tables that have rows neither imported nor counted as skipped."""
 
-    async def turn(_: Reading | None) -> Batch:
+    async def turn(_: Reading | None) -> ImportBatch:
         counts = CountsByTable()
-        return Batch((), counts, _find_orphans(run, counts))
+        return ImportBatch((), counts, _find_orphans(run, counts))
 
     await run.commit_stage(turn)
 

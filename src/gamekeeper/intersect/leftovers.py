@@ -8,7 +8,7 @@ import msgspec
 from gamekeeper.game.bulk_loads import load_leftovers
 from gamekeeper.intersect import values
 from gamekeeper.intersect.existing import GUILD, LEFTOVER, PLAYER, USER
-from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
 from gamekeeper.intersect.source import Row
 from gamekeeper.store import leftovers
@@ -32,7 +32,7 @@ async def keep_rows(run: ImportRun, owners: str) -> None:
     async def work(ids: list[str]) -> None:
         read = {noun: run.read_rows(noun, ids) for noun in present}
 
-        async def turn(tx: Reading | None) -> Batch:
+        async def turn(tx: Reading | None) -> ImportBatch:
             counts, lines, new = CountsByTable(), list[ReportEntry](), list[Leftover]()
             known = await run.existing.find(tx, owner_kind, {each for rows in read.values() for each in rows})
             kept = await run.existing.find_leftovers(tx, owners, known)
@@ -49,7 +49,7 @@ async def keep_rows(run: ImportRun, owners: str) -> None:
                         count.taken += len(rows)
                         new.append(Leftover(owner_id, noun, encode_rows(run.data.tables[noun].last_names, rows)))
             run.existing.note(LEFTOVER, (f"{each.owner_id} {each.kind}" for each in new))
-            return Batch([load_leftovers(owners, new)] if new else [], counts, lines)
+            return ImportBatch([load_leftovers(owners, new)] if new else [], counts, lines)
 
         await run.commit_batch(ids[-1], turn)
 

@@ -12,7 +12,7 @@ from gamekeeper.game.logs import attach_name
 from gamekeeper.game.lookup import ZERO_GUID, fold
 from gamekeeper.intersect import values
 from gamekeeper.intersect.existing import ACTIVITY, DELETED_USER, TRADE
-from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
 from gamekeeper.intersect.source import Row
 from gamekeeper.store import logs
@@ -45,18 +45,18 @@ async def import_activity(run: ImportRun) -> None:
         return
     upgraded = _find_upgrade(run)
 
-    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> Batch:
+    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> ImportBatch:
         named = await _find_named_users(tx, rows)
         new = await _select(run, "activity", ACTIVITY, rows, tx, lines, partial(read_activity, upgraded))
-        return Batch([load_activity([attach_name(each, named) for each in new.entries])], new.counts, lines)
+        return ImportBatch([load_activity([attach_name(each, named) for each in new.entries])], new.counts, lines)
 
     await _import_log(run, "activity", build)
 
 
 async def import_trades(run: ImportRun) -> None:
-    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> Batch:
+    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> ImportBatch:
         new = await _select(run, "trades", TRADE, rows, tx, lines, read_trade)
-        return Batch([load_trades(new.entries)], new.counts, lines)
+        return ImportBatch([load_trades(new.entries)], new.counts, lines)
 
     if "trades" in run.data.tables:
         await _import_log(run, "trades", build)
@@ -74,14 +74,14 @@ def find_oldest_kept(run: ImportRun) -> int:
     return time.time_ns() // 1_000_000 - days * logs.DAY_MS if days else 0
 
 
-BuildBatch = Callable[[Mapping[str, Row], Reading | None, list[ReportEntry]], Awaitable[Batch]]
+BuildBatch = Callable[[Mapping[str, Row], Reading | None, list[ReportEntry]], Awaitable[ImportBatch]]
 
 
 async def _import_log(run: ImportRun, noun: str, build: BuildBatch) -> None:
     async def work(ids: list[str]) -> None:
         read = run.read_rows(noun, ids)
 
-        async def turn(tx: Reading | None) -> Batch:
+        async def turn(tx: Reading | None) -> ImportBatch:
             name = run.data.names[noun]
             lines = [ReportEntry(name, own_id, DUPLICATE_ID) for own_id, rows in read.items() for _ in rows[1:]]
             doubled = len(lines)

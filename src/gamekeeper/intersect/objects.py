@@ -6,7 +6,7 @@ from itertools import islice
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import details, import_run, values
 from gamekeeper.intersect import existing as existing_keys
-from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
 from gamekeeper.intersect.schemas import OBJECT_TABLES
 from gamekeeper.intersect.source import Row
@@ -30,7 +30,7 @@ async def import_objects(run: ImportRun, noun: str) -> None:
         rows = (row for row in rows if row[0] is not None and row[0] > run.last_id)
     while some := _read_batch(rows):
 
-        async def turn(tx: Reading | None, some: list[Row] = some) -> Batch:
+        async def turn(tx: Reading | None, some: list[Row] = some) -> ImportBatch:
             return await _build_batch(run, noun, some, tx)
 
         if _has_no_id(some[-1]):  # no row of the table has a valid id
@@ -53,7 +53,7 @@ def _has_no_id(row: Row) -> bool:
     return row[0] is None or row[0] == ZERO_GUID
 
 
-async def _build_batch(run: ImportRun, noun: str, rows: list[Row], tx: Reading | None) -> Batch:
+async def _build_batch(run: ImportRun, noun: str, rows: list[Row], tx: Reading | None) -> ImportBatch:
     table, counts, lines = run.data.tables[noun], CountsByTable(), list[ReportEntry]()
     entries: dict[str, NamedEntry] = {}
     for row in rows:
@@ -75,7 +75,7 @@ async def _build_batch(run: ImportRun, noun: str, rows: list[Row], tx: Reading |
     changes, completed = existing_keys.complete_entries(kind, entries, existing)
     lines += [ReportEntry(table.name, each, existing_keys.COMPLETED, taken=True) for each in completed]
     counts[table.name].taken, counts[table.name].there = len(entries) - len(existing), len(existing)
-    return Batch(changes, counts, lines)
+    return ImportBatch(changes, counts, lines)
 
 
 def _find_obstacle(run: ImportRun, noun: str, row: Row, entries: dict[str, NamedEntry]) -> str | None:

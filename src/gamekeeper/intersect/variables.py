@@ -10,11 +10,11 @@ from gamekeeper.game.values import BOOLEAN, INTEGER, NUMBER, STRING
 from gamekeeper.intersect import values
 from gamekeeper.intersect.catalogue import TYPES
 from gamekeeper.intersect.existing import GUILD_VARIABLE, SERVER_VARIABLE
-from gamekeeper.intersect.import_run import Batch, ImportRun
+from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.report import CountsByTable, ReportEntry
 from gamekeeper.intersect.source import Row
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.guild_variables import GuildVariable
+from gamekeeper.store.guild_variables import GuildVariableDeclaration
 from gamekeeper.store.server_variables import ServerVariable
 
 BAD_ID = "its id is not a guid, or is a duplicate"
@@ -39,7 +39,7 @@ def describe_mismatch(found: str, declared: str) -> str:
 async def import_variables(run: ImportRun) -> None:
     """Import all declared variables of the server, with their values, and of guilds: they are few, so at once."""
 
-    async def turn(tx: Reading | None) -> Batch:
+    async def turn(tx: Reading | None) -> ImportBatch:
         counts, lines = CountsByTable(), list[ReportEntry]()
         server: list[ServerVariable] = []
         for noun, usual in SERVER_TABLES.items():
@@ -47,7 +47,7 @@ async def import_variables(run: ImportRun) -> None:
                 server.append(_read_server_variable(row, usual, noun == "server_switches"))
                 lines += _describe_value(run.data.names[noun], row, server[-1])
         guild = [
-            GuildVariable(*_read_declaration(row, INTEGER), values.parse_ticks(row[5]))
+            GuildVariableDeclaration(*_read_declaration(row, INTEGER), values.parse_ticks(row[5]))
             for row in await _find_new(run, tx, "guild_variables", GUILD_VARIABLE, counts, lines)
         ]
         run.existing.note(SERVER_VARIABLE, [each.id for each in server])
@@ -56,7 +56,7 @@ async def import_variables(run: ImportRun) -> None:
             *([load_server_variables(server)] if server else []),
             *([load_guild_variables(guild)] if guild else []),
         ]
-        return Batch(loads, counts, lines)
+        return ImportBatch(loads, counts, lines)
 
     await run.commit_stage(turn)
 

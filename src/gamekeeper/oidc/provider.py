@@ -42,14 +42,14 @@ class TokenError(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class KeySet(msgspec.Struct, frozen=True):
+class JsonWebKeySet(msgspec.Struct, frozen=True):
     keys: list[dict[str, Any]]
 
 
-Shape = TypeVar("Shape", Discovery, TokenAnswer, KeySet)
+Shape = TypeVar("Shape", Discovery, TokenAnswer, JsonWebKeySet)
 
 
-class Flow(NamedTuple):
+class AuthorizationRequest(NamedTuple):
     """The random values of one sign-in. They are derived from its ticket, which only this browser has."""
 
     state: str  # comes back in the address of the callback
@@ -57,8 +57,8 @@ class Flow(NamedTuple):
     verifier: str  # PKCE: the provider gets its hash first, and the text with the code
 
 
-def make_flow(ticket: Ticket) -> Flow:
-    return Flow(ticket.id, _hash_text(f"nonce {ticket.challenge}"), ticket.challenge)
+def make_authorization_request(ticket: Ticket) -> AuthorizationRequest:
+    return AuthorizationRequest(ticket.id, _hash_text(f"nonce {ticket.challenge}"), ticket.challenge)
 
 
 class Provider:
@@ -73,7 +73,7 @@ class Provider:
     def close(self) -> None:
         self._fetcher.close()
 
-    async def make_address(self, flow: Flow, *, again: bool = False) -> str:
+    async def make_address(self, sent: AuthorizationRequest, *, again: bool = False) -> str:
         """Return the provider's address at which a person signs in. `again`: also if the person has a session there."""
         found, chosen = await self.discover(), self.configuration
         query = {
@@ -81,30 +81,30 @@ class Provider:
             "client_id": chosen.client_id,
             "redirect_uri": chosen.callback,
             "scope": chosen.scopes,
-            "state": flow.state,
-            "nonce": flow.nonce,
-            "code_challenge": _hash_text(flow.verifier),
+            "state": sent.state,
+            "nonce": sent.nonce,
+            "code_challenge": _hash_text(sent.verifier),
             "code_challenge_method": "S256",
             **({"prompt": "login"} if again else {}),
         }
         sign = "&" if "?" in found.authorization_endpoint else "?"
         return found.authorization_endpoint + sign + urlencode(query)
 
-    async def prove(self, flow: Flow, code: str) -> ProvenIdentity:
+    async def prove(self, sent: AuthorizationRequest, code: str) -> ProvenIdentity:
         """Exchange a code for the ID token, and check it. The keys are read each time, so new keys work at once."""
         from gamekeeper.oidc import id_tokens  # noqa: PLC0415 - imported with the first sign-in, so that the server starts fast
 
         found = await self.discover()
-        answer = await self._fetch(found.token_endpoint, *self._make_token_request(found, flow, code))
+        answer = await self._fetch(found.token_endpoint, *self._make_token_request(found, sent, code))
         if answer.status != OK:
             raise self.refuse(_read_error(answer))
         token = self._decode(answer.content, TokenAnswer).id_token
         published = await self._fetch(found.jwks_uri)
         if published.status != OK:
             raise self._make_unreachable(f"it answered {published.status} to the request for its keys")
-        keys = self._decode(published.content, KeySet).keys
+        keys = self._decode(published.content, JsonWebKeySet).keys
         try:
-            claims = id_tokens.check(token, keys, self.configuration, flow.nonce)
+            claims = id_tokens.check(token, keys, self.configuration, sent.nonce)
         except id_tokens.BadIdToken as bad:
             raise self._make_refusal(f"its ID token is not valid: {bad}") from None
         return id_tokens.read_identity(claims, self.configuration)
@@ -140,13 +140,15 @@ class Provider:
         """Return the refusal for an error that the provider sent in the address of the callback."""
         return self._make_refusal(f"it answered with '{error[:MOST_ERROR]}'")
 
-    def _make_token_request(self, found: Discovery, flow: Flow, code: str) -> tuple[bytes, dict[str, str]]:
+    def _make_token_request(
+        self, found: Discovery, sent: AuthorizationRequest, code: str
+    ) -> tuple[bytes, dict[str, str]]:
         chosen = self.configuration
         form = {
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": chosen.callback,
-            "code_verifier": flow.verifier,
+            "code_verifier": sent.verifier,
         }
         ways = found.token_endpoint_auth_methods_supported
         if POST in ways and BASIC not in ways:

@@ -48,9 +48,10 @@ LOG_IN_USE = (128, 1)  # start and length of the byte in the -shm file that a WA
 # Timeout and poll interval in seconds: a process that opens or closes the database file takes two locks in turn.
 SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05
 
-Identity = tuple[int, int]  # identity of a file: device and inode
+FileIdentity = tuple[int, int]  # identity of a file: device and inode
 _guard = threading.Lock()
-_open_here: dict[Path, list[Identity]] = {}  # SQLite files that are open in this process, with one entry per open store
+# SQLite files that are open in this process, with one entry per open store
+_open_here: dict[Path, list[FileIdentity]] = {}
 
 
 class DatabaseFile:
@@ -62,7 +63,7 @@ class DatabaseFile:
         with _guard:
             self._prepare()
             self._identity = _identify(self._real, follow=False)
-            self._log_identity: Identity | None = None
+            self._log_identity: FileIdentity | None = None
             if self._identity:
                 _open_here.setdefault(self._real, []).append(self._identity)
 
@@ -182,7 +183,7 @@ def _add_suffix(file: Path, suffix: str) -> Path:
     return file.with_name(file.name + suffix)
 
 
-def _identify(file: Path, *, follow: bool = True) -> Identity | None:
+def _identify(file: Path, *, follow: bool = True) -> FileIdentity | None:
     try:
         found = os.stat(file, follow_symlinks=follow)  # noqa: PTH116 - for each write: Path.stat takes longer
     except OSError:

@@ -46,7 +46,7 @@ class Flow(NamedTuple):
     destroyed: int
 
 
-class Gift(NamedTuple):
+class GiftFlow(NamedTuple):
     day: int
     giver_id: str
     item_id: str
@@ -142,7 +142,7 @@ async def read_changes_of(
     return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
 
 
-async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[Gift]) -> None:
+async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[GiftFlow]) -> None:
     """Add quantities to the sums of flows and gifts; each key must be there only once."""
     if flows:
         await tx.returning(SQL.add_flows, as_table(each._asdict() for each in flows))
@@ -264,8 +264,8 @@ async def read_flows_between(tx: Reading, item_ids: Iterable[str], first: int, e
     return [Flow(*row) for row in await tx.all(SQL.flows_between, _to_ids(item_ids), first, end)]
 
 
-async def read_gifts_between(tx: Reading, first: int, end: int) -> list[Gift]:
-    return [Gift(*row) for row in await tx.all(SQL.gifts_between, first, end)]
+async def read_gifts_between(tx: Reading, first: int, end: int) -> list[GiftFlow]:
+    return [GiftFlow(*row) for row in await tx.all(SQL.gifts_between, first, end)]
 
 
 async def read_key_givers(tx: Reading) -> frozenset[str]:

@@ -10,7 +10,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("guild_variables")
 
 
-class GuildVariable(NamedTuple):
+class GuildVariableDeclaration(NamedTuple):
     id: str
     name: str
     type: str  # Integer, Boolean, String or Number
@@ -35,9 +35,9 @@ class GuildValue(NamedTuple):
     value: str  # JSON
 
 
-async def find(tx: Reading, variable_id: str) -> GuildVariable | None:
+async def find(tx: Reading, variable_id: str) -> GuildVariableDeclaration | None:
     row = await tx.one(SQL.declared, variable_id)
-    return GuildVariable(*row) if row else None
+    return GuildVariableDeclaration(*row) if row else None
 
 
 async def has_any(tx: Reading) -> bool:
@@ -45,7 +45,7 @@ async def has_any(tx: Reading) -> bool:
 
 
 def load(tx: Writing, variables: Iterable[Row]) -> None:
-    """Insert many declared variables; the values are in the order of GuildVariable."""
+    """Insert many declared variables; the values are in the order of GuildVariableDeclaration."""
     tx.load(SQL.load, variables)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gamekeeper.store import ranked_buckets
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.ranked_buckets import Bucket, BucketStatements, BucketTable
+from gamekeeper.store.ranked_buckets import BucketStatements, BucketTable, RankedBucket
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table, as_tree
 
@@ -132,7 +132,7 @@ async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
     await ranked_buckets.delete_blocks(tx, kind, thing_id)
 
 
-async def count_from(tx: Reading, start: Bucket | RankedList, most: int) -> int:
+async def count_from(tx: Reading, start: RankedBucket | RankedList, most: int) -> int:
     row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
     return row[0] if row else 0
 

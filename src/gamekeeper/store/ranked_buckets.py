@@ -24,7 +24,7 @@ Key = tuple[int, str]  # quantity and player
 BucketSteps = dict[tuple[str, str], tuple[list[Key], list[Key]]]
 
 
-class Bucket(NamedTuple):
+class RankedBucket(NamedTuple):
     kind: str
     thing_id: str
     quantity: int  # first key: quantity and player
@@ -36,7 +36,7 @@ class Bucket(NamedTuple):
         return self.quantity, self.player_id
 
 
-class Block(NamedTuple):
+class RankedBlock(NamedTuple):
     """Neighbouring buckets, from the first key of a bucket to the next block."""
 
     kind: str
@@ -95,7 +95,7 @@ class BucketTable:
         row = await tx.one(self._sql.key_at, *owner, start.quantity, start.player_id, offset)
         return (row[0], row[1]) if row else None
 
-    async def find_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[Bucket]:
+    async def find_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[RankedBucket]:
         """Return the bucket of a list that each key belongs to: the last one that starts at or before it."""
         whole = await self._read_whole(tx, kind, thing_id, BUCKETS_PER_STEP * len(keys))
         if not whole:
@@ -103,36 +103,38 @@ class BucketTable:
         starts = [each.key for each in whole]
         return [whole[bisect_right(starts, key) - 1] for key in keys]
 
-    async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[Bucket]:
+    async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[RankedBucket]:
         """Read all buckets of a list, in order. Empty: there are more than `most`."""
         found = await self.read_buckets(tx, kind, thing_id, LOWEST, most + 1)
         return found if len(found) <= most else []
 
-    async def read_buckets(self, tx: Reading, kind: str, thing_id: str, start: Key, limit: int) -> list[Bucket]:
+    async def read_buckets(self, tx: Reading, kind: str, thing_id: str, start: Key, limit: int) -> list[RankedBucket]:
         """Read buckets from a first key on, in order."""
         rows = await tx.all(self._sql.buckets_from, *self._name(kind, thing_id), *start, limit)
-        return [Bucket(kind, thing_id, *row) for row in rows]
+        return [RankedBucket(kind, thing_id, *row) for row in rows]
 
-    async def _seek_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[Bucket]:
+    async def _seek_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[RankedBucket]:
         given = as_table(
             {"place": place, "kind": kind, "thing_id": thing_id, "quantity": quantity, "player_id": player_id}
             for place, (quantity, player_id) in enumerate(keys)
         )
         found = {row[0]: row[1:] for row in await tx.all(self._sql.find_buckets, given)}
-        return [Bucket(kind, thing_id, *found[place]) for place in range(len(keys))]
+        return [RankedBucket(kind, thing_id, *found[place]) for place in range(len(keys))]
 
-    async def save_buckets(self, tx: Writing, buckets: Iterable[Bucket]) -> None:
+    async def save_buckets(self, tx: Writing, buckets: Iterable[RankedBucket]) -> None:
         await tx.returning(self._sql.save_buckets, as_table(each._asdict() for each in buckets))
 
-    async def delete_bucket(self, tx: Writing, bucket: Bucket) -> None:
+    async def delete_bucket(self, tx: Writing, bucket: RankedBucket) -> None:
         """Delete a bucket: its keys then belong to the one before."""
         owner = self._name(bucket.kind, bucket.thing_id)
         await tx.returning(self._sql.delete_bucket, *owner, bucket.quantity, bucket.player_id)
 
-    async def find_bucket_below(self, tx: Reading, kind: str, thing_id: str, end: Key, place: int = 0) -> Bucket | None:
+    async def find_bucket_below(
+        self, tx: Reading, kind: str, thing_id: str, end: Key, place: int = 0
+    ) -> RankedBucket | None:
         """Return the nearest bucket that starts before a key, or the one that is `place` further below."""
         row = await tx.one(self._sql.bucket_below, *self._name(kind, thing_id), *end, place)
-        return Bucket(kind, thing_id, *row) if row else None
+        return RankedBucket(kind, thing_id, *row) if row else None
 
     async def read_entries(self, tx: Reading, kind: str, thing_id: str, start: Key, end: Key) -> list[int]:
         """Read the numbers of the buckets that start between two keys, from the top."""
@@ -161,9 +163,9 @@ class BucketTable:
         return (kind, thing_id) if self._has_kinds else (thing_id,)
 
 
-async def read_blocks(tx: Reading, kind: str, thing_id: str) -> list[Block]:
+async def read_blocks(tx: Reading, kind: str, thing_id: str) -> list[RankedBlock]:
     """Read the blocks of a list, in order."""
-    return [Block(kind, thing_id, *row) for row in await tx.all(SQL.blocks, kind, thing_id)]
+    return [RankedBlock(kind, thing_id, *row) for row in await tx.all(SQL.blocks, kind, thing_id)]
 
 
 async def read_block_entries(tx: Reading, kind: str, thing_id: str) -> list[int]:
@@ -186,11 +188,11 @@ async def sum_above_block(tx: Reading, kind: str, thing_id: str, key: Key) -> tu
     return total[0] if total else 0, (end[0], end[1]) if end else HIGHEST
 
 
-async def save_blocks(tx: Writing, blocks: Iterable[Block]) -> None:
+async def save_blocks(tx: Writing, blocks: Iterable[RankedBlock]) -> None:
     await tx.returning(SQL.save_blocks, as_table(each._asdict() for each in blocks))
 
 
-async def delete_block(tx: Writing, block: Block) -> None:
+async def delete_block(tx: Writing, block: RankedBlock) -> None:
     await tx.returning(SQL.delete_block, block.kind, block.thing_id, *block.key)
 
 

@@ -10,12 +10,12 @@ from gamekeeper.store.table import as_table
 SQL = Statements("staff")
 
 
-class Activity(NamedTuple):
+class StaffActivity(NamedTuple):
     last_sign_in: int | None  # last sign-in in the security log; None: none is stored
     sessions: int  # live sessions of the console
     has_second_factor: bool
 
 
-async def read_activity(tx: Reading, ids: Iterable[str]) -> dict[str, Activity]:
+async def read_activity(tx: Reading, ids: Iterable[str]) -> dict[str, StaffActivity]:
     found = await tx.all(SQL.activity, as_table({"id": each} for each in ids))
-    return {row[0]: Activity(row[1], row[2], bool(row[3])) for row in found}
+    return {row[0]: StaffActivity(row[1], row[2], bool(row[3])) for row in found}

@@ -81,12 +81,12 @@ class TaggedList(Struct):
     Tagged: list[TaggedRecord]
 
 
-class NoteSide(Struct, frozen=True):
+class ShownNoteSide(Struct, frozen=True):
     """`Before` or `After` of a change of a note in the audit log. An erasure removes the text."""
 
     Warning: bool = False
     Text: str = ""
 
 
-class TagsSide(Struct, frozen=True):
+class ShownTagsSide(Struct, frozen=True):
     Tags: list[str] = []
