@@ -185,7 +185,7 @@ MAY_WRITE = frozenset(
         "game/guesses.py",
         "game/registrations.py",  # may write: counts registrations for the rate limit
         "game/credentials.py",
-        "game/legacy.py",  # may write: rehashes a password, which is not a change of the account
+        "game/hash_upgrades.py",  # may write: rehashes a password, which is not a change of the account
         "game/presence.py",
         "game/deliveries.py",
         "mail/outbox.py",  # may write: delivery attempts of mails are not changes

@@ -20,7 +20,7 @@ from gamekeeper.game.refusals import (
     IdempotencyKeyReused,
     InventoryFull,
 )
-from gamekeeper.store import keys
+from gamekeeper.store import idempotency_keys
 from gamekeeper.store.engine import ClaimTaken, Locking, Writing
 from proof import rows
 from world import World
@@ -78,13 +78,13 @@ def test_stored_result_replaces_an_answer_that_must_not_be_stored(world: World) 
 
 def test_replay_writes_a_row_so_that_it_waits_for_the_standby(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[tuple[str, str]] = []
-    touch = keys.touch
+    touch = idempotency_keys.touch
 
     def watched(tx: Writing, account_id: str, key: str) -> None:
         touched.append((account_id, key))
         touch(tx, account_id, key)
 
-    monkeypatch.setattr(keys, "touch", watched)
+    monkeypatch.setattr(idempotency_keys, "touch", watched)
     apply(world, KEYED)
     assert touched == []
     apply(world, KEYED)
@@ -115,7 +115,7 @@ def test_retry_during_the_first_request_is_refused_for_now(world: World, monkeyp
 def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
     async def effect(tx: Writing) -> None:
         # this insert fails, because an idempotency key must not be NULL
-        tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)
+        tx.defer(idempotency_keys.SQL.insert, ROOT, None, "f", b"{}", None, None)
 
     async def decide(_: Locking) -> Decision[None]:
         return Decision([Unlogged(effect)], None)
@@ -208,15 +208,15 @@ def test_answer_deleted_while_it_is_looked_up_leads_to_a_new_answer(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The retention job may delete a stored answer after the retry found that there is one, and before it reads it."""
-    find = keys.find
+    find = idempotency_keys.find
 
-    async def delete_first(tx: Writing, account_id: str, key: str) -> keys.StoredAnswer | None:
-        assert await keys.delete_old(tx, 2**60, 10) == 1
+    async def delete_first(tx: Writing, account_id: str, key: str) -> idempotency_keys.StoredAnswer | None:
+        assert await idempotency_keys.delete_old(tx, 2**60, 10) == 1
         return await find(tx, account_id, key)
 
     giving(world, KEYED)
     before = world.ledger()
-    monkeypatch.setattr(keys, "find", delete_first)
+    monkeypatch.setattr(idempotency_keys, "find", delete_first)
     assert not giving(world, KEYED).replayed
     assert len(world.ledger()) == len(before) + 1
     monkeypatch.undo()

@@ -12,7 +12,7 @@ from gamekeeper.game import api_keys as rules
 from gamekeeper.game import lookup
 from gamekeeper.http import key_guard
 from gamekeeper.store import api_keys as key_rows
-from gamekeeper.store import keys as stored_answers
+from gamekeeper.store import idempotency_keys as stored_answers
 from gamekeeper.store import users as user_rows
 from gamekeeper.store.engine import Row, Value, Writing
 from gamekeeper.store.statements import Statement

@@ -12,7 +12,7 @@ import pytest
 
 import people
 from gamekeeper.game import changes, lookup
-from gamekeeper.store import keys, lists, players, pool
+from gamekeeper.store import idempotency_keys, lists, players, pool
 from gamekeeper.store.engine import CommitUnknown, Store, Writing
 from gamekeeper.store.statements import Statement
 from postgres_wire import PostgresWire
@@ -217,7 +217,7 @@ def test_key_deleted_after_it_was_seen_is_used_again(world: World, monkeypatch: 
     async def delete(tx: Writing, *_: str) -> None:
         await tx.returning(Statement("test", {"": "DELETE FROM idempotency_keys"}))
 
-    monkeypatch.setattr(keys, "find", delete)
+    monkeypatch.setattr(idempotency_keys, "find", delete)
     answer = world.post(GIVE, GIFT, headers=KEY)
     assert (answer.status, answer.headers.get("idempotent-replay")) == (200, None)
     assert world.sql("SELECT quantity FROM slots WHERE player_id = $1", people.BOB.id) == [(2,)]

@@ -15,7 +15,7 @@ from benchmarks.peers.flat.gifts import Gift
 from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
 from gamekeeper.game.lookup import is_nameable, parse_guid
 from gamekeeper.settings import Settings
-from gamekeeper.store import codecs, items, keys, ledger, lists, players, tokens
+from gamekeeper.store import codecs, idempotency_keys, items, ledger, lists, players, tokens
 from gamekeeper.store.names import AFTER_CLASHES
 from gamekeeper.store.postgres import SESSION
 from gamekeeper.store.postgres_connection import BEGIN, PLACEHOLDERS
@@ -41,7 +41,7 @@ def _render(statement: Statement) -> str:
     return statement.render("postgres", PLACEHOLDERS)
 
 
-WRITES = [_render(each) for each in (items.SQL.save_slots, ledger.SQL.append, keys.SQL.insert)]
+WRITES = [_render(each) for each in (items.SQL.save_slots, ledger.SQL.append, idempotency_keys.SQL.insert)]
 STATEMENTS = {
     "find_token": _render(tokens.SQL.caller),
     "find_id": _render(players.SQL.record_by_id),
@@ -52,7 +52,7 @@ STATEMENTS = {
     "lock_id": KEEP_ID.format(_render(players.SQL.hold_by_id)),
     "lock_fold": KEEP_ID.format(_render(players.SQL.hold_by_fold)),
     "read_gift": READ_GIFT,
-    "touch_key": _render(keys.SQL.touch),
+    "touch_key": _render(idempotency_keys.SQL.touch),
     "write_gift": combine(WRITES[:2]),
     "write_gift_and_key": combine(WRITES),
 }

@@ -15,7 +15,7 @@ from benchmarks.peers.flat.gifts import Gift
 from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
 from gamekeeper.game.lookup import is_nameable, parse_guid
 from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, items, keys, ledger, lists, players, tokens
+from gamekeeper.store import catalogue, idempotency_keys, items, ledger, lists, players, tokens
 from gamekeeper.store.clock import SteadyClock
 from gamekeeper.store.names import AFTER_CLASHES
 from gamekeeper.store.sqlite import PLACEHOLDERS, READER_CACHE_KIB
@@ -29,7 +29,11 @@ def _render(statement: Statement) -> str:
 FIND_TOKEN, FIND_NEWS = _render(tokens.SQL.caller), _render(lists.SQL.news)
 FIND_ID, FIND_FOLD = _render(players.SQL.record_by_id), _render(players.SQL.record_by_fold)
 SEEK_RANK, SEEK_NAME = _render(players.SQL.records_from_rank), _render(players.SQL.records_from_name)
-FIND_KEY, TOUCH_KEY, INSERT_KEY = _render(keys.SQL.find), _render(keys.SQL.touch), _render(keys.SQL.insert)
+FIND_KEY, TOUCH_KEY, INSERT_KEY = (
+    _render(idempotency_keys.SQL.find),
+    _render(idempotency_keys.SQL.touch),
+    _render(idempotency_keys.SQL.insert),
+)
 LOCK_ID, LOCK_FOLD = _render(players.SQL.hold_by_id), _render(players.SQL.hold_by_fold)
 FIND_ITEM, FIND_SLOTS = _render(catalogue.SQL.item), _render(items.SQL.slots_of_player)
 SAVE_SLOTS, APPEND = _render(items.SQL.save_slots), _render(ledger.SQL.append)

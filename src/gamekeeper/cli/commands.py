@@ -12,7 +12,7 @@ COMMANDS = LazyCommands(
         "users": "users:users",
         "roles": "roles:roles",
         "tokens": "tokens:tokens",
-        "keys": "keys:keys",
+        "keys": "api_keys:keys",
         "approvals": "approvals:approvals",
         "bulk": "bulk:bulk",
         "activity": "activity:activity_",

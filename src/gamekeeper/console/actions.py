@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from gamekeeper.console import (
     api_calls,
+    api_keys,
     bulk_titles,
     changed_slots,
     changes,
@@ -20,7 +21,6 @@ from gamekeeper.console import (
     erasing,
     field_labels,
     item_names,
-    keys,
     new_accounts,
     note_lines,
     other_players,
@@ -31,10 +31,10 @@ from gamekeeper.console import (
 )
 from gamekeeper.console.action_forms import BODY, FORCE, NO_CHANGES, REASON, ActionForm, read_form
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.erasing import Erasure
-from gamekeeper.console.keys import Fact
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import gettext
@@ -98,8 +98,8 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
     await new_accounts.give_role(request, form.call, form.fields)
     if pages.wants_json(request):
         return await _answer_outcome(request)
-    if keys.is_issued_by(request, form.call):
-        return keys.show_issued(request, answer, _find_return_path(form))
+    if api_keys.is_issued_by(request, form.call):
+        return api_keys.show_issued(request, answer, _find_return_path(form))
     by = REPLAYED if answer.replayed else request.id if answer.entries else _find_log(request, form.call)
     back = _add_query(await new_accounts.find_page(request, form.call) or _find_return_path(form), done=by)
     if form.asks and (generated := new_accounts.find_generated(form.fields)):
@@ -215,7 +215,10 @@ def _merge_tables(
 async def _list_facts(request: Request, form: ActionForm, tried: Response) -> list[Fact]:
     """List what a dialog shows besides the changes, such as a key, other players or a held bulk job."""
     call, operation = form.call, api_calls.find_operation(request, form.call.method, form.call.path)[0].name
-    facts = [*await keys.list_facts(request, operation, call, tried), *await other_players.list_facts(request, call)]
+    facts = [
+        *await api_keys.list_facts(request, operation, call, tried),
+        *await other_players.list_facts(request, call),
+    ]
     role = new_accounts.list_facts(request, call, form.fields)
     facts += await weakened_keys.list_facts(request, operation, tried)
     facts += await bulk_titles.list_facts_of_approval(request, operation, call.path)

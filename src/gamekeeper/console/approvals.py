@@ -8,9 +8,9 @@ import msgspec
 
 from gamekeeper.console import bulk_titles, dialogs, differences, lists, pages
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.bulk_titles import JobView
 from gamekeeper.console.differences import Difference
-from gamekeeper.console.keys import Fact
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.texts import PerLanguage, gettext

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.change_fields import JOB_STATES
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.formats import format_number
-from gamekeeper.console.keys import Fact
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import approvals, bulk_jobs, lookup
 from gamekeeper.game.bulk_effects import BulkJobChanged

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from gamekeeper.console import api_calls, pages
 from gamekeeper.console.api_calls import ApiCall
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.change_fields import LABELS
 from gamekeeper.console.differences import Difference
-from gamekeeper.console.keys import Fact
 from gamekeeper.console.password import GENERATED
 from gamekeeper.console.refusals import UNSURE, RoleNotGiven, explain_retry
 from gamekeeper.console.texts import PerLanguage, gettext

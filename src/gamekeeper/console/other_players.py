@@ -2,7 +2,7 @@
 
 from gamekeeper.console import api_calls
 from gamekeeper.console.api_calls import ApiCall
-from gamekeeper.console.keys import Fact
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import lookup
 from gamekeeper.http.request import Request

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.console.keys import Fact
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import key_losses
 from gamekeeper.game.effects import UserBanned

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from gamekeeper.console import differences
+from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.change_fields import PARTS
-from gamekeeper.console.keys import Fact
 from gamekeeper.console.texts import gettext
 from gamekeeper.game.inventory import INVENTORY, Stack
 from gamekeeper.http.request import Request

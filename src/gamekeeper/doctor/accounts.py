@@ -4,7 +4,7 @@ import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
-from gamekeeper.game import erasure_jobs, identities, legacy, permissions, second_factors
+from gamekeeper.game import erasure_jobs, hash_upgrades, identities, permissions, second_factors
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
@@ -12,7 +12,7 @@ from gamekeeper.game.retention import DAY_MS
 from gamekeeper.game.second_factor_refusals import KeyFileUnusable
 from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store import feed, ledger, mails, roles, users
-from gamekeeper.store import legacy as legacy_rows
+from gamekeeper.store import hash_upgrades as upgrade_rows
 from gamekeeper.store import second_factors as factor_rows
 from gamekeeper.store.engine import Reading, Row
 
@@ -129,10 +129,10 @@ async def _read_powers(
 
 
 async def check_passwords(keeper: Keeper) -> list[DoctorFinding]:
-    count = await legacy_rows.count(keeper.store)
+    count = await upgrade_rows.count(keeper.store)
     if not count:
         return []
-    per_minute = await legacy.measure_wraps_per_minute(keeper)
+    per_minute = await hash_upgrades.measure_wraps_per_minute(keeper)
     pace = f"`gamekeeper serve` does it while it runs, about {per_minute} a minute in each process"
     return [
         DoctorFinding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")

@@ -23,7 +23,7 @@ from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, Idempotency
 from gamekeeper.game.security import FindOrigin, SecurityEvent
 from gamekeeper.game.steps import Step
 from gamekeeper.store import approvals as approval_rows
-from gamekeeper.store import deliveries, keys, ledger
+from gamekeeper.store import deliveries, idempotency_keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Locking, Reading, RowExists, Store, Writing
 
 R = TypeVar("R")
@@ -155,11 +155,11 @@ class ChangeApplier:
             return
         kept = body if decision.stored_result is None else answer(decision.stored_result)
         if key:
-            save = keys.replace if intent.consent else keys.insert
-            save(tx, *key, keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
+            save = idempotency_keys.replace if intent.consent else idempotency_keys.insert
+            save(tx, *key, idempotency_keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
         if own:
-            told = keys.StoredAnswer(own.fingerprint, own.make_answer(kept))
-            keys.insert(tx, own.scope_id, own.key, told, _find_subject(decision))
+            told = idempotency_keys.StoredAnswer(own.fingerprint, own.make_answer(kept))
+            idempotency_keys.insert(tx, own.scope_id, own.key, told, _find_subject(decision))
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
         """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""
@@ -170,15 +170,15 @@ class ChangeApplier:
     async def _find_stored_answer(self, tx: Writing, intent: Intent) -> ApplyResult | None:
         """Return the answer stored for an Idempotency-Key. Touch its row, so that COMMIT waits for the standby."""
         key = _find_key(intent)
-        kept = await keys.find(tx, *key) if key else None
+        kept = await idempotency_keys.find(tx, *key) if key else None
         if not key or not kept:
             return None
         if kept.fingerprint != intent.fingerprint:
             raise IdempotencyKeyReused
-        if kept.answer == keys.ERASED_ANSWER:
+        if kept.answer == idempotency_keys.ERASED_ANSWER:
             raise AnswerErased
-        keys.touch(tx, *key)
-        if approval_id := keys.find_approval(kept.answer):
+        idempotency_keys.touch(tx, *key)
+        if approval_id := idempotency_keys.find_approval(kept.answer):
             return await _find_held(tx, approval_id)
         return ApplyResult(kept.answer, replayed=True)
 
@@ -208,8 +208,8 @@ class ChangeApplier:
         request = intent.find_request() if intent.find_request else approvals.NO_REQUEST
         approval_id = approvals.hold(tx, rule, self._approval_hours, request, entries, found, key)
         if key:
-            marker = keys.StoredAnswer(intent.fingerprint, keys.make_marker(approval_id))
-            keys.insert(tx, *key, marker, _find_subject(decision))
+            marker = idempotency_keys.StoredAnswer(intent.fingerprint, idempotency_keys.make_marker(approval_id))
+            idempotency_keys.insert(tx, *key, marker, _find_subject(decision))
         event = SecurityEvent("approval_requested", intent.actor_id, details={"ApprovalId": approval_id, "Rule": rule})
         security.record_decision(tx, (), [event], intent.actor_id, intent.find_origin)
         if intent.step is not None:
@@ -291,7 +291,7 @@ async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decisi
         if intent.step is not None:
             await intent.step.begin(tx)
         return await decide(tx)
-    keys.require_absent(tx, *key)
+    idempotency_keys.require_absent(tx, *key)
     try:
         return await decide(tx)
     finally:
@@ -303,7 +303,7 @@ async def _decide_with_consent(tx: Writing, intent: Intent, decide: Decide[R]) -
     if intent.consent:
         own = intent.consent.approver_key
         state = await approval_rows.lock(tx, intent.consent.approval_id)
-        if own and await keys.find(tx, own.scope_id, own.key):
+        if own and await idempotency_keys.find(tx, own.scope_id, own.key):
             raise IdempotencyInProgress  # a parallel request has used the approver's key
         approvals.require_waiting(intent.consent.approval_id, state)
         await intent.consent.check_requester(tx)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
-from gamekeeper.game import guesses, legacy, lookup
+from gamekeeper.game import guesses, hash_upgrades, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PasswordChanged, ResetRequested
 from gamekeeper.game.guesses import Guess
@@ -74,7 +74,7 @@ async def _check_reserved_guess(
 ) -> User | None:
     try:
         async with guesses.reserve_guess(keeper.store, keeper.settings, guess):
-            proven = await legacy.check_password(keeper, user, sent)
+            proven = await hash_upgrades.check_password(keeper, user, sent)
     except TooManyGuesses as refusal:
         turn.set_result(refusal)
         keeper.failed_guesses.add("guess_refused", guess.user_id, guess.actor_id, guess.client)

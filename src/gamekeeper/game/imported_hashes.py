@@ -3,7 +3,8 @@
 import hashlib
 from typing import NamedTuple
 
-# prefixes of imported password hashes: not wrapped in argon2id yet ("intersect", see store/legacy.sql), and wrapped
+# Prefixes of imported password hashes: before and after they were wrapped in argon2id.
+# store/hash_upgrades.sql finds the first kind.
 IMPORTED, WRAPPED = "intersect", "wrapped"
 
 

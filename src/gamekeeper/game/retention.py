@@ -24,8 +24,8 @@ from gamekeeper.store import (
     deliveries,
     economy,
     gifts,
+    idempotency_keys,
     invitations,
-    keys,
     known_callers,
     ledger,
     logs,
@@ -91,7 +91,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
     settings = keeper.settings
 
     async def delete_keys(tx: Writing) -> int:
-        return await keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
+        return await idempotency_keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
 
     async def delete_others(tx: Writing) -> None:
         known_callers.delete_old(tx, now_ms - guesses.KNOWN_CALLER_MS, BATCH_ROWS)

@@ -16,9 +16,9 @@ from gamekeeper.store import (
     bulk_jobs,
     erasures,
     finder,
-    keys,
+    hash_upgrades,
+    idempotency_keys,
     ledger,
-    legacy,
     mails,
     moderation,
     notes,
@@ -44,7 +44,7 @@ def test_imported_passwords_are_found_without_scan(world: World, left: int) -> N
     engine = world.keeper.store.engine
     if engine == "postgres":
         world.sql("ANALYZE")
-    text = legacy.SQL.imported.render(engine, WORDS[engine])
+    text = hash_upgrades.SQL.imported.render(engine, WORDS[engine])
     for start in (ZERO_GUID, numbered_id("user", 7)):
         assert find_growing(world, text, (start, 16)) == []
         # SQLite's plan does not show how many rows it skips, so the name of the index is checked
@@ -95,7 +95,7 @@ def test_person_is_erased_without_scan(world: World) -> None:
             (erasures.SQL.own_keys, (somebody, "", 100)),
             (erasures.SQL.blank_own_keys, (somebody, "", "z")),
             (erasures.SQL.count_left, (100,)),
-            (keys.SQL.find, (somebody, "k")),
+            (idempotency_keys.SQL.find, (somebody, "k")),
             (ledger.SQL.count_about, (somebody, ids, 100)),
             (moderation.SQL.blank_bans_by, (numbered_name(7),)),
             (moderation.SQL.blank_mutes_by, (numbered_name(7),)),
@@ -303,7 +303,7 @@ def test_first_message_of_a_change_does_not_grow_with_players_or_stored_answers(
     world.sql("ANALYZE")
     key, name = numbered_id("player", 7), numbered_name(7)
     for statement, values in (
-        (keys.SQL.exists, (USER_IDS["Root"], key)),
+        (idempotency_keys.SQL.exists, (USER_IDS["Root"], key)),
         (players.SQL.hold_by_id, (key,)),
         (players.SQL.hold_by_fold, build_parameters(name.lower(), name)),
     ):

@@ -16,11 +16,11 @@ from command_line import CommandLine
 from findings import findings
 from gamekeeper import app
 from gamekeeper.doctor import NOTE, DoctorFinding
-from gamekeeper.game import imported_hashes, legacy, lookup
+from gamekeeper.game import hash_upgrades, imported_hashes, lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import legacy as rows
+from gamekeeper.store import hash_upgrades as rows
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.statements import Statement
 from proof import at_once, refused, reset_code
@@ -52,7 +52,7 @@ def validate(world: World, name: str, sent: str = SENT) -> Answer:
 
 
 def wrap(world: World) -> None:
-    world.run(legacy.wrap_all(world.keeper))
+    world.run(hash_upgrades.wrap_all(world.keeper))
 
 
 def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Any]) -> None:
@@ -72,7 +72,7 @@ def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Ca
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the pauses of the rehashing job to 0; the tests of the pauses set them back."""
-    monkeypatch.setattr(legacy, "REST_FACTOR", 0)
+    monkeypatch.setattr(hash_upgrades, "REST_FACTOR", 0)
 
 
 # --- log-ins with imported passwords --------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, str]
 ) -> None:
     bring_in(world, "Shop")
-    before_it_is_told(world, monkeypatch, lambda: legacy.wrap_all(world.keeper))
+    before_it_is_told(world, monkeypatch, lambda: hash_upgrades.wrap_all(world.keeper))
     answer = world.post(path, body)
     assert answer.status == 200, answer.raw
     assert kept(world)["Shop"].startswith(ARGON2)
@@ -187,7 +187,7 @@ def test_job_wraps_broken_hashes_too(world: World, rest: str) -> None:
 
 
 def test_job_wraps_more_than_one_batch(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy, "BATCH_ACCOUNTS", 1)
+    monkeypatch.setattr(hash_upgrades, "BATCH_ACCOUNTS", 1)
     bring_in(world, *ACCOUNTS)
     wrap(world)
     assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(world).values())
@@ -221,7 +221,7 @@ def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World
     bring_in(one, *ACCOUNTS)
 
     async def both() -> None:
-        await asyncio.gather(legacy.wrap_all(one.keeper), legacy.wrap_all(other.keeper))
+        await asyncio.gather(hash_upgrades.wrap_all(one.keeper), hash_upgrades.wrap_all(other.keeper))
 
     one.run(both())
     assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(one).values())
@@ -267,7 +267,7 @@ def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.Mo
 
     async def both() -> None:
         logging_in = asyncio.gather(*(passwords.is_right(WRONG, None) for _ in range(2)))
-        wrapping = asyncio.create_task(legacy.wrap_all(world.keeper))
+        wrapping = asyncio.create_task(hash_upgrades.wrap_all(world.keeper))
         await asyncio.sleep(0.2)
         assert begun == []
         go_on.set()
@@ -275,7 +275,7 @@ def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(PasswordHasher, "verify", slow)
     monkeypatch.setattr(passwords, "wrap_imported", seen)
-    monkeypatch.setattr(legacy, "YIELD_SECONDS", 0.001)
+    monkeypatch.setattr(hash_upgrades, "YIELD_SECONDS", 0.001)
     try:
         world.run(both())
     finally:
@@ -285,7 +285,7 @@ def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.Mo
 
 
 def test_job_pauses_three_quarters_of_the_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy, "REST_FACTOR", 3)
+    monkeypatch.setattr(hash_upgrades, "REST_FACTOR", 3)
     bring_in(world, "Ann", "Bob")
     rests: list[float] = []
     ticks = iter([10.0, 10.5, 20.0, 22.0])
@@ -293,8 +293,8 @@ def test_job_pauses_three_quarters_of_the_time(world: World, monkeypatch: pytest
     async def sleep(seconds: float) -> None:
         rests.append(seconds)
 
-    monkeypatch.setattr(legacy, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    monkeypatch.setattr(legacy, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(hash_upgrades, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr(hash_upgrades, "asyncio", SimpleNamespace(sleep=sleep))
     wrap(world)
     assert rests == [1.5, 6.0]
 
@@ -305,7 +305,7 @@ def test_serving_process_runs_the_job(world: World) -> None:
 
     async def a_look() -> None:
         for seconds, work in upkeep.jobs:
-            if seconds == legacy.POLL_SECONDS:
+            if seconds == hash_upgrades.POLL_SECONDS:
                 await work()
 
     world.run(a_look())
@@ -332,9 +332,9 @@ def test_doctor_counts_the_remaining_hashes(world: World) -> None:
 
 def test_measured_pace_is_that_of_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter([10.0, 10.05])
-    monkeypatch.setattr(legacy, "REST_FACTOR", 3)
-    monkeypatch.setattr(legacy, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    assert world.run(legacy.measure_wraps_per_minute(world.keeper)) == 300
+    monkeypatch.setattr(hash_upgrades, "REST_FACTOR", 3)
+    monkeypatch.setattr(hash_upgrades, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    assert world.run(hash_upgrades.measure_wraps_per_minute(world.keeper)) == 300
 
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
@@ -360,6 +360,10 @@ def test_imported_hashes_survive_backup_and_restore(world: World, empty_database
 
     async def check(keeper: Keeper) -> list[bool]:
         found = [await lookup.find_user(keeper.store, name) for name in ("Ann", "Bob")]
-        return [await legacy.check_password(keeper, user, sent) is not None for user in found for sent in (SENT, WRONG)]
+        return [
+            await hash_upgrades.check_password(keeper, user, sent) is not None
+            for user in found
+            for sent in (SENT, WRONG)
+        ]
 
     assert asyncio.run(at_work(empty_database, check)) == [True, False, True, False]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
-SQL = Statements("keys")
+SQL = Statements("idempotency_keys")
 ERASED_ANSWER = b"{}"  # replaces a stored answer about an erased player or account
 
 

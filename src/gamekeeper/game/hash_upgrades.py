@@ -9,7 +9,7 @@ import time
 
 from gamekeeper.game import imported_hashes, lookup
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import legacy, users
+from gamekeeper.store import hash_upgrades, users
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.users import User
 
@@ -54,8 +54,8 @@ async def measure_wraps_per_minute(keeper: Keeper) -> int:
 
 async def _load_batch(keeper: Keeper) -> list[tuple[str, str]]:
     """Read some imported hashes from a random account id on, so that processes seldom work on the same accounts."""
-    anywhere = await legacy.read_imported_hashes(keeper.store, lookup.new_guid(), BATCH_ACCOUNTS)
-    return anywhere or await legacy.read_imported_hashes(keeper.store, lookup.ZERO_GUID, BATCH_ACCOUNTS)
+    anywhere = await hash_upgrades.read_imported_hashes(keeper.store, lookup.new_guid(), BATCH_ACCOUNTS)
+    return anywhere or await hash_upgrades.read_imported_hashes(keeper.store, lookup.ZERO_GUID, BATCH_ACCOUNTS)
 
 
 async def _wrap(keeper: Keeper, user_id: str, stored: str) -> None:
@@ -66,6 +66,6 @@ async def _wrap(keeper: Keeper, user_id: str, stored: str) -> None:
 
 async def _replace(keeper: Keeper, user_id: str, old: str, new: str) -> bool:
     async def replace(tx: Writing) -> bool:
-        return await legacy.replace(tx, user_id, old, new)
+        return await hash_upgrades.replace(tx, user_id, old, new)
 
     return await keeper.store.write(replace)

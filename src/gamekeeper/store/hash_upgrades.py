@@ -3,7 +3,7 @@
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
-SQL = Statements("legacy")
+SQL = Statements("hash_upgrades")
 
 
 async def read_imported_hashes(tx: Reading, from_id: str, limit: int) -> list[tuple[str, str]]:
