@@ -22,6 +22,7 @@ from gamekeeper.game.board_seasons import FOREVER, counts_in, is_before_end, is_
 from gamekeeper.game.board_values import ReadChange, advance, make_level
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
+from gamekeeper.game.followers import BATCH_CHANGES, BATCH_PLAYERS, MOST_AHEAD, READ_STEPS, REST_FACTOR
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.standings import BOARDS
 from gamekeeper.store import boards, clock, holdings, ledger, rollups
@@ -32,14 +33,8 @@ from gamekeeper.store.ranked_buckets import HIGHEST
 from gamekeeper.store.rollups import Checkpoint
 from gamekeeper.store.standings import StandingKey
 
-FOLLOW_SECONDS = 2.0
-REST_FACTOR = 2  # pause after a step, as a multiple of its duration: the job uses at most a third of the time
-BATCH_CHANGES = 500  # changes counted per transaction
-BATCH_PLAYERS = 400  # players swept per transaction, at most
 BATCH_ROWS = 500  # rows of standings that changes touch, or of slots or sessions that a sweep reads, per transaction
 BATCH_ACCOUNTS = 20  # accounts reviewed per transaction
-MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
-READ_STEPS = 8  # steps that a read takes before it answers
 LAST_GUID = HIGHEST[1]
 Step = Callable[[], Awaitable[bool]]  # takes a step; False: it could not be taken
 # kinds of changes of accounts after which other players may be listed

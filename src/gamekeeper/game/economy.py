@@ -23,6 +23,7 @@ from gamekeeper import crash, log
 from gamekeeper.game import flows, holdings, item_days, signal_watch, signals
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
+from gamekeeper.game.followers import BATCH_CHANGES, BATCH_PLAYERS, MOST_AHEAD, READ_STEPS, REST_FACTOR
 from gamekeeper.game.lookup import ZERO_GUID, parse_guid
 from gamekeeper.game.signal_rules import DEFAULTS, Limits
 from gamekeeper.settings import BadSetting, variable
@@ -33,14 +34,7 @@ from gamekeeper.store.engine import DatabaseUnavailable, Reading, Store, Writing
 from gamekeeper.store.holdings import ITEM, VARIABLE, Holding, RankedList
 from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 
-FOLLOW_SECONDS = 2.0
-# pause after a step, as a multiple of its duration: the job uses at most a third of the time
-REST_FACTOR = 2
-BATCH_CHANGES = 500  # changes counted per transaction: a few milliseconds
-BATCH_PLAYERS = 400  # players swept per transaction, at most
 BATCH_HOLDINGS = 500  # a sweep's transaction ends with the player who has this row: a few milliseconds, like changes
-MOST_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
-READ_STEPS = 8  # batches of changes that a read counts before it answers, and a trim before it deletes
 MOST_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
 LAST_GUID = HIGHEST[1]

@@ -2,11 +2,11 @@
 
 from msgspec import UNSET
 
-from gamekeeper.game import account_filters, permissions
+from gamekeeper.game import account_filters
 from gamekeeper.game import refusals as no
 from gamekeeper.game.account_filters import AccountFilter
 from gamekeeper.game.role_refusals import PermissionMissing
-from gamekeeper.http import paging, samples, search, wire
+from gamekeeper.http import paging, samples, search, staff, wire
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, Group
 from gamekeeper.http.request import Request
@@ -71,12 +71,7 @@ async def load_last_sign_ins(request: Request, ids: list[str]) -> dict[str, int]
 
 def _make_account(user: User, last: int | None) -> FilteredUser:
     return FilteredUser(
-        user.id,
-        user.name,
-        user.email,
-        list(permissions.list_roles(user)),
-        sorted(permissions.list_granted(user.powers, user.grants)),
-        Suspended=user.suspended,
+        *staff.list_values(user),
         IsBanned=user.ban_reason is not None,
         IsMuted=user.mute_reason is not None,
         RegistrationDate=format_instant(user.created_at),

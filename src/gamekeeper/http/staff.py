@@ -90,15 +90,16 @@ def _encode_suspension(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
     return wire.encode(wire.staff.Suspension(user.id, user.name, Suspended=user.suspended, WeakenedKeys=weakened))
 
 
+def list_values(user: User) -> tuple[str, str, str, list[str], list[str], bool]:
+    """List the values of the fields that every account with roles has."""
+    roles, granted = permissions.list_roles(user), permissions.list_granted(user.powers, user.grants)
+    return user.id, user.name, user.email, list(roles), sorted(granted), user.suspended
+
+
 def _make_member(member: StaffMember) -> wire.staff.StaffMember:
     user, (last, sessions, has_second_factor) = member
     return wire.staff.StaffMember(
-        user.id,
-        user.name,
-        user.email,
-        list(permissions.list_roles(user)),
-        sorted(permissions.list_granted(user.powers, user.grants)),
-        Suspended=user.suspended,
+        *list_values(user),
         LastSignIn=None if last is None else format_instant(last),
         Sessions=sessions,
         SecondFactor=has_second_factor,

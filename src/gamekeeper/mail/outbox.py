@@ -13,7 +13,7 @@ from gamekeeper.mail.messages import BadAddress, InvitationMail, ResetMail
 from gamekeeper.settings import Settings
 from gamekeeper.store import invitations, mails
 from gamekeeper.store.engine import DatabaseUnavailable, Store, Writing
-from gamekeeper.store.mails import LeasedMail
+from gamekeeper.store.mail_leases import LeasedMail
 
 Lease = Callable[[Writing, int], Coroutine[Any, Any, LeasedMail | None]]
 POLL_SECONDS = 1.0  # interval between two searches for due mails
@@ -23,7 +23,7 @@ CONCURRENT_SENDERS = 4
 BACKOFF_MS = (1_000, 5_000, 30_000, 120_000, 300_000)
 RECORD_SECONDS = 30.0  # how long to retry recording a delivery's outcome while the database is unreachable
 SHUTDOWN_SECONDS = 1.0  # time for a mail in delivery to finish at shutdown
-# kind of a leased mail → functions that record the outcome of its delivery
+# kind of a leased mail → the module of its table
 OUTBOXES = {mails.RESET: mails, invitations.KIND: invitations}
 STOPPED = smtp.MailFailure("The server was shut down during delivery.", "stopped")
 
@@ -61,7 +61,7 @@ class Sender:
     async def attempt(self, store: Store, taken: LeasedMail) -> smtp.MailFailure | None:
         try:
             message = self._build(taken)
-            wanted = partial(OUTBOXES[taken.kind].is_sendable, store, taken.id)
+            wanted = partial(OUTBOXES[taken.kind].LEASES.is_sendable, store, taken.id)
             sent = await smtp.deliver(self._server, message, wanted, taken.left_ms / 1000)
         except BadAddress as bad:
             return smtp.PermanentMailFailure(str(bad), "invalid address")
@@ -108,12 +108,12 @@ async def _record_outcome(store: Store, taken: LeasedMail, failed: smtp.MailFail
 
 
 async def _write_outcome(tx: Writing, taken: LeasedMail, failed: smtp.MailFailure | None) -> None:
-    box = OUTBOXES[taken.kind]
+    leases = OUTBOXES[taken.kind].LEASES
     if failed is None:
-        box.note_sent(tx, taken.id)
+        leases.note_sent(tx, taken.id)
         return
     said = failed.said.replace(taken.code, "…")  # mask the secret: an SMTP server may quote the mail in its reply
     if isinstance(failed, smtp.PermanentMailFailure):
-        box.note_refusal(tx, taken, said)
+        leases.note_refusal(tx, taken, said)
     else:
-        box.note_failure(tx, taken, BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1], said)
+        leases.note_failure(tx, taken, BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1], said)

@@ -5,12 +5,20 @@ import secrets
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.mails import LeasedMail
+from gamekeeper.store.mail_leases import LeasedMail, LeaseStatements, MailLeases
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("invitations")
 KIND = "invitation"  # kind of a leased mail
 SECRET_BYTES = 32  # random bytes of the secret in a link
+LEASES = MailLeases(
+    LeaseStatements(
+        is_wanted=SQL.is_wanted,
+        note_sent=SQL.note_sent,
+        note_failure=SQL.note_failure,
+        note_refusal=SQL.note_refusal,
+    )
+)
 
 
 class Invitation(NamedTuple):
@@ -94,23 +102,6 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
     tx.defer(SQL.take, invitation_id, tries, taken_until)
     tx.defer(SQL.add_link, invitation_id, hash_secret(secret))
     return LeasedMail(invitation_id, inviter, address, secret, invited_at, tries, left_ms, taken_until, KIND)
-
-
-async def is_sendable(tx: Reading, mail_id: str) -> bool:
-    """Return whether an invitation is still leased, and neither accepted nor withdrawn nor expired."""
-    return await tx.one(SQL.is_wanted, mail_id) is not None
-
-
-def note_sent(tx: Writing, mail_id: str) -> None:
-    tx.defer(SQL.note_sent, mail_id)
-
-
-def note_failure(tx: Writing, taken: LeasedMail, again_ms: int, said: str) -> None:
-    tx.defer(SQL.note_failure, taken.id, taken.taken_until, again_ms, said)
-
-
-def note_refusal(tx: Writing, taken: LeasedMail, said: str) -> None:
-    tx.defer(SQL.note_refusal, taken.id, taken.taken_until, said)
 
 
 def _to_invitation(row: Row) -> Invitation:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.mail_leases import LeasedMail, LeaseStatements, MailLeases
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("mails")
@@ -10,20 +11,14 @@ LIST_LIMIT = 1000
 RESET = "password_reset"  # kind of a leased mail
 NEWEST_MAILS = 5000  # mails that `count_open` looks at for failed ones: a few milliseconds
 COUNT_LIMIT = 1000  # limit up to which `count_open` counts mails
-
-
-class LeasedMail(NamedTuple):
-    """A mail leased to one sender, which must send it before the lease ends."""
-
-    id: str
-    name: str
-    address: str
-    code: str
-    queued_at: int
-    tries: int  # number of delivery attempts, including the current one
-    left_ms: int  # remaining validity of the mail's reset code, in milliseconds
-    taken_until: int
-    kind: str = RESET
+LEASES = MailLeases(
+    LeaseStatements(
+        is_wanted=SQL.is_wanted,
+        note_sent=SQL.note_sent,
+        note_failure=SQL.note_failure,
+        note_refusal=SQL.note_refusal,
+    )
+)
 
 
 class ListedMail(NamedTuple):
@@ -92,27 +87,9 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
     row = await tx.one(SQL.next_due, lease_ms)
     if row is None:
         return None
-    taken = LeasedMail(*row)
+    taken = LeasedMail(*row, kind=RESET)
     tx.defer(SQL.take, taken.id, taken.tries, taken.taken_until)
     return taken
-
-
-async def is_sendable(tx: Reading, mail_id: str) -> bool:
-    """Return whether a mail is still leased and its reset code is still valid."""
-    return await tx.one(SQL.is_wanted, mail_id) is not None
-
-
-def note_sent(tx: Writing, mail_id: str) -> None:
-    tx.defer(SQL.note_sent, mail_id)
-
-
-def note_failure(tx: Writing, taken: LeasedMail, again_ms: int, said: str) -> None:
-    """Record a failed delivery of a mail, if the lease is still ours: a later sender's result is not overwritten."""
-    tx.defer(SQL.note_failure, taken.id, taken.taken_until, again_ms, said)
-
-
-def note_refusal(tx: Writing, taken: LeasedMail, said: str) -> None:
-    tx.defer(SQL.note_refusal, taken.id, taken.taken_until, said)
 
 
 async def lock(tx: Reading, mail_id: str) -> None:

@@ -7,7 +7,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.http.query_values import read_end, read_start
 from gamekeeper.http.wire.history import END_DESCRIPTION, TIME
 from gamekeeper.http.wire.lists import Direction, PageNumber, PageSize, Search
-from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, PlainInt32
+from gamekeeper.http.wire.scalars import PRINTABLE, Instant, PlainInt32
+from gamekeeper.http.wire.staff import AccountWithRoles
 
 NEEDS = "Needs `audit.read`."
 AccountState = Annotated[
@@ -54,15 +55,9 @@ class FilteredUsersQuery(AccountConditions, frozen=True):
     pageSize: PageSize = 50  # noqa: N815 - as above
 
 
-class FilteredUser(Struct):
+class FilteredUser(AccountWithRoles):
     """An account. `LastSignIn`: its last sign-in in the security log; null also for callers without `audit.read`."""
 
-    Id: Guid
-    Name: str
-    Email: str
-    Roles: list[str]
-    Granted: list[str]
-    Suspended: bool
     IsBanned: bool
     IsMuted: bool
     RegistrationDate: Instant

@@ -16,18 +16,21 @@ class StaffQuery(Struct, frozen=True):
     limit: Annotated[Limit, Meta(extra={"cut": 200})] = 50
 
 
-class StaffMember(Struct):
-    """An account with a role or a directly granted permission.
-
-    `LastSignIn`: its last sign-in in the security log. `Sessions`: its open sessions in the console.
-    """
-
+class AccountWithRoles(Struct):
     Id: Guid
     Name: str
     Email: str
     Roles: list[str]
     Granted: list[str]
     Suspended: bool
+
+
+class StaffMember(AccountWithRoles):
+    """An account with a role or a directly granted permission.
+
+    `LastSignIn`: its last sign-in in the security log. `Sessions`: its open sessions in the console.
+    """
+
     LastSignIn: Instant | None
     Sessions: PlainInt32
     SecondFactor: bool
