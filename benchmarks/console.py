@@ -19,12 +19,12 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
 from benchmarks.servers import PORT, Server
 from benchmarks.worlds import ENGINES, MIDDLE, PASSWORD, POSTGRES, SMALL, SQLITE
-from gamekeeper.demo.names import numbered_name
+from gamekeeper.demo.names import make_numbered_name
 from gamekeeper.demo.world import API_ACCOUNT
 
 PART, HOME = "T12", "T12-home"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
-WHO = f"/api/v1/players/{numbered_name(0)}"
+WHO = f"/api/v1/players/{make_numbered_name(0)}"
 KEPT = "/api/keeper/v1"
 # Each console page, and the API requests that a program would need to show the same data
 PAGES = {
@@ -32,8 +32,8 @@ PAGES = {
         *("/api/v1/players/online/count", "/api/v1/info/stats", "/health/ready", f"{KEPT}/changes?limit=10"),
         *("/api/v1/players?pageSize=1", "/api/v1/users?pageSize=1"),
     ),
-    f"/console/players/{numbered_name(0)}": (
-        *(WHO, f"{WHO}/rank", f"{KEPT}/players/{numbered_name(0)}/items", f"{WHO}/spells", f"{WHO}/variables"),
+    f"/console/players/{make_numbered_name(0)}": (
+        *(WHO, f"{WHO}/rank", f"{KEPT}/players/{make_numbered_name(0)}/items", f"{WHO}/spells", f"{WHO}/variables"),
         *(f"{KEPT}/changes?limit=20", "/api/v1/gameobjects/item?pageSize=100"),
     ),
     "/console/changes": (f"{KEPT}/changes?limit=50",),

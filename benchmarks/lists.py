@@ -13,7 +13,7 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import Server
 from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
-from gamekeeper.demo.names import numbered_name
+from gamekeeper.demo.names import make_numbered_name
 
 LAST_VS_FIRST, BIG_VS_SMALL = "T5", "T6"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
@@ -72,7 +72,7 @@ def _ranks(world: BenchWorld, server: Server) -> Candidate:
 
 def rank_lines(players: int, dice: Random) -> Iterable[str]:
     for _ in range(MANY_RANKS):
-        yield f"GET /api/v1/players/{numbered_name(dice.randrange(players))}/rank?around={AROUND}"
+        yield f"GET /api/v1/players/{make_numbered_name(dice.randrange(players))}/rank?around={AROUND}"
 
 
 def under(samples: Iterable[Sample], players: int, parts: Collection[str]) -> Iterable[Sample]:

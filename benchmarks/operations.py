@@ -17,7 +17,7 @@ from benchmarks.rounds import Bench
 from benchmarks.servers import Server
 from benchmarks.worlds import ENGINES, PASSWORD, POSTGRES, SMALL, SQLITE, BenchWorld
 from gamekeeper.demo import sample_players, world
-from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.routes import ROUTES
 
@@ -123,7 +123,7 @@ def _prepare(server: Server, copy: BenchWorld) -> None:
     token = copy.tokens.read_text(encoding="utf-8").split()[0]
     connection = HTTPConnection("127.0.0.1", server.port, timeout=load.TIMEOUT_SECONDS)
     spells = [{"Slot": slot, "SpellId": each.id} for slot, each in enumerate(world.SPELLS)]
-    online = [numbered_id("player", number) for number in range(ONLINE)]
+    online = [make_numbered_id("player", number) for number in range(ONLINE)]
     sent = [
         ("PUT", "/api/link/v1/servers/bench", {"Lease": 3600}),
         ("POST", "/api/link/v1/servers/bench/joined", {"Players": online}),
@@ -146,15 +146,15 @@ def _prepare(server: Server, copy: BenchWorld) -> None:
 
 
 def _teaching() -> Sequence[str]:
-    return [numbered_id("player", number) for number in range(SPELL_PLAYERS)]
+    return [make_numbered_id("player", number) for number in range(SPELL_PLAYERS)]
 
 
 def _forgetting() -> Sequence[str]:
-    return [numbered_id("player", number) for number in range(SPELL_PLAYERS, SPELL_PLAYERS + 2_000)]
+    return [make_numbered_id("player", number) for number in range(SPELL_PLAYERS, SPELL_PLAYERS + 2_000)]
 
 
 def _player(number: int) -> str:
-    return f"/api/v1/players/{numbered_id('player', number) if number % 2 else numbered_name(number)}"
+    return f"/api/v1/players/{make_numbered_id('player', number) if number % 2 else make_numbered_name(number)}"
 
 
 def _any_player(dice: Random) -> str:
@@ -167,7 +167,7 @@ def _rich_player(dice: Random) -> str:
 
 def _any_user(dice: Random) -> str:
     number = dice.randrange(SMALL)
-    return f"/api/v1/users/{numbered_id('user', number) if number % 2 else numbered_name(number)}"
+    return f"/api/v1/users/{make_numbered_id('user', number) if number % 2 else make_numbered_name(number)}"
 
 
 def _read(make: Maker) -> Driven:
@@ -227,7 +227,7 @@ def _register(dice: Random) -> str:
 
 def _own_player(dice: Random) -> str:
     number = dice.randrange(SMALL)
-    return f"GET /api/v1/users/{numbered_name(number)}/players/{numbered_name(number)}"
+    return f"GET /api/v1/users/{make_numbered_name(number)}/players/{make_numbered_name(number)}"
 
 
 # by number in the specification; one connection for those that check or hash a password

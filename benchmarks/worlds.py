@@ -181,7 +181,7 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
     await migrate(keeper.store)
     await loader.fill(keeper, PASSWORD)
     await loader.load_players(keeper, players, _Progress().advance)
-    caller = await users.find_by_id(keeper.store, names.stable_id("user", world.API_ACCOUNT))
+    caller = await users.find_by_id(keeper.store, names.make_stable_id("user", world.API_ACCOUNT))
     if caller is None:
         raise machine.Stop("The demo's world has no API account.")
     pairs = [await tokens.issue_for_service(keeper, caller, TOKEN_HOURS, read_only=False) for _ in range(TOKENS)]
@@ -205,9 +205,10 @@ def _numbers(dice: random.Random, players: int) -> list[int]:
 
 
 def _lookup(turn: int, number: int) -> str:
-    return f"GET /api/v1/players/{names.numbered_id('player', number) if turn % 2 else names.numbered_name(number)}"
+    key = names.make_numbered_id("player", number) if turn % 2 else names.make_numbered_name(number)
+    return f"GET /api/v1/players/{key}"
 
 
 def _validate(number: int) -> str:
     wrong = passwords.hash_for_wire("wrong")
-    return f'POST /api/v1/users/{names.numbered_name(number)}/password/validate {{"password":"{wrong}"}}'
+    return f'POST /api/v1/users/{names.make_numbered_name(number)}/password/validate {{"password":"{wrong}"}}'

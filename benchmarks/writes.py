@@ -18,7 +18,7 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import PORT, Program, Server
 from benchmarks.worlds import DATA, ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
-from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.lists import MAINTAIN_SECONDS
 from gamekeeper.store import players
@@ -61,7 +61,7 @@ def exp_lines(count: int, dice: Random) -> Iterable[str]:
     """Yield update requests with random exp, so varied that almost every one is a change."""
     some = [dice.randrange(count) for _ in range(MANY_WRITES // PER_PLAYER)]
     for number in some * PER_PLAYER:
-        player = numbered_id("player", number)
+        player = make_numbered_id("player", number)
         yield f'PUT /api/link/v1/players/{player} {{"Exp":{dice.randrange(MOST_EXP)}}}'
 
 
@@ -193,7 +193,7 @@ def parse_pgbench(said: str) -> tuple[int, float, float]:
 def give_lines(count: int, dice: Random) -> Iterable[str]:
     body = f'{{"itemid":"{COIN.id}","quantity":1,"bankoverflow":true}}'
     for _ in range(MANY_WRITES):
-        yield f"POST /api/v1/players/{numbered_name(dice.randrange(count))}/items/give {body}"
+        yield f"POST /api/v1/players/{make_numbered_name(dice.randrange(count))}/items/give {body}"
 
 
 def _commits(bench: Bench) -> Results:

@@ -26,7 +26,7 @@ from gamekeeper.store.sqlite import SqliteStore
 SECONDS = 120
 CLOSING, WRITTEN, INDEXES = "closing", "written", "indexes"
 Moved = Callable[[str, int, int | None], None]
-_bars = progress.bars
+_bars = progress.show_bars
 _steps = [
     (SqliteStore, "close", CLOSING),
     (PostgresStore, "close", CLOSING),
@@ -69,7 +69,7 @@ def outcome(point: str, words: Sequence[str]) -> InterruptOutcome:
 
             yield pressed
 
-    progress.bars = bars
+    progress.show_bars = bars
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         err = stack.enter_context(contextlib.redirect_stderr(io.StringIO()))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 
 from gamekeeper.demo import loader
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game.bucket_index import SPLIT_ROWS
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import finder as finder_rows
@@ -77,7 +77,7 @@ async def load_players(keeper: Keeper) -> None:
 
 def fill_lists(world: World) -> None:
     """Fill every table that the ordered lists read; half of the players are online."""
-    ids = [numbered_id("player", number) for number in range(ONLINE)]
+    ids = [make_numbered_id("player", number) for number in range(ONLINE)]
     world.call("PUT", "/api/link/v1/servers/s1", body={"Lease": 600})
     world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s1", ids)))
     if world.keeper.store.engine == "postgres":

@@ -92,13 +92,13 @@ def test_five_million_names_are_unique() -> None:
 
 def test_ids_are_uuids_of_version_5() -> None:
     wanted = uuid.uuid5(uuid.UUID("6f1c0a52-8f0e-5c3b-9a57-2d7e4b1f9c60"), "player:Aldwyn")
-    assert names.stable_id("player", "Aldwyn") == str(wanted)
+    assert names.make_stable_id("player", "Aldwyn") == str(wanted)
 
 
 def test_names_are_valid_and_unique() -> None:
     loaded = settings.load({})
     named = [name for theirs in world.ACCOUNTS.values() for name in theirs]
-    everybody = [*named, *(names.numbered_name(number) for number in range(20_000))]
+    everybody = [*named, *(names.make_numbered_name(number) for number in range(20_000))]
     assert len({name.lower() for name in everybody}) == len(everybody)
     foreign = {world.CYRILLIC_NAME, world.ACCENTED_NAME}  # valid where the pattern allows letters of all languages
     anywhere = settings.load({"GAMEKEEPER_NAME_PATTERN": r"[^\W_]{2,20}"})
@@ -108,19 +108,19 @@ def test_names_are_valid_and_unique() -> None:
 
 def test_named_and_numbered_names_never_clash() -> None:
     numbered = re.compile("([bdghjlmnprstvwyz][aeiou]){4}", re.IGNORECASE)
-    assert numbered.fullmatch(names.numbered_name(4711))
+    assert numbered.fullmatch(names.make_numbered_name(4711))
     everybody = [*world.ACCOUNTS, *(name for theirs in world.ACCOUNTS.values() for name in theirs)]
     assert [name for name in everybody if numbered.fullmatch(name)] == []
 
 
 def test_passwords_are_random_and_easy_to_type() -> None:
-    made = {names.new_password() for _ in range(100)}
+    made = {names.generate_password() for _ in range(100)}
     assert len(made) == 100
     assert all(re.fullmatch(r"[a-z]{4}-[a-z]{4}-[a-z]{4}", password) for password in made)
 
 
 def test_demo_has_data_of_every_kind() -> None:
-    everybody = sample_players.named_players()
+    everybody = sample_players.build_named_players()
     belongings = {player.name: theirs for player, theirs in everybody}
     assert len(everybody) == 48
     assert {player.class_id for player, _ in everybody} == {each.id for each in world.CLASS_NAMES}
@@ -139,7 +139,7 @@ def test_demo_has_data_of_every_kind() -> None:
 def test_demo_players_are_valid() -> None:
     items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
     assert all("ItemType" in (item.details or "") for item in items.values())
-    for player, theirs in sample_players.named_players() + sample_players.numbered_players(range(500)):
+    for player, theirs in sample_players.build_named_players() + sample_players.build_numbered_players(range(500)):
         assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
         assert 0 <= player.exp < player.experience_to_next_level == 50 * player.level**2
         for place, slot in enumerate(player.equipment):
@@ -190,7 +190,7 @@ def test_new_password_is_set_for_api_account_only(demo_database: str) -> None:
         before = await trace(keeper)
         access = await loader.fill(keeper, "another one")
         assert [row[:1] + row[2:3] for row in (await trace(keeper))[len(before) :]] == [
-            ("password_changed", names.stable_id("user", "keeper"))
+            ("password_changed", names.make_stable_id("user", "keeper"))
         ]
         assert not access.opens_players
         api, marlow = [await users.find_by_fold(keeper.store, name) for name in ("keeper", "marlow")]
@@ -251,7 +251,7 @@ def test_players_are_loaded_in_batches(demo_database: str, monkeypatch: pytest.M
         kinds = [row[0] for row in (await trace(keeper))[before:]]
         assert kinds == ["users_loaded", "players_loaded"] * 3
         assert sum(advanced) == 2500
-        one = await users.find_by_fold(keeper.store, names.numbered_name(2499).lower())
+        one = await users.find_by_fold(keeper.store, names.make_numbered_name(2499).lower())
         assert one
         assert one.password == NO_PASSWORD
 
@@ -263,7 +263,7 @@ def test_only_missing_players_are_loaded(demo_database: str, monkeypatch: pytest
 
     async def work(keeper: Keeper) -> None:
         await loader.load_players(keeper, 1100, lambda _: None)
-        gone = names.numbered_id("player", 7)
+        gone = names.make_numbered_id("player", 7)
         await keeper.changes.apply(
             ANYBODY, lambda tx: character_rules.delete(tx, gone, keeper.changes.codec), lambda _: b""
         )
@@ -291,7 +291,7 @@ def test_game_servers_keep_players_online(demo_database: str) -> None:
 def test_kicked_player_stays_offline_until_server_restarts(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await game_servers.DemoGame(keeper).keep_online()
-        aldwyn = names.stable_id("player", "Aldwyn")
+        aldwyn = names.make_stable_id("player", "Aldwyn")
         await keeper.changes.apply(ANYBODY, lambda tx: presence.leave(tx, "realm-1", [aldwyn]), lambda _: b"")
         await game_servers.DemoGame(keeper).keep_online()
         assert not await presence_rows.is_online(keeper.store, aldwyn)
@@ -304,7 +304,7 @@ def test_kicked_player_stays_offline_until_server_restarts(demo_database: str) -
 
 def test_deleted_player_does_not_prevent_logins(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        aldwyn = names.stable_id("player", "Aldwyn")
+        aldwyn = names.make_stable_id("player", "Aldwyn")
         await keeper.changes.apply(
             ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.codec), lambda _: b""
         )
@@ -338,7 +338,7 @@ def allow(_: frozenset[str]) -> None:
 
 
 def order(name: str) -> commands.CommandRequest:
-    staff = Actor(names.stable_id("user", world.API_ACCOUNT), world.API_ACCOUNT, frozenset(PERMISSIONS), allow)
+    staff = Actor(names.make_stable_id("user", world.API_ACCOUNT), world.API_ACCOUNT, frozenset(PERMISSIONS), allow)
     return commands.CommandRequest(name, staff, key_is_player=True, life_ms=60_000)
 
 
@@ -360,7 +360,7 @@ def test_game_servers_carry_out_and_acknowledge_commands(demo_database: str) -> 
             *[("realm-1", "applied", None)] * 4,
             ("realm-2", "applied", None),
         ]
-        assert not await presence_rows.is_online(keeper.store, names.stable_id("player", "Elowen"))
+        assert not await presence_rows.is_online(keeper.store, names.make_stable_id("player", "Elowen"))
         stored = await players.find_record_by_fold(keeper.store, "halvard")
         assert stored
         warped = codec.decode_player(stored.document, None)
@@ -395,7 +395,7 @@ def test_game_servers_send_receipts_for_ordinary_changes(demo_database: str) -> 
         edit = character_rules.set_level
         [change] = await play(keeper, game, lambda tx: edit(tx, name, 7, keeper.changes.codec))
         await game.keep_online()
-        player_id = names.stable_id("player", name)
+        player_id = names.make_stable_id("player", name)
         receipts = await deliveries.read_player_receipts(keeper.store, [player_id])
         assert receipts == {player_id: deliveries.ServerReceipt("realm-2", 0, change)}
 
@@ -472,7 +472,7 @@ def test_changes_of_the_past_are_in_order_and_of_many_kinds(demo_database: str) 
         given = Counter(row.actor_id for row in rows if row.kind == "items_given")
         assert given[sample_past.MASTER.id] > 15
         assert given[sample_past.KEEPER.id] > 40  # with those of bulk jobs
-        assert Counter(row.token_id for row in rows)[names.stable_id("api key", world.SHOP_KEY)] > 90
+        assert Counter(row.token_id for row in rows)[names.make_stable_id("api key", world.SHOP_KEY)] > 90
         assert await faults(keeper) == []
 
     at_work(demo_database, work)
@@ -490,7 +490,7 @@ def test_bans_and_mutes_of_the_past_are_over_as_they_said(demo_database: str) ->
 def test_jobs_of_the_past_have_a_result_for_each_player(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         now = await clock.now(keeper.store)
-        jobs = await bulk_jobs.read_page(keeper.store, (now, names.stable_id("any", "id")), 10)
+        jobs = await bulk_jobs.read_page(keeper.store, (now, names.make_stable_id("any", "id")), 10)
         numbers = [(each.act, each.state, each.players, each.done, each.refused) for each in jobs]
         assert numbers == [
             ("give_item", "finished", 8, 8, 0),
@@ -520,7 +520,9 @@ def test_creation_of_the_demo_counts_as_import(demo_database: str) -> None:
             keeper.store, await economy.read_flow_items(keeper.store), 0, NEVER
         ):
             sums[flow.source] += flow.created
-        made = sum(stack.quantity for _, state in sample_players.named_players() for stack in state.slots.values())
+        made = sum(
+            stack.quantity for _, state in sample_players.build_named_players() for stack in state.slots.values()
+        )
         assert sums[flows.IMPORT] == made
         assert 0 < sums[flows.STAFF] < 10_000
         assert min(sums[flows.KEY], sums[flows.GAME]) > 100
@@ -547,7 +549,7 @@ def test_incidents_multiply_an_item_within_an_hour(demo_database: str) -> None:
             hours[hour] = first, supply
             gains[hour, row.player_id] += after - before
         grown = {hour for hour, (first, last) in hours.items() if first > 100 and last > 10 * first}
-        player_ids = [names.stable_id("player", name) for name in ("Balthus", "Peregrin")]
+        player_ids = [names.make_stable_id("player", name) for name in ("Balthus", "Peregrin")]
         past, recent = sorted(grown)
         assert now // DAY_MS - past * HOUR_MS // DAY_MS == 9
         assert 0 < now - recent * HOUR_MS < DAY_MS
@@ -573,7 +575,7 @@ def test_signals_find_both_incidents_and_each_day_has_its_holders(demo_database:
         await keeper.economy.follow(0)
         found = await signals.read_page(keeper.store, mail_cursor.START, 50, "gain", None)
         gains = {each.player_id for each in found}
-        assert gains == {names.stable_id("player", name) for name in ("Balthus", "Peregrin")}
+        assert gains == {names.make_stable_id("player", name) for name in ("Balthus", "Peregrin")}
         (supply,) = await signals.read_page(keeper.store, mail_cursor.START, 50, "supply", None)
         assert (supply.item_id, supply.last_at - supply.first_at > 8 * DAY_MS) == (world.SHARD.id, True)
         today = await clock.now(keeper.store) // DAY_MS

@@ -84,7 +84,7 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
         return await contents(keeper)
 
     async def write_rows(keeper: Keeper) -> dict[str, Sequence[Row]]:
-        made = sample_players.numbered_players(range(20))
+        made = sample_players.build_numbered_players(range(20))
         accounts = [UserRegistered(sample_players.build_numbered_account(player)) for player, _ in made]
         created = [PlayerCreated(player, belongings) for player, belongings in made]
 
@@ -104,12 +104,12 @@ def test_bulk_load_writes_bags(empty_database: str) -> None:
 
     async def work(keeper: Keeper) -> list[str]:
         owners = [
-            sample_players.build_account(names.stable_id("user", name), name, "!", world.NO_POWERS)
+            sample_players.build_account(names.make_stable_id("user", name), name, "!", world.NO_POWERS)
             for name in world.ACCOUNTS
         ]
 
         async def decide(_: Reading) -> Decision[None]:
-            loaded = [loader.UsersLoaded(owners), loader.PlayersLoaded(sample_players.named_players())]
+            loaded = [loader.UsersLoaded(owners), loader.PlayersLoaded(sample_players.build_named_players())]
             return Decision([loader.PAUSE_LISTS, *loaded, loader.RESUME_LISTS], None)
 
         await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
@@ -144,7 +144,7 @@ async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
 def test_loaded_accounts_have_the_databases_time(empty_database: str) -> None:
     async def work(keeper: Keeper) -> tuple[int, int]:
         await loader.load_players(keeper, 1, no_advance)
-        one = await users.find_by_fold(keeper.store, names.numbered_name(0).lower())
+        one = await users.find_by_fold(keeper.store, names.make_numbered_name(0).lower())
         rows = await ledger.read_after(keeper.store, 0, 1)
         return one.created_at if one else 0, rows[0].at
 
@@ -160,9 +160,11 @@ def test_taken_name_ends_the_load_with_an_error(
     empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loader, "BATCH_SIZE", 10)
-    taken = names.numbered_name(14)
-    stranger = sample_players.build_account(names.stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
-    owned = replace(sample_players.named_players()[0][0], id=names.stable_id("player", "stranger"), user_id=stranger.id)
+    taken = names.make_numbered_name(14)
+    stranger = sample_players.build_account(names.make_stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
+    owned = replace(
+        sample_players.build_named_players()[0][0], id=names.make_stable_id("player", "stranger"), user_id=stranger.id
+    )
     there = {
         "a character": [UserRegistered(stranger), PlayerCreated(replace(owned, name=taken.upper()), PlayerState())],
         "an account": [UserRegistered(stranger._replace(name=taken.upper()))],

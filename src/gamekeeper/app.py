@@ -154,7 +154,7 @@ class BackgroundJobs:
             (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),
             (security.FLUSH_SECONDS, keeper.failed_guesses.flush),
             *_mail_jobs(keeper),
-            *_standby_jobs(keeper),
+            *_list_standby_jobs(keeper),
             *jobs,
         ]
         self._tasks: list[asyncio.Task[None]] = []
@@ -228,7 +228,7 @@ def _mail_jobs(keeper: Keeper) -> list[Job]:
     return [(outbox.POLL_SECONDS, lambda: sender.send_due(keeper.store))] * outbox.CONCURRENT_SENDERS
 
 
-def _standby_jobs(keeper: Keeper) -> list[Job]:
+def _list_standby_jobs(keeper: Keeper) -> list[Job]:
     return (
         [(standbys.POLL_SECONDS, standbys.StandbyMonitor(keeper).check)] if keeper.settings.synchronous_standbys else []
     )

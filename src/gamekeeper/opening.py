@@ -54,7 +54,7 @@ def open_store(settings: Settings) -> Store:
     )
 
 
-def database_file(settings: Settings) -> Path | None:
+def find_database_file(settings: Settings) -> Path | None:
     """Return the SQLite file's path, or None if the database is PostgreSQL."""
     return open_store(settings).path
 

@@ -8,7 +8,7 @@ import httpx
 
 import world as worlds
 from gamekeeper.demo import loader
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
 from gamekeeper.game import accounts
 from gamekeeper.game.keeper import Keeper
@@ -90,8 +90,8 @@ class DemoServer(Server):
 
 
 def player_page(name: str) -> str:
-    return f"/console/players/{stable_id('player', name)}"
+    return f"/console/players/{make_stable_id('player', name)}"
 
 
 def account_page(name: str) -> str:
-    return f"/console/accounts/{stable_id('user', name)}"
+    return f"/console/accounts/{make_stable_id('user', name)}"

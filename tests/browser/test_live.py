@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from test_looks import check_page
 from visitor import Visitor
 
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.world import DRAUGHT, KEY
 
 Visit = Callable[..., Visitor]
@@ -87,4 +87,4 @@ def test_page_works_without_scripts(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER, java_script_enabled=False)
     me.go(player_page(WHO))
     expect(note(me)).to_have_text("")
-    assert httpx.get(f"{demo.url}/console/players/{stable_id('player', WHO)}/version").is_redirect
+    assert httpx.get(f"{demo.url}/console/players/{make_stable_id('player', WHO)}/version").is_redirect

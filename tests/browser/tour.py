@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from visitor import Visitor
 
 from gamekeeper.demo import sample_players
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.world import GEM, HERB, KEY
 
 ANSWERED = """() => {
@@ -35,8 +35,8 @@ class Somebody(NamedTuple):
 def somebody(players: int) -> Somebody:
     """Return a player from the middle of the list, or a named one in a small world."""
     if not players:
-        return Somebody("Kerensa", stable_id("player", "Kerensa"), "Isolde", stable_id("user", "Isolde"))
-    player, _ = sample_players.numbered_players([players // 2])[0]
+        return Somebody("Kerensa", make_stable_id("player", "Kerensa"), "Isolde", make_stable_id("user", "Isolde"))
+    player, _ = sample_players.build_numbered_players([players // 2])[0]
     return Somebody(player.name, player.id, player.name, player.user_id)
 
 

@@ -27,7 +27,7 @@ from gamekeeper.cli import serve, terminal
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.cli.demo import FILE, demo
 from gamekeeper.demo import game_servers
-from gamekeeper.demo.names import numbered_name
+from gamekeeper.demo.names import make_numbered_name
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.settings import Settings
@@ -208,7 +208,7 @@ def test_database_with_other_accounts_is_refused(database: str) -> None:
 @pytest.mark.usefixtures("greeted")
 def test_load_of_used_name_is_refused(empty_database: str) -> None:
     assert called("--database", empty_database).exit_code == 0
-    name, email = numbered_name(1), "stranger@example.test"
+    name, email = make_numbered_name(1), "stranger@example.test"
     arguments = ["users", "add", name, "--email", email, "--password-stdin"]
     CommandLine(empty_database).run(*arguments, typed="moss and lanterns\n")
     result = called("--database", empty_database, "--players", "3")

@@ -13,7 +13,7 @@ import game_server
 import people
 from gamekeeper.console import monitor
 from gamekeeper.demo import loader
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import presence
 from world import World
@@ -37,7 +37,7 @@ def played(world: World) -> World:
 def crowded(played: World) -> World:
     """A test world with many more online players on Bob's game server."""
     played.run(loader.load_players(played.keeper, MORE, lambda _: None))
-    ids = [numbered_id("player", number) for number in range(MORE)]
+    ids = [make_numbered_id("player", number) for number in range(MORE)]
     played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))
     return played
 

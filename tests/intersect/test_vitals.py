@@ -22,7 +22,7 @@ def test_vitals_of_extreme_levels_are_limited() -> None:
     there = Vitals({"g": giant, "w": WARRIOR}, {"helmet": ItemBonus((10, 2), (10, 0))}, most)
     assert there.compute_max("g", 2_000_000, ["helmet"]) == (most, 0)
     assert there.compute_max("w", most, ["helmet"]) == (most, most)
-    assert there.exp_to_next("g", 2_000_000) == 2**63 - 1
+    assert there.compute_exp_to_next("g", 2_000_000) == 2**63 - 1
 
 
 def test_equipment_adds_to_vitals() -> None:
@@ -38,5 +38,5 @@ def test_vitals_of_deleted_class() -> None:
 
 
 def test_experience_to_next_level() -> None:
-    assert [VITALS.exp_to_next("w", level) for level in (1, 2, 3, 100)] == [100, 150, 777, -1]
-    assert VITALS.exp_to_next("?", 1) == 0
+    assert [VITALS.compute_exp_to_next("w", level) for level in (1, 2, 3, 100)] == [100, 150, 777, -1]
+    assert VITALS.compute_exp_to_next("?", 1) == 0

@@ -2,26 +2,26 @@
 
 import pytest
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.store import logs
 from gamekeeper.store.logs import DAY_MS, NO_ID, ActivityEntry, TradeEntry
 from people import USER_IDS
 from world import World
 
 ANN = USER_IDS["Ann"]
-PLAYER = numbered_id("logged", 1)
-OTHER = numbered_id("logged", 2)
+PLAYER = make_numbered_id("logged", 1)
+OTHER = make_numbered_id("logged", 2)
 LIST_COUNTS = "SELECT list, user_id, player_id, start, entries FROM log_counts ORDER BY 1, 2, 3, 4"
 
 
 def make_activity(number: int, at: int, user_id: str = ANN, player_id: str | None = PLAYER) -> ActivityEntry:
     return ActivityEntry(
-        numbered_id("activity", number), at, user_id, player_id, "Login", "Client", f"192.0.2.{number % 2}", None
+        make_numbered_id("activity", number), at, user_id, player_id, "Login", "Client", f"192.0.2.{number % 2}", None
     )
 
 
 def make_trade(number: int, at: int, player_id: str = PLAYER, target_id: str = OTHER) -> TradeEntry:
-    return TradeEntry(numbered_id("trade", number), NO_ID, at, ANN, player_id, target_id, None, "[]", "[]")
+    return TradeEntry(make_numbered_id("trade", number), NO_ID, at, ANN, player_id, target_id, None, "[]", "[]")
 
 
 def add(world: World, *entries: ActivityEntry) -> int:

@@ -207,7 +207,7 @@ def _connect(path: str) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
     db.executescript("PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     db.execute("PRAGMA temp_store = MEMORY")
-    db.create_function("julianday", 1, SteadyClock().julian_day)
+    db.create_function("julianday", 1, SteadyClock().compute_julian_day)
     return db
 
 

@@ -48,7 +48,7 @@ class TableSource(Protocol):
 @contextlib.contextmanager
 def prepare_target(settings: Settings) -> Generator[Settings]:
     """Yield the settings of the database to fill. For SQLite it is a temporary file, which is renamed on success."""
-    file = opening.database_file(settings)
+    file = opening.find_database_file(settings)
     if file is None:
         yield settings
         return
@@ -70,7 +70,7 @@ def prepare_target(settings: Settings) -> Generator[Settings]:
 
 async def require_empty_target(settings: Settings) -> None:
     """Refuse a target that is not empty, before any long work starts."""
-    file = opening.database_file(settings)
+    file = opening.find_database_file(settings)
     if file:
         _require_no_file(file)
     else:

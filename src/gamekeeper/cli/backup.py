@@ -50,7 +50,7 @@ def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None
     """
     loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
-    with progress.bars() as moved, terminal.report_failures():
+    with progress.show_bars() as moved, terminal.report_failures():
         made = terminal.run_with_keeper(loaded, partial(_back_up, file=file, moved=moved, force=force), final=True)
     _print_backup(file, made, as_json=as_json)
     sys.exit(bool(made.problems))
@@ -72,7 +72,7 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
     unless --keep-tokens is given. `doctor` checks the result; exit code 1 if it finds an error.
     """
     loaded = terminal.load_settings(database)
-    with progress.bars() as moved, terminal.report_failures(), Archive(file) as archive:
+    with progress.show_bars() as moved, terminal.report_failures(), Archive(file) as archive:
         archive.verify(moved)
         with filling.prepare_target(loaded) as target:
             work = partial(restoring.restore, archive=archive, progress=moved, keep_tokens=keep_tokens)

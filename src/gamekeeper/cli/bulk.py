@@ -39,7 +39,7 @@ reason_option = click.option("--reason", help="Why; stored with each change.")
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def job_options(command: F) -> F:
+def add_job_options(command: F) -> F:
     """Add the argument and the options of a command that acts on one job."""
     for add in (terminal.database_option, terminal.json_option, reason_option, account_option, click.argument("job")):
         command = add(command)
@@ -120,28 +120,28 @@ def start(act: str, file: Path, account: str, reason: str | None, database: str 
 
 
 @bulk.command(epilog="Example: gamekeeper bulk pause 3f2c8a4e-… --as keeper")
-@job_options
+@add_job_options
 def pause(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Pause a job after the player that it works on."""
     _act(job, "pause", account, reason, **given)
 
 
 @bulk.command(epilog="Example: gamekeeper bulk resume 3f2c8a4e-… --as keeper")
-@job_options
+@add_job_options
 def resume(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Start a job, or resume a paused one. Only the account that created it can do that."""
     _act(job, "start", account, reason, **given)
 
 
 @bulk.command(epilog="Example: gamekeeper bulk cancel 3f2c8a4e-… --as keeper")
-@job_options
+@add_job_options
 def cancel(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Cancel a job. What it has changed stays."""
     _act(job, "cancel", account, reason, **given)
 
 
 @bulk.command(epilog="Example: gamekeeper bulk undo 3f2c8a4e-… --as keeper --yes")
-@job_options
+@add_job_options
 @click.option("--yes", is_flag=True, help="Start the undo. Without it, the job is only created.")
 def undo(job: str, account: str, reason: str | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Create a job that undoes the changes of another one. It starts only with --yes."""
@@ -208,7 +208,7 @@ async def _call(
     headers = {b"content-type": JSON} | ({b"x-reason": reason.encode()} if reason else {})
     request = Request(
         services=services,
-        id=terminal.new_intent().request_id,
+        id=terminal.make_intent().request_id,
         method=method,
         raw_path=path.encode(),
         raw_query=b"",

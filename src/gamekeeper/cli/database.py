@@ -60,7 +60,7 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     """
     loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
-    with progress.bars() as moved:
+    with progress.show_bars() as moved:
         found = terminal.run_with_keeper(
             loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved), fix=fix)
         )

@@ -69,7 +69,7 @@ def demo(
         _make_folder(folder)
     try:
         found = terminal.run_with_keeper(
-            settings, partial(_fill, password=password or names.new_password(), players=players)
+            settings, partial(_fill, password=password or names.generate_password(), players=players)
         )
     except loader.NotADemo as problem:
         terminal.fail(str(problem))
@@ -116,7 +116,7 @@ async def _summarize(keeper: Keeper, access: loader.DemoAccess) -> DemoSummary:
 def _build_greeting(settings: Settings, found: DemoSummary) -> str:
     """Build the text that is printed at start: coloured on a terminal, and without wrapping the commands."""
     console = Console(file=io.StringIO(), force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
-    address = serve.server_url(replace(settings, host=LOOPBACK_OF.get(settings.host, settings.host)))
+    address = serve.make_server_url(replace(settings, host=LOOPBACK_OF.get(settings.host, settings.host)))
     sample = sample_players.build_sample()
     with console.capture() as captured:
         _print_title(console, "\nThe Gamekeeper demo is ready.", "Stop it with Ctrl-C.")

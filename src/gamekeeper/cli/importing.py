@@ -35,7 +35,7 @@ def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # no
     in again, and services need new tokens. `doctor` checks the result; exit code 1 if it finds an error.
     """
     loaded = terminal.load_settings(database)
-    with progress.bars() as moved, terminal.report_failures():
+    with progress.show_bars() as moved, terminal.report_failures():
         opened = ExportFolder(folder)
         opened.verify(moved)
         with filling.prepare_target(loaded) as target:

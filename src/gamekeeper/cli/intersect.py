@@ -60,7 +60,7 @@ def intersect(
     loaded = terminal.load_settings(database)
     with _report_failures(), closing(intersect_data.open_sources(players, game, logs)) as data:
         path = report or Path(REPORT.format(data.fingerprint[:REPORT_DIGITS]))
-        with closing(ReportFile(path, data.fingerprint)) as file, progress.bars() as moved:
+        with closing(ReportFile(path, data.fingerprint)) as file, progress.show_bars() as moved:
             run = _import(loaded, data, file, moved, database, dry=dry_run)
         _print_outcome(run, as_json=as_json)
 
@@ -85,14 +85,14 @@ def _import(
 def _has_tables(loaded: Settings) -> bool:
     """Tell whether the target database exists and has tables. A dry run must not create one."""
     with terminal.report_failures():
-        file = opening.database_file(loaded)
+        file = opening.find_database_file(loaded)
     if file and not file.exists():
         return False
 
-    async def tables(keeper: Keeper) -> bool:
+    async def has_tables(keeper: Keeper) -> bool:
         return bool(await copies.list_tables(keeper.store))
 
-    return terminal.run_with_keeper(loaded, tables)
+    return terminal.run_with_keeper(loaded, has_tables)
 
 
 @contextmanager

@@ -84,13 +84,13 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
     if everything == (mail_id is not None):
         raise click.UsageError("Give either the ID of a mail or --all.")
 
-    async def again(keeper: Keeper) -> int:
+    async def retry_mails(keeper: Keeper) -> int:
         if mail_id is None:
-            return await mails.retry_all(keeper, terminal.new_intent())
+            return await mails.retry_all(keeper, terminal.make_intent())
         await apply_change(keeper, partial(mails.retry, mail_id=_parse_id(mail_id)))
         return 1
 
-    count = terminal.run_on_database(database, again, final=True)
+    count = terminal.run_on_database(database, retry_mails, final=True)
     smtp = terminal.load_settings(database).smtp_url
     waiting = "" if smtp else " Mail is not set up, so nothing is sent until GAMEKEEPER_SMTP_URL is set."
     click.echo(f"Due now: {terminal.format_count(count, 'mail')}.{waiting}")

@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
 
 
-def penalty_options(command: F) -> F:
+def add_penalty_options(command: F) -> F:
     limit = click.IntRange(0, moderation.MOST_DAYS)
     days = click.option("--days", type=limit, default=0, help="Duration in days; 0, the default, is permanent.")
     reason = click.option("--reason", default="", help="Reason; shown by `users show`, the console and the audit log.")
@@ -25,7 +25,7 @@ def penalty_options(command: F) -> F:
 
 @click.command(epilog='Example: gamekeeper users ban Mallory --days 7 --reason "sold stolen items"')
 @click.argument("name")
-@penalty_options
+@add_penalty_options
 @terminal.database_option
 def ban(name: str, days: int, reason: str, database: str | None) -> None:
     """Ban an account. Its tokens are revoked, and it gets no new ones while the ban lasts."""
@@ -49,7 +49,7 @@ def unban(name: str, database: str | None) -> None:
 
 @click.command(epilog="Example: gamekeeper users mute Mallory --days 1 --reason shouting")
 @click.argument("name")
-@penalty_options
+@add_penalty_options
 @terminal.database_option
 def mute(name: str, days: int, reason: str, database: str | None) -> None:
     """Mute an account. The game server is informed over the game link."""

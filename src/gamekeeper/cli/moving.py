@@ -48,7 +48,7 @@ def move(target: str | None, reopen: bool, as_json: bool, database: str | None) 
         _reopen(loaded)
         return
     other = replace(loaded, database=target)
-    with progress.bars() as moved, terminal.report_failures():
+    with progress.show_bars() as moved, terminal.report_failures():
         _require_other(loaded, other)
         terminal.run(filling.require_empty_target(other))
         sums = terminal.run_on_database(database, lambda keeper: moving.move(keeper, other, moved), final=True)
@@ -68,7 +68,7 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
     requests. FOLDER appears only after it was read back, and only its owner can read it. Keep it secret: it contains
     email addresses and password hashes.
     """
-    with progress.bars() as moved, terminal.report_failures():
+    with progress.show_bars() as moved, terminal.report_failures():
 
         async def work(keeper: Keeper) -> ExportManifest:
             return await exporting.export(keeper.store, folder, moved)
@@ -90,7 +90,7 @@ def describe_tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
 
 
 def _require_other(loaded: Settings, other: Settings) -> None:
-    one, two = opening.database_file(loaded), opening.database_file(other)
+    one, two = opening.find_database_file(loaded), opening.find_database_file(other)
     if loaded.database == other.database or (one and two and one.resolve() == two.resolve()):
         terminal.fail(SAME_DATABASE)
 

@@ -47,7 +47,7 @@ def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  
     erased = terminal.run_on_database(database, partial(_erase, key=found.user.id, dry_run=False), final=True)
     click.echo(f"Erased {_summarize(erased)}.")
     click.echo(KEPT_DATA, err=True)
-    with progress.bars() as moved:
+    with progress.show_bars() as moved:
         terminal.run_on_database(database, partial(_anonymize, moved=moved))
 
 

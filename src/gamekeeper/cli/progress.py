@@ -35,7 +35,7 @@ def load_progress(wanted: int) -> Generator[Callable[[int], None]]:
 
 
 @contextlib.contextmanager
-def bars() -> Generator[Callable[[str, int, int | None], None]]:
+def show_bars() -> Generator[Callable[[str, int, int | None], None]]:
     """Show one bar per task; yields a function to call with the task's name, the number done and the total, if known.
 
     Shows nothing if standard error is not a terminal.

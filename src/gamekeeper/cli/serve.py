@@ -79,13 +79,13 @@ def serve(database: str | None, **given: object) -> None:
         terminal.warn(each)
     if not any_api:
         terminal.print_error(NO_ACCOUNT_HINT.format(database=terminal.show_database(loaded)))
-    run(loaded, build_app, f"Gamekeeper is ready: {server_url(loaded)} (stop with Ctrl-C)")
+    run(loaded, build_app, f"Gamekeeper is ready: {make_server_url(loaded)} (stop with Ctrl-C)")
 
 
 def require_servable(settings: Settings) -> None:
     """Check the settings and the ports before the server starts; exit with an error message if one is wrong."""
     with terminal.report_failures():
-        file = opening.database_file(settings)
+        file = opening.find_database_file(settings)
         outbox.check(settings)
         configuration.check(settings)
         certificate.check(settings)
@@ -106,7 +106,7 @@ def require_servable(settings: Settings) -> None:
         terminal.warn(f"{settings.host} is reachable from other machines without TLS: {doctor.TLS_ADVICE}")
 
 
-def server_url(settings: Settings) -> str:
+def make_server_url(settings: Settings) -> str:
     scheme = "https" if settings.tls_cert else "http"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"{scheme}://{host}:{settings.port}"

@@ -146,7 +146,7 @@ def run_on_database(
 def require_database(loaded: Settings) -> None:
     """Fail if the SQLite file does not exist: SQLite would create an empty one for a mistyped name."""
     with report_failures():
-        file = opening.database_file(loaded)
+        file = opening.find_database_file(loaded)
         missing = file and not file.exists()
         if file and missing:
             require_whole(file)
@@ -156,7 +156,7 @@ def require_database(loaded: Settings) -> None:
         )
 
 
-def new_intent() -> Intent:
+def make_intent() -> Intent:
     return Intent(request_id=f"cli-{secrets.token_hex(8)}")
 
 

@@ -117,7 +117,7 @@ def _to_table_row(token: rows.ListedToken) -> tuple[str, ...]:
         token.id,
         token.user,
         _describe_access(token),
-        terminal.format_time(_last_expiry(token)),
+        terminal.format_time(_find_last_expiry(token)),
         used,
         _describe_state(token),
     )
@@ -127,7 +127,7 @@ def _describe_access(token: rows.ListedToken) -> str:
     return "read only" if token.read_only else "full"
 
 
-def _last_expiry(token: rows.ListedToken) -> int:
+def _find_last_expiry(token: rows.ListedToken) -> int:
     return max(token.access_expires, token.refresh_expires)
 
 

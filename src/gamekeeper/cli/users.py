@@ -53,7 +53,7 @@ class PermissionType(RoleType):
         return value.lower() if value.lower() in permissions.ALL else super().convert(value, param, ctx)
 
 
-def password_options(command: C) -> C:
+def add_password_options(command: C) -> C:
     """Add the options for giving a password. Without them the command prompts for it twice."""
     generate = click.option(
         "--generate-password", "generated", is_flag=True, help="Generate a random password and print it."
@@ -103,7 +103,7 @@ def users() -> None:
     multiple=True,
     help="Permission in the game, granted directly; repeatable.",
 )
-@password_options
+@add_password_options
 @terminal.database_option
 def add(
     name: str,
@@ -206,7 +206,7 @@ def api(name: str, state: str, database: str | None) -> None:
 
 @users.command(epilog="Example: gamekeeper users password root --password-stdin < secret.txt")
 @click.argument("name")
-@password_options
+@add_password_options
 @terminal.database_option
 def password(name: str, from_stdin: bool, generated: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
     """Set an account's password and revoke all its tokens."""
@@ -275,7 +275,7 @@ async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = Fal
         results.append(result)
         return b""
 
-    await keeper.changes.apply(replace(terminal.new_intent(), dry_run=dry_run), decide, keep)
+    await keeper.changes.apply(replace(terminal.make_intent(), dry_run=dry_run), decide, keep)
     return results[-1]
 
 

@@ -173,7 +173,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         kind=kind,
         entry=entry,
         given=given,
-        conditions=player_filters.prefix(conditions),
+        conditions=player_filters.add_prefix(conditions),
         described=await player_filters.describe_conditions(request, conditions) if conditions else [],
         problem=problem,
         most=MOST_PLAYERS,

@@ -40,5 +40,5 @@ async def _describe_content(tx: Reading, key: str, spot: SlotAddress) -> str:
     if held is None:
         return gettext("It is empty now.")
     names = await catalogue.find_by_ids(tx, "items", [held.item_id])
-    name = Names({"items": names}).of("items", held.item_id)
+    name = Names({"items": names}).find_name("items", held.item_id)
     return gettext("It holds %(items)s now.", items=f"{format_number(held.quantity)} {TIMES_SIGN} {name}")

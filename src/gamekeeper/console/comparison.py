@@ -91,21 +91,21 @@ def _count(before: ChangeSide, after: ChangeSide, names: Names) -> list[ItemDiff
             if stack:
                 total[stack.item_id] += stack.quantity
     changed = [each for each in {*sums[0], *sums[1]} if sums[0][each] != sums[1][each]]
-    return sorted(ItemDifference(names.of("items", each), sums[0][each], sums[1][each]) for each in changed)
+    return sorted(ItemDifference(names.find_name("items", each), sums[0][each], sums[1][each]) for each in changed)
 
 
 def _list_spells(before: ChangeSide, after: ChangeSide, names: Names) -> Iterable[Difference]:
     known = [{spell for spell in side.spells.values() if spell} for side in (before, after)]
-    for spell in sorted(known[0] ^ known[1], key=lambda each: names.of("spells", each)):
+    for spell in sorted(known[0] ^ known[1], key=lambda each: names.find_name("spells", each)):
         said = [gettext("known") if spell in side else differences.NOTHING for side in known]
-        yield Difference(names.of("spells", spell), *said)
+        yield Difference(names.find_name("spells", spell), *said)
 
 
 def _list_variables(before: ChangeSide, after: ChangeSide, names: Names) -> Iterable[Difference]:
-    for each in sorted({*before.variables, *after.variables}, key=lambda each: names.of("variables", each)):
+    for each in sorted({*before.variables, *after.variables}, key=lambda each: names.find_name("variables", each)):
         values = [side.variables.get(each) for side in (before, after)]
         if values[0] != values[1] or type(values[0]) is not type(values[1]):
-            yield Difference(names.of("variables", each), *map(_say, values))
+            yield Difference(names.find_name("variables", each), *map(_say, values))
 
 
 def _say(value: object) -> str:

@@ -60,7 +60,7 @@ class Names(NamedTuple):
     guilds: Mapping[str, str] = MappingProxyType({})
     pictures: Mapping[str, str] = MappingProxyType({})  # item → hash of its picture; only pages with slots load them
 
-    def of(self, kind: str, each: str) -> str:
+    def find_name(self, kind: str, each: str) -> str:
         """Return the name of a catalogue entry, or its id if the catalogue has no name for it."""
         entry = self.known.get(kind, {}).get(each)
         return entry.name if entry and entry.name else each
@@ -180,7 +180,7 @@ def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
         yield _mark_difference(name_spot(spot, names), *texts, is_equal=was == now)
     for slot in _list_keys(before.spells, after.spells):
         spells = (before.spells.get(slot), after.spells.get(slot))
-        was, now = (names.of("spells", spell) if spell else NOTHING for spell in spells)
+        was, now = (names.find_name("spells", spell) if spell else NOTHING for spell in spells)
         yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
     yield from _pair_values("variables", before.variables, after.variables, names)
     yield from _pair_values("servervariables", before.server_variables, after.server_variables, names)
@@ -192,13 +192,13 @@ def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
 
 def _name_guild_variable(key: tuple[str, str], names: Names) -> str:
     guild, variable = key
-    name = names.of("guildvariables", variable)
+    name = names.find_name("guildvariables", variable)
     return gettext("%(variable)s of the guild %(guild)s", variable=name, guild=names.guilds.get(guild) or guild)
 
 
 def _pair_values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Names) -> Iterator[Difference]:
     for each in _list_keys(before, after):
-        yield Difference(names.of(kind, each), describe_value(before.get(each)), describe_value(after.get(each)))
+        yield Difference(names.find_name(kind, each), describe_value(before.get(each)), describe_value(after.get(each)))
 
 
 def _list_keys(before: Mapping[K, object], after: Mapping[K, object]) -> Sequence[K]:
@@ -277,7 +277,7 @@ def _describe_parts(name: str, value: object, names: Names, inventory: Inventory
 
 def _describe_worn(slot: int, names: Names, inventory: Inventory) -> str:
     item = inventory.get(slot)
-    return names.of("items", item) if item else gettext("the item in inventory slot %(slot)s", slot=slot)
+    return names.find_name("items", item) if item else gettext("the item in inventory slot %(slot)s", slot=slot)
 
 
 def name_spot(spot: SlotAddress, names: Names) -> str:
@@ -297,7 +297,7 @@ def _name_bag(bag: str, names: Names) -> str:
 def _name_bags(sides: _Sides, names: Names) -> dict[str, str]:
     """Name each bag by its item and the slot of that item; a bag in a dry run has no lasting id yet."""
     return {
-        stack.bag_id: f"{names.of('items', stack.item_id)} ({name_spot(spot, names)})"
+        stack.bag_id: f"{names.find_name('items', stack.item_id)} ({name_spot(spot, names)})"
         for spot, stack in [*sides.before.slots.items(), *sides.after.slots.items()]
         if stack and stack.bag_id
     }
@@ -314,7 +314,9 @@ def _mark_difference(what: str, before: str, after: str, *, is_equal: bool) -> D
 
 
 def _describe_stack(stack: Stack | None, names: Names) -> str:
-    return f"{format_number(stack.quantity)} {TIMES_SIGN} {names.of('items', stack.item_id)}" if stack else NOTHING
+    return (
+        f"{format_number(stack.quantity)} {TIMES_SIGN} {names.find_name('items', stack.item_id)}" if stack else NOTHING
+    )
 
 
 def _count_slots(count: int | None) -> str:
@@ -325,7 +327,7 @@ def _describe_field(name: str, value: object, names: Names) -> str:
     if value in (ZERO_GUID, ()):
         return NOTHING
     if name in CATALOGUE_KINDS and isinstance(value, str):
-        return names.of(CATALOGUE_KINDS[name], value)
+        return names.find_name(CATALOGUE_KINDS[name], value)
     if name == "user_id":
         return names.accounts.get(str(value)) or describe_value(value)
     if name in TIMES and isinstance(value, int | str):

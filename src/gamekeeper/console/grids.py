@@ -66,13 +66,13 @@ def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterab
     slots: dict[SlotAddress, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
     worn = {slot: what for slot, what in zip(equipment, EQUIPMENT_WORDS().values(), strict=False) if slot >= 0}
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
-    names = names._replace(bags={bag: names.of("items", stack.item_id) for bag, (_, stack) in bags.items()})
+    names = names._replace(bags={bag: names.find_name("items", stack.item_id) for bag, (_, stack) in bags.items()})
     found = [
         _make_grid(PLACES()[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
         _make_grid(PLACES()[BANK], BANK, room.bank_slots, slots, names),
     ]
     for bag, size in sorted(held.bags.items()):
-        title = _bag_title(*bags[bag], names) if bag in bags else gettext("Bag %(id)s", id=bag[:8])
+        title = _make_bag_title(*bags[bag], names) if bag in bags else gettext("Bag %(id)s", id=bag[:8])
         found.append(_make_grid(title, bag, size, slots, names))
     return found
 
@@ -96,7 +96,7 @@ def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotC
     if stack is None:
         return SlotCell(slot)
     entry = names.known["items"].get(stack.item_id)
-    name = names.of("items", stack.item_id)
+    name = names.find_name("items", stack.item_id)
     icon = entry.icon or "" if isinstance(entry, CatalogueItem) else ""
     return SlotCell(
         slot,
@@ -109,5 +109,5 @@ def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotC
     )
 
 
-def _bag_title(spot: SlotAddress, stack: Stack, names: Names) -> str:
-    return f"{names.of('items', stack.item_id)} ({differences.name_spot(spot, names)})"
+def _make_bag_title(spot: SlotAddress, stack: Stack, names: Names) -> str:
+    return f"{names.find_name('items', stack.item_id)} ({differences.name_spot(spot, names)})"

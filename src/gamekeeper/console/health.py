@@ -44,7 +44,7 @@ async def show(request: Request) -> Response:
         request,
         "health.html",
         checks=checks,
-        word=monitor.worst_status(checks),
+        word=monitor.find_worst_status(checks),
         facts=await load_facts(request),
         retention=list_retention(request.services.keeper.settings),
         checkup=kept.doctor,

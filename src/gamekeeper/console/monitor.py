@@ -166,7 +166,7 @@ def name_status(status: str) -> str:
     return STATUS_TITLES()[status]
 
 
-def worst_status(checks: list[HealthCheck]) -> str:
+def find_worst_status(checks: list[HealthCheck]) -> str:
     """Return the worst status of all health checks."""
     return max((each.status for each in checks), key=(GOOD, STRAINED, DOWN).index)
 

@@ -54,7 +54,7 @@ def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
 
 def read_cookie(request: Request) -> str:
     """Return the encrypted state of this browser's sign-in; empty: there is none."""
-    found = sessions.read_cookies(request, _cookie_name(request))
+    found = sessions.read_cookies(request, _choose_cookie_name(request))
     return found[0] if len(found) == 1 else ""
 
 
@@ -62,9 +62,9 @@ def delete_cookie(request: Request) -> Header:
     return _make_cookie(request, "", 0)
 
 
-def _cookie_name(request: Request) -> str:
+def _choose_cookie_name(request: Request) -> str:
     return TLS_COOKIE if request.over_tls else PLAIN_COOKIE
 
 
 def _make_cookie(request: Request, value: str, seconds: int) -> Header:
-    return sessions.make_cookie(request, _cookie_name(request), value, seconds)
+    return sessions.make_cookie(request, _choose_cookie_name(request), value, seconds)

@@ -42,7 +42,7 @@ class OverviewData(NamedTuple):
 
     @property
     def health(self) -> str:
-        return monitor.worst_status(self.checks)
+        return monitor.find_worst_status(self.checks)
 
     @property
     def texts(self) -> dict[str, str]:

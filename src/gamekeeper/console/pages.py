@@ -55,7 +55,7 @@ class FormToken(str):
     request: Request
 
     @classmethod
-    def of(cls, request: Request) -> "FormToken":
+    def from_request(cls, request: Request) -> "FormToken":
         token = cls(sessions.make_csrf_token(request))
         token.request = request
         return token
@@ -86,7 +86,7 @@ ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(ea
 def render(request: Request, template: str, **context: object) -> Response:
     base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
     language = LANGUAGE.get()
-    values = {**_shared_context(request), "base": base, **context}
+    values = {**_make_shared_context(request), "base": base, **context}
     text = ENVIRONMENTS[language].get_template(template).render(values)
     headers = ((b"content-language", language.encode()),)
     return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
@@ -127,7 +127,7 @@ def keep_console_path(path: str) -> str:
     return path if CONSOLE_PATH.fullmatch(path) else sessions.PATH
 
 
-def requested_path(request: Request) -> str:
+def read_requested_path(request: Request) -> str:
     """Return the requested path with its query, still percent-encoded."""
     query = b"?" + request.raw_query if request.raw_query else b""
     return (request.raw_path.partition(b"?")[0] + query).decode("latin-1")
@@ -188,7 +188,7 @@ def _find_setting(request: Request, refusal: Refusal) -> str:
     )
 
 
-def _shared_context(request: Request) -> dict[str, object]:
+def _make_shared_context(request: Request) -> dict[str, object]:
     rights = request.caller.permissions
     return {
         "me": request.caller.name,
@@ -197,13 +197,13 @@ def _shared_context(request: Request) -> dict[str, object]:
         "menu": menu.list_groups(rights),
         "current": menu.find_current(request.route.path),
         "help": page_help.find_help(request.route.path),
-        "csrf": FormToken.of(request),
+        "csrf": FormToken.from_request(request),
         "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
         "game": request.services.keeper.settings.game_name,
         "name_rule": _describe_names(request),
         "path": request.route.path,
         "request_id": request.id,
-        "place": current_path(request),
+        "place": find_current_path(request),
         "done_by": request.query.get("done", ""),
         "language": LANGUAGE.get(),
         "languages": LANGUAGES,
@@ -211,19 +211,21 @@ def _shared_context(request: Request) -> dict[str, object]:
     }
 
 
-def current_path(request: Request) -> str:
+def find_current_path(request: Request) -> str:
     """Return the path of the page that the browser shows, as the target of links back to it."""
     if FRAGMENT in request.headers:
         return keep_console_path(request.headers.get(b"x-place", b"").decode("latin-1"))
     return keep_console_path(
-        requested_path(request) if request.method == "GET" else sessions.parse_form(request.raw_body).get("back", "")
+        read_requested_path(request)
+        if request.method == "GET"
+        else sessions.parse_form(request.raw_body).get("back", "")
     )
 
 
 def _choose_back_path(request: Request, refusal: Refusal) -> str:
     """Return the target of the link back. If the shown page itself was rejected for its query, drop the query."""
-    here = current_path(request)
-    if here != requested_path(request):
+    here = find_current_path(request)
+    if here != read_requested_path(request):
         return here
     path, query, _ = here.partition("?")
     return path if query and isinstance(refusal, BY_QUERY) else sessions.PATH

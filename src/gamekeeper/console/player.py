@@ -352,5 +352,5 @@ def _sort_variables(
     held: Mapping[str, int | bool | None], names: Names, texts: Sequence[ShownVariable]
 ) -> list[ShownVariable]:
     """Return the player's variables as (id, name, value), sorted by name."""
-    found = [(each, names.of("variables", each), value) for each, value in held.items() if value is not None]
+    found = [(each, names.find_name("variables", each), value) for each, value in held.items() if value is not None]
     return sorted([*found, *texts], key=lambda each: (each[1], each[0]))

@@ -130,7 +130,7 @@ async def make_form(request: Request) -> PlayerFilterForm:
         COLUMNS(),
         {name: text for name, text in given.items() if name.startswith(COLUMN) or name in {"sortby", "sortdirection"}},
         {name: text for name, text in given.items() if not name.startswith(COLUMN)},
-        f"/console/bulk?{lists.encode(prefix(conditions))}" if conditions else "",
+        f"/console/bulk?{lists.encode(add_prefix(conditions))}" if conditions else "",
         lists.build_url(request, page="", cursor="", **dict.fromkeys(ALL_CONDITIONS, "")),
     )
 
@@ -174,7 +174,7 @@ def _describe_levels(lowest: str, highest: str) -> str:
     return gettext("Level %(lowest)s to %(highest)s", lowest=lowest, highest=highest)
 
 
-def prefix(conditions: Mapping[str, str]) -> dict[str, str]:
+def add_prefix(conditions: Mapping[str, str]) -> dict[str, str]:
     """Return the conditions as fields of the form for a bulk job."""
     return {PREFIX + name: text for name, text in conditions.items()}
 

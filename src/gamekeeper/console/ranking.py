@@ -44,7 +44,7 @@ async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange
     With `worst`, ranks are counted from the total that is read with the rows, because players may come and go.
     """
     keeper = request.services.keeper
-    size = _page_size(request)
+    size = _choose_page_size(request)
     if not worst:
         first = asked or 1
         total, records = await keeper.lists.load_page(RANK, first - 1, size, descending=True)
@@ -55,7 +55,7 @@ async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange
 
 
 def _make_page(request: Request, stretch: RankRange) -> ListPage:
-    size = _page_size(request)
+    size = _choose_page_size(request)
     top, end = (1, stretch.total) if stretch.step > 0 else (stretch.total, 1)
     last = stretch.first + stretch.step * (len(stretch.records) - 1)
     start, before, after = lists.build_url(request, rank=""), "", ""
@@ -68,5 +68,5 @@ def _make_page(request: Request, stretch: RankRange) -> ListPage:
     return ListPage(stretch.first, last, stretch.total, start, before, after)
 
 
-def _page_size(request: Request) -> int:
+def _choose_page_size(request: Request) -> int:
     return min(PAGE_SIZE, request.services.keeper.settings.max_page_size)

@@ -142,7 +142,7 @@ def build_url(found: SearchHit, ranked: Collection[str] = ()) -> str:
 
 async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     keeper, rights = request.services.keeper, request.caller.permissions
-    sight, csrf = finder.Sight.of(rights), FormToken.of(request)
+    sight, csrf = finder.Sight.from_permissions(rights), FormToken.from_request(request)
     find = partial(finder.find, text=text, most=most, codec=keeper.changes.codec, sight=sight)
 
     async def look() -> tuple[list[SearchHit], list[PaletteAction], list[PaletteLink]]:

@@ -39,11 +39,11 @@ async def finish_sign_in(request: Request, step: FirstStep, use_factor: UseFacto
 
 def make_session_cookie(request: Request, pair: TokenPair) -> Header:
     seconds = request.services.keeper.settings.console_hours * 3600
-    return make_cookie(request, _cookie_name(request), pair.access, seconds)
+    return make_cookie(request, _choose_cookie_name(request), pair.access, seconds)
 
 
 def delete_cookie(request: Request) -> Header:
-    return make_cookie(request, _cookie_name(request), "", 0)
+    return make_cookie(request, _choose_cookie_name(request), "", 0)
 
 
 async def authenticate(request: Request, *, used: bool = True) -> None:
@@ -117,7 +117,7 @@ def _is_same_origin(request: Request) -> bool:
 
 def find_duplicate_cookie(request: Request) -> str:
     """Return the session cookie's name if the browser sent it more than once, else an empty text."""
-    return _cookie_name(request) if len(_read_tokens(request)) > 1 else ""
+    return _choose_cookie_name(request) if len(_read_tokens(request)) > 1 else ""
 
 
 def _read_token(request: Request) -> str:
@@ -128,7 +128,7 @@ def _read_token(request: Request) -> str:
 
 def _read_tokens(request: Request) -> list[str]:
     """Return the values of all session cookies. Malformed cookies of other programs on this host are ignored."""
-    return read_cookies(request, _cookie_name(request))
+    return read_cookies(request, _choose_cookie_name(request))
 
 
 def read_cookies(request: Request, wanted: str) -> list[str]:
@@ -137,7 +137,7 @@ def read_cookies(request: Request, wanted: str) -> list[str]:
     return [value for name, _, value in pairs if name == wanted]
 
 
-def _cookie_name(request: Request) -> str:
+def _choose_cookie_name(request: Request) -> str:
     return TLS_COOKIE if request.over_tls else PLAIN_COOKIE
 
 

@@ -130,7 +130,7 @@ async def sign_out(request: Request, raw: bytes) -> Response:
 def redirect_to_sign_in(request: Request) -> Response:
     """Redirect to the sign-in page, which leads back to the current page afterwards."""
     ended = _find_end_reason(request)
-    query = {"next": pages.current_path(request)} | ({"ended": ended} if ended else {})
+    query = {"next": pages.find_current_path(request)} | ({"ended": ended} if ended else {})
     return pages.redirect(f"{SIGN_IN}?{urlencode(query)}")
 
 

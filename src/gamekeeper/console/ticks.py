@@ -71,13 +71,13 @@ def _list_months(start: int, end: int, months: int) -> Iterator[int]:
     first = to_datetime(start)
     number = first.year * 12 + first.month - 1
     number = -(-number // months) * months
-    while (at := _month_start(number)) <= end:
+    while (at := _find_month_start(number)) <= end:
         if at >= start:
             yield at
         number += months
 
 
-def _month_start(number: int) -> int:
+def _find_month_start(number: int) -> int:
     return to_milliseconds(datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC))
 
 

@@ -77,7 +77,7 @@ def _restore_items(undo: Undo) -> str:
     [(item, count)] = moved.items()
     text = _("Undo: give back %(items)s to %(name)s") if count > 0 else _("Undo: take back %(items)s from %(name)s")
     return text % {
-        "items": f"{format_number(abs(count))} {TIMES_SIGN} {undo.names.of('items', item)}",
+        "items": f"{format_number(abs(count))} {TIMES_SIGN} {undo.names.find_name('items', item)}",
         "name": undo.name,
     }
 
@@ -96,7 +96,7 @@ def _restore_spells(undo: Undo) -> str:
     if len(gained) + len(lost) != 1:
         return gettext("Undo: restore the spells of %(name)s", name=undo.name)
     text = _("Undo: teach %(spell)s to %(name)s again") if gained else _("Undo: remove %(spell)s from %(name)s")
-    return text % {"spell": undo.names.of("spells", *(gained or lost)), "name": undo.name}
+    return text % {"spell": undo.names.find_name("spells", *(gained or lost)), "name": undo.name}
 
 
 def _restore_variables(undo: Undo) -> str:
@@ -109,7 +109,7 @@ def _restore_variables(undo: Undo) -> str:
         if is_cleared
         else _("Undo: set %(variable)s of %(name)s back to %(value)s")
     )
-    facts = {"variable": undo.names.of("variables", each), "value": differences.describe_value(value)}
+    facts = {"variable": undo.names.find_name("variables", each), "value": differences.describe_value(value)}
     return text % {**facts, "name": undo.name}
 
 
@@ -117,7 +117,7 @@ def _restore_server_variables(undo: Undo) -> str:
     [each, *others] = undo.after.server_variables
     if others:
         return gettext("Undo: restore the variables of the server")
-    facts = {"variable": undo.names.of("servervariables", each)}
+    facts = {"variable": undo.names.find_name("servervariables", each)}
     if undo.after.server_variables[each] is None:
         return gettext("Undo: clear %(variable)s of the server", **facts)
     return gettext("Undo: set %(variable)s of the server back to its former value", **facts)
@@ -131,7 +131,7 @@ def _restore_values(undo: Undo) -> str:
     if "level" in wanted and wanted.keys() <= {"level", "exp"}:
         return gettext("Undo: set %(name)s back to level %(level)s", name=name, level=wanted["level"])
     if wanted.keys() == {"class_id"}:
-        former = undo.names.of("classes", str(wanted["class_id"]))
+        former = undo.names.find_name("classes", str(wanted["class_id"]))
         return gettext("Undo: set the class of %(name)s back to %(former)s", name=name, former=former)
     return gettext("Undo: restore the values of %(name)s", name=name)
 

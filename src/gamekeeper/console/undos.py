@@ -131,7 +131,7 @@ async def _load_current(tx: Reading, request: Request, changes: Sequence[Decoded
 def _can_undo(change: DecodedChange, now: Current, codec: Codec) -> bool:
     told = change.told
     after = ChangeSide(unknown=change.outline.unknown) if change.outline else change.after
-    if undo.unknown_fields(told.kind, change.before, after):
+    if undo.find_unknown_fields(told.kind, change.before, after):
         return False
     if told.kind in ACCOUNT_RULES:
         user = now.accounts.get(told.user_id or "")

@@ -33,7 +33,7 @@ async def list_facts(request: Request, entries: Sequence[LedgerEntry]) -> list[F
             place,
             gettext(
                 "%(item)s is equipped here. It will be taken off, and this place stays empty.",
-                item=names.of("items", stack.item_id),
+                item=names.find_name("items", stack.item_id),
             ),
         )
         for place, stack in taken_off

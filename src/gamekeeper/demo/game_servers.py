@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gamekeeper import app, opening
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.world import API_ACCOUNT, GAME_SERVERS
 from gamekeeper.game import deliveries, link, presence
 from gamekeeper.game.changes import Decision, Intent
@@ -27,7 +27,7 @@ LEASE_SECONDS = 60  # far more than RENEW_SECONDS, so that the players stay onli
 RENEW_SECONDS = 2.0
 FOLLOW_SECONDS = 0.5  # interval between two reads of the change feed
 CHANGES_PER_READ = 500
-ACCOUNT_ID = stable_id("user", API_ACCOUNT)  # account of the game servers
+ACCOUNT_ID = make_stable_id("user", API_ACCOUNT)  # account of the game servers
 LINK_INTENT = Intent(request_id="demo", over_link=True, actor_id=ACCOUNT_ID)
 THROWN_OUT = ("user_kicked", "user_banned")
 WARPED = "player_warped"
@@ -58,7 +58,7 @@ class DemoGame:
             except CursorAhead:  # the newest changes were trimmed
                 done = await self._keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
             if done.answer == b"0":
-                ids = [stable_id("player", name) for name in names]
+                ids = [make_stable_id("player", name) for name in names]
                 await self._keeper.changes.apply(LINK_INTENT, partial(_join, server=server, ids=ids), lambda _: b"")
 
     async def follow(self) -> None:

@@ -16,7 +16,7 @@ from gamekeeper.demo import (
     sample_sessions,
     world,
 )
-from gamekeeper.demo.names import numbered_id, stable_id
+from gamekeeper.demo.names import make_numbered_id, make_stable_id
 from gamekeeper.demo.past import SHOP_KEY, Past
 from gamekeeper.game import accounts, activity, catalogue, logs, passwords, past_loads, rollups, tokens
 from gamekeeper.game.bulk_loads import (
@@ -79,7 +79,7 @@ def ignore(_: str) -> None:
 async def fill(keeper: Keeper, password: str, announce: Announce = ignore) -> DemoAccess:
     """Create the demo's data if it is missing, and set the API account's password. Announces each stage."""
     sent = passwords.hash_for_wire(password)
-    if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
+    if await users.find_by_id(keeper.store, make_stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent, announce)
     announce("Counting the players' activity.")
     await rollups.run_all(keeper.store, activity.ROLLUPS, await clock.now(keeper.store), rest_factor=0)
@@ -119,7 +119,7 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
 
 def _build_claims(number: int) -> players.NameClaims:
     """Return the ids, name and email address of a numbered demo player, to find another player that has one of them."""
-    player, _ = sample_players.numbered_players([number])[0]
+    player, _ = sample_players.build_numbered_players([number])[0]
     user = sample_players.build_numbered_account(player)
     return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
@@ -129,8 +129,8 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
 
     A batch is one transaction. So if the account of its first player is missing, the whole batch is taken as missing.
     """
-    untouched = await users.find_by_id(tx, numbered_id("user", numbers.start)) is None
-    new = sample_players.numbered_players(numbers if untouched else await _find_missing(tx, numbers))
+    untouched = await users.find_by_id(tx, make_numbered_id("user", numbers.start)) is None
+    new = sample_players.build_numbered_players(numbers if untouched else await _find_missing(tx, numbers))
     if not new:
         return Decision([], None)
     owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
@@ -142,7 +142,7 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
 
 
 async def _find_missing(tx: Reading, numbers: range) -> list[int]:
-    ids = {number: numbered_id("player", number) for number in numbers}
+    ids = {number: make_numbered_id("player", number) for number in numbers}
     there = await presence.find_known_players(tx, ids.values())
     return [number for number, player_id in ids.items() if player_id not in there]
 
@@ -189,10 +189,11 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
 
     seen = {each.player_id: each.ended_at for each in sessions}  # sessions are sorted by time
     named = [
-        (replace(player, last_online=seen.get(player.id)), state) for player, state in sample_players.named_players()
+        (replace(player, last_online=seen.get(player.id)), state)
+        for player, state in sample_players.build_named_players()
     ]
 
-    created = {stable_id("user", world.API_ACCOUNT): sample_players.FIRST_DAY}
+    created = {make_stable_id("user", world.API_ACCOUNT): sample_players.FIRST_DAY}
     for player, _state in named:  # an account is as old as its first player
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
@@ -213,8 +214,8 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
             past_loads.load_pictures(sample_pictures.draw_pictures()),
             past_loads.load_boards(sample_boards.build_boards(start)),
             past_loads.backdate_accounts(created),
-            past_loads.backdate_mutes([stable_id("user", name) for name in world.MUTED], start),
-            past_loads.backdate_bans([stable_id("user", name) for name in world.BANNED], start),
+            past_loads.backdate_mutes([make_stable_id("user", name) for name in world.MUTED], start),
+            past_loads.backdate_bans([make_stable_id("user", name) for name in world.BANNED], start),
         ],
         None,
     )
@@ -224,26 +225,26 @@ def _build_accounts(hashes: dict[str, str]) -> list[Change]:
     powers = {world.API_ACCOUNT: world.API_POWERS}
     inhabitants = [
         sample_players.build_account(
-            stable_id("user", name), name, password, powers.get(name, world.NO_POWERS)
+            make_stable_id("user", name), name, password, powers.get(name, world.NO_POWERS)
         )._replace(grants=Grants(tuple(filter(None, [world.STAFF_ROLES.get(name)]))))
         for name, password in hashes.items()
     ]
     return [
         *(UserRegistered(user) for user in inhabitants),
         *(
-            UserMuted(user, _permanent_penalty(world.MUTED[user.name]))
+            UserMuted(user, _make_permanent_penalty(world.MUTED[user.name]))
             for user in inhabitants
             if user.name in world.MUTED
         ),
         *(
-            UserBanned(user, _permanent_penalty(world.BANNED[user.name]))
+            UserBanned(user, _make_permanent_penalty(world.BANNED[user.name]))
             for user in inhabitants
             if user.name in world.BANNED
         ),
     ]
 
 
-def _permanent_penalty(reason: str) -> Penalty:
+def _make_permanent_penalty(reason: str) -> Penalty:
     return Penalty(reason, world.API_ACCOUNT, None)
 
 
@@ -260,7 +261,7 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
 
 
 async def _load_account(keeper: Keeper, name: str) -> users.User:
-    found = await users.find_by_id(keeper.store, stable_id("user", name))
+    found = await users.find_by_id(keeper.store, make_stable_id("user", name))
     if found is None:
         raise NotADemo(f"The demo's account {name} was deleted. Use another --data DIR or --database URL.")
     return found

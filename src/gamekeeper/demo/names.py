@@ -13,20 +13,20 @@ _FAMILIES = MAX_NAMES // len(_SYLLABLES)
 STRIDE = 228_077
 
 
-def stable_id(kind: str, name: str) -> str:
+def make_stable_id(kind: str, name: str) -> str:
     """Return a version 5 UUID; five times as fast as the uuid module."""
     digits = hashlib.sha1(_NAMESPACE + f"{kind}:{name}".encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
-def numbered_id(kind: str, number: int) -> str:
+def make_numbered_id(kind: str, number: int) -> str:
     """Return a numbered player's UUID (version 8). It grows with the number, so a load appends to the indexes."""
     digits = hashlib.sha1(_NAMESPACE + f"{kind}:{number}".encode(), usedforsecurity=False).hexdigest()
     return f"{number:08x}-{digits[:4]}-8{digits[4:7]}-a{digits[7:10]}-{digits[10:22]}"
 
 
-def numbered_name(number: int) -> str:
+def make_numbered_name(number: int) -> str:
     """Return a numbered player's name, which is unique for numbers below MAX_NAMES.
 
     Names come in families that differ only in the last syllable, so a load touches few pages of the name indexes.
@@ -39,6 +39,6 @@ def numbered_name(number: int) -> str:
     return "".join(syllables).capitalize()
 
 
-def new_password() -> str:
+def generate_password() -> str:
     """Generate a password that is easy to type, with 38 random bits."""
     return "-".join(secrets.choice(_SYLLABLES) + secrets.choice(_SYLLABLES) for _ in range(3))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from gamekeeper.demo import world
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.game import inventory, items, link, moderation, past_loads, undo
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.changes import Decide, Decision, Intent
@@ -29,8 +29,8 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.notes import NewNote, Subject
 
 OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player in held}
-API_ID = stable_id("user", world.API_ACCOUNT)
-SHOP_KEY_ID = stable_id("api key", world.SHOP_KEY)
+API_ID = make_stable_id("user", world.API_ACCOUNT)
+SHOP_KEY_ID = make_stable_id("api key", world.SHOP_KEY)
 DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -56,10 +56,10 @@ class Staff(NamedTuple):
 
     @property
     def id(self) -> str:
-        return stable_id("user", self.name)
+        return make_stable_id("user", self.name)
 
     def make_intent(self, at: int, reason: str | None) -> Intent:
-        return Intent(f"demo-{at}", self.id, stable_id("session", f"{self.name} {at // DAY_MS}"), reason=reason)
+        return Intent(f"demo-{at}", self.id, make_stable_id("session", f"{self.name} {at // DAY_MS}"), reason=reason)
 
     def make_actor(self) -> Actor:
         return Actor(self.id, self.name, frozenset(PERMISSIONS), _allow)
@@ -112,12 +112,12 @@ class Past:
         self.add(at, intent, partial(_report, found=found, past=self))
 
     def give(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int, label: str = "") -> None:
-        key = stable_id("player", player)
+        key = make_stable_id("player", player)
         rule = partial(items.give, key=key, item_id=item.id, quantity=quantity, room=self.room, overflow=True)
         self.add(at, who, rule, label)
 
     def take(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int) -> None:
-        key = stable_id("player", player)
+        key = make_stable_id("player", player)
         self.add(at, who, partial(items.take, key=key, item_id=item.id, quantity=quantity, codec=self.codec))
 
     def undo(
@@ -143,16 +143,16 @@ class Past:
         )
 
     def unban(self, at: int, by: Staff, account: str, reason: str) -> None:
-        order = ModerationRequest(stable_id("user", account), reason=reason, moderator=by.name)
+        order = ModerationRequest(make_stable_id("user", account), reason=reason, moderator=by.name)
         self.add(at, by.make_intent(at, reason), partial(moderation.unban, order=order))
 
     def note(self, at: int, by: Staff, player: str, text: str, *, warning: bool = False) -> None:
-        user_id, player_id = stable_id("user", OWNERS[player]), stable_id("player", player)
-        note = NewNote(stable_id("note", f"{player} {text}"), user_id, player_id, by.id, at, warning, text)
+        user_id, player_id = make_stable_id("user", OWNERS[player]), make_stable_id("player", player)
+        note = NewNote(make_stable_id("note", f"{player} {text}"), user_id, player_id, by.id, at, warning, text)
         self.add(at, by.make_intent(at, None), make_decide(NoteAdded(note)))
 
     def tag(self, at: int, by: Staff, player: str, *tags: str) -> None:
-        subject = Subject(stable_id("user", OWNERS[player]), stable_id("player", player))
+        subject = Subject(make_stable_id("user", OWNERS[player]), make_stable_id("player", player))
         self.add(at, by.make_intent(at, None), make_decide(TagsSet(subject, (), tags)))
 
 
@@ -165,7 +165,7 @@ def make_decide(*changes: Change | Unlogged) -> Decide[None]:
 
 async def _report(tx: Locking, found: Gains, past: Past) -> Decision[Any]:
     """Decide on a report with the slots as they are after the purchase or the find."""
-    player_id = stable_id("player", found.player)
+    player_id = make_stable_id("player", found.player)
     held = (await load_state(tx, player_id)).slots
     slots = dict(held)
     for item, gain in found.gains:
@@ -186,7 +186,7 @@ def _list_changed(before: Mapping[Any, object], after: Mapping[Any, object]) -> 
 
 async def _penalize(tx: Locking, at: int, by: Staff, account: str, days: int, *, bans: bool) -> Decision[Any]:
     """Decide on a ban or mute that ended, or will end, `days` after its start; 0: never."""
-    user_id = stable_id("user", account)
+    user_id = make_stable_id("user", account)
     reason = world.PENALTIES[account]
     penalty = Penalty(reason, by.name, at + days * DAY_MS if days else None)
     order = ModerationRequest(user_id, days, reason, by.name, restored=penalty)

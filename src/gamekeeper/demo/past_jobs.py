@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.past import Past, Staff, make_decide
 from gamekeeper.game import bulk_jobs, items
 from gamekeeper.game.bulk_effects import BulkJobChanged
@@ -40,7 +40,7 @@ class GiftJob(NamedTuple):
 
     @property
     def id(self) -> str:
-        return stable_id("bulk job", self.name)
+        return make_stable_id("bulk job", self.name)
 
 
 def _make_full(quantity: int) -> InventoryFull:
@@ -53,7 +53,7 @@ def add_gift(past: Past, gift: GiftJob) -> None:
         *(gift.id, GIVE, msgspec.json.encode(details).decode(), gift.reason, gift.by.id, None, None),
         *(len(gift.players), 0, 0, gift.at),
     )
-    targets = [NewTarget(WAITING, stable_id("player", player), None) for player in gift.players]
+    targets = [NewTarget(WAITING, make_stable_id("player", player), None) for player in gift.players]
     past.add(gift.at, Intent("demo"), make_decide(load_job(new, targets)))
     _add_start(past, gift.by, gift.id, gift.at, {"ItemId": gift.item.id, "Each": gift.quantity})
     at = gift.at + START_MS
@@ -64,7 +64,7 @@ def add_gift(past: Past, gift: GiftJob) -> None:
             continue
         rule = partial(
             items.give,
-            key=stable_id("player", player),
+            key=make_stable_id("player", player),
             item_id=gift.item.id,
             quantity=gift.quantity,
             room=past.room,
@@ -78,7 +78,7 @@ def add_gift(past: Past, gift: GiftJob) -> None:
 
 def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
     """Add a job that undoes all changes of another one."""
-    job_id = stable_id("bulk job", f"undo of {gift.name}")
+    job_id = make_stable_id("bulk job", f"undo of {gift.name}")
     done = [number for number, player in enumerate(gift.players, 1) if player not in gift.full]
     new = NewJob(job_id, UNDO, "{}", reason, gift.by.id, None, gift.id, len(done), 0, 0, at)
     past.add(at, Intent("demo"), make_decide(load_job(new, None)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gamekeeper.demo import world
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, Board, Season
 
@@ -31,9 +31,9 @@ def build_boards(start: int) -> list[tuple[Board, Sequence[Season]]]:
 def _build_board(
     name: str, title: str, ranks: str, created_at: int, thing_id: str | None = None, *, gain: bool = False
 ) -> Board:
-    board_id = stable_id("board", name)
+    board_id = make_stable_id("board", name)
     return Board(board_id, name, title, ranks, thing_id, gain, hide_staff=True, public=True, created_at=created_at)
 
 
 def _build_season(board: Board, number: int, title: str, starts_at: int, ends_at: int | None = None) -> Season:
-    return Season(stable_id("season", f"{board.name} {number}"), board.id, number, title, starts_at, ends_at)
+    return Season(make_stable_id("season", f"{board.name} {number}"), board.id, number, title, starts_at, ends_at)

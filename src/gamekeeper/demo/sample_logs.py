@@ -3,7 +3,7 @@
 import msgspec
 
 from gamekeeper.demo import world
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.store.catalogue import CatalogueItem
 from gamekeeper.store.logs import NO_ID, ActivityEntry, TradeEntry
 
@@ -36,7 +36,7 @@ def build_logs(now_ms: int) -> tuple[list[ActivityEntry], list[TradeEntry]]:
             _build_side(number, owners[other], (other, one), got, gave, now_ms - (20 * number + 1) * HOUR_MS),
         )
     ]
-    failed_id, failed_at = stable_id("activity", "failed"), now_ms - 30 * HOUR_MS
+    failed_id, failed_at = make_stable_id("activity", "failed"), now_ms - 30 * HOUR_MS
     failed = ActivityEntry(failed_id, failed_at, NO_ID, None, "FailedLogin", "Client", "198.51.100.23", "Marlowe")
     return [*activity, failed], trades
 
@@ -44,10 +44,10 @@ def build_logs(now_ms: int) -> tuple[list[ActivityEntry], list[TradeEntry]]:
 def _build_session(name: str, player: str, number: int, day: int, now_ms: int) -> list[ActivityEntry]:
     start_ms = now_ms - (24 * day + 2 + number % 5) * HOUR_MS
     address = SHARED_ADDRESS if name in SHARERS else f"203.0.113.{100 + number}"
-    user_id, player_id = stable_id("user", name), stable_id("player", player)
+    user_id, player_id = make_stable_id("user", name), make_stable_id("player", player)
     return [
         ActivityEntry(
-            stable_id("activity", f"{name} {day} {action}"),
+            make_stable_id("activity", f"{name} {day} {action}"),
             start_ms + minutes * 60_000,
             user_id,
             None if action == "Login" else player_id,
@@ -68,9 +68,11 @@ def _build_side(
     got: tuple[CatalogueItem, int],
     at: int,
 ) -> TradeEntry:
-    party, other = (stable_id("player", each) for each in parties)
-    trade_id, entry_id = stable_id("trade", str(number)), stable_id("trade", f"{number} {parties[0]}")
-    return TradeEntry(entry_id, trade_id, at, stable_id("user", owner), party, other, None, _encode(gave), _encode(got))
+    party, other = (make_stable_id("player", each) for each in parties)
+    trade_id, entry_id = make_stable_id("trade", str(number)), make_stable_id("trade", f"{number} {parties[0]}")
+    return TradeEntry(
+        entry_id, trade_id, at, make_stable_id("user", owner), party, other, None, _encode(gave), _encode(got)
+    )
 
 
 def _encode(given: tuple[CatalogueItem, int]) -> str:

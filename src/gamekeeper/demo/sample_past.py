@@ -7,7 +7,7 @@ some hours old, and nobody has looked at it yet.
 import random
 
 from gamekeeper.demo import past_jobs, world
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gains, Past, Staff
 from gamekeeper.demo.past_jobs import GiftJob
 from gamekeeper.demo.sample_sessions import DAYS, HOURS, find_start
@@ -79,7 +79,7 @@ def build_sign_ins(now: int) -> list[PastSignIn]:
         for day in range(DAYS + 1):
             for hour in sorted(dice.sample(range(7, 23), dice.choice((0, 1, 1, 2, 3)))):
                 at = _find_time(start, day, hour, dice.randrange(60))
-                event_id = stable_id("sign-in", f"{staff.name} {day} {hour}")
+                event_id = make_stable_id("sign-in", f"{staff.name} {day} {hour}")
                 if at < end:
                     address = f"203.0.113.{60 + number}"
                     found.append(PastSignIn(event_id, at, staff.id, address, BROWSERS[staff.name]))

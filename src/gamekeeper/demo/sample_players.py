@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple, Protocol, TypeVar
 
 from gamekeeper.demo import world
-from gamekeeper.demo.names import numbered_id, numbered_name, stable_id
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name, make_stable_id
 from gamekeeper.game.effects import PlayerState
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack, read_capacity
 from gamekeeper.game.passwords import NO_PASSWORD
@@ -77,7 +77,7 @@ class DemoSample(NamedTuple):
     account: str  # name of the example player's account
 
 
-def named_players() -> list[FullPlayer]:
+def build_named_players() -> list[FullPlayer]:
     owners = [(name, account) for account, names in world.ACCOUNTS.items() for name in names]
     return [_build_named(number, name, account) for number, (name, account) in enumerate(owners)]
 
@@ -86,7 +86,7 @@ def build_account(user_id: str, name: str, password: str, powers: Powers, create
     return User(user_id, name, f"{name.lower()}@example.test", password, powers, created_at, None, None)
 
 
-def numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
+def build_numbered_players(numbers: Iterable[int]) -> list[FullPlayer]:
     """Build numbered demo players, each with an account of the same name."""
     return [_build_numbered(HashDice(number), number) for number in numbers]
 
@@ -96,10 +96,10 @@ def build_numbered_account(player: Player, created_at: int = 0) -> User:
 
 
 def build_sample() -> DemoSample:
-    player, belongings = next(each for each in named_players() if each[0].name == world.BUSIEST)
+    player, belongings = next(each for each in build_named_players() if each[0].name == world.BUSIEST)
     unknown = next(spell for spell in world.SPELLS if spell.id not in belongings.spells.values())
     owner = next(name for name, theirs in world.ACCOUNTS.items() if player.name in theirs)
-    return DemoSample(player, world.DRAUGHT, unknown, world.DRAGONS, _pack_id(player.name), owner)
+    return DemoSample(player, world.DRAUGHT, unknown, world.DRAGONS, _make_pack_id(player.name), owner)
 
 
 def _seed_dice(what: str) -> Random:
@@ -110,7 +110,7 @@ def _build_named(number: int, name: str, account: str) -> FullPlayer:
     dice = _seed_dice(name)
     level = BUSIEST_LEVEL if name == world.BUSIEST else 1 + round((HIGHEST_LEVEL - 1) * dice.random() ** 1.5)
     created_at = FIRST_DAY + (number * 36 + dice.randrange(36)) * HOUR_MS
-    who = PlayerIdentity(stable_id("player", name), stable_id("user", account), name, created_at)
+    who = PlayerIdentity(make_stable_id("player", name), make_stable_id("user", account), name, created_at)
     kind = dice.choice(world.CLASSES)
     if name == world.NEWCOMER:
         return _build_player(dice, who, 1, kind, ()), PlayerState()
@@ -119,9 +119,9 @@ def _build_named(number: int, name: str, account: str) -> FullPlayer:
     player = _build_player(dice, who, level, kind, worn)
     return player, PlayerState(
         slots=_fill_slots(dice, name, level, worn),
-        bags=_bag_sizes(name, level),
+        bags=_list_bag_sizes(name, level),
         spells={slot: spell.id for slot, spell in enumerate(kind.spells[: 1 + level // 10])},
-        variables=_random_variables(dice, level),
+        variables=_choose_variables(dice, level),
     )
 
 
@@ -175,66 +175,68 @@ def _build_sprite(weapon: str, gender: int) -> str:
 
 
 def _fill_slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueItem]) -> Slots:
-    slots = {(INVENTORY, slot): Stack(item.id, 1, None, _random_buffs(dice)) for slot, item in enumerate(worn)}
+    slots = {(INVENTORY, slot): Stack(item.id, 1, None, _choose_buffs(dice)) for slot, item in enumerate(worn)}
     if name == world.FULLEST:
-        return _full_stacks(dice, INVENTORY, SIZES.inventory) | _full_stacks(dice, BANK, SIZES.bank) | slots
-    slots |= _random_stacks(dice, INVENTORY, len(worn), dice.randint(4, 18))
-    slots |= _random_stacks(dice, BANK, 1, dice.randint(5, 60))
+        return (
+            _choose_full_stacks(dice, INVENTORY, SIZES.inventory) | _choose_full_stacks(dice, BANK, SIZES.bank) | slots
+        )
+    slots |= _choose_stacks(dice, INVENTORY, len(worn), dice.randint(4, 18))
+    slots |= _choose_stacks(dice, BANK, 1, dice.randint(5, 60))
     if level >= STRONGBOX_LEVEL:
-        strongbox = _strongbox_id(name)
+        strongbox = _make_strongbox_id(name)
         slots[BANK, 0] = Stack(world.CHEST.id, 1, strongbox)
-        slots |= _random_stacks(dice, strongbox, 0, 16)
+        slots |= _choose_stacks(dice, strongbox, 0, 16)
     if name in world.WITH_A_PACK:
-        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _pack_id(name))
-        slots |= _random_stacks(dice, _pack_id(name), 0, 5)
+        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _make_pack_id(name))
+        slots |= _choose_stacks(dice, _make_pack_id(name), 0, 5)
     if name == world.BUSIEST:
-        pouch = _pouch_id(name)
-        slots[_pack_id(name), 6] = Stack(world.POUCH.id, 1, pouch)
+        pouch = _make_pouch_id(name)
+        slots[_make_pack_id(name), 6] = Stack(world.POUCH.id, 1, pouch)
         slots |= {(pouch, 0): Stack(world.HERB.id, 40), (pouch, 1): Stack(world.KEY.id, 1)}
     return slots
 
 
-def _bag_sizes(name: str, level: int) -> dict[str, int]:
-    bags = {_strongbox_id(name): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
+def _list_bag_sizes(name: str, level: int) -> dict[str, int]:
+    bags = {_make_strongbox_id(name): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
     if name == world.FULLEST:
         return {}
     if name in world.WITH_A_PACK:
-        bags[_pack_id(name)] = world.PACK.bag_slots
+        bags[_make_pack_id(name)] = world.PACK.bag_slots
     if name == world.BUSIEST:
-        bags[_pouch_id(name)] = world.POUCH.bag_slots
+        bags[_make_pouch_id(name)] = world.POUCH.bag_slots
     return bags
 
 
-def _pack_id(name: str) -> str:
-    return stable_id("bag", f"{name}'s pack")
+def _make_pack_id(name: str) -> str:
+    return make_stable_id("bag", f"{name}'s pack")
 
 
-def _strongbox_id(name: str) -> str:
-    return stable_id("bag", f"{name}'s strongbox")
+def _make_strongbox_id(name: str) -> str:
+    return make_stable_id("bag", f"{name}'s strongbox")
 
 
-def _pouch_id(name: str) -> str:
-    return stable_id("bag", f"{name}'s pouch")
+def _make_pouch_id(name: str) -> str:
+    return make_stable_id("bag", f"{name}'s pouch")
 
 
-def _random_stacks(dice: Random, place: str, first: int, count: int) -> Slots:
+def _choose_stacks(dice: Random, place: str, first: int, count: int) -> Slots:
     """Build a demo player's stacks: coins first, then random items, within each item's stack limit."""
     wares = [world.COIN, *(dice.choice(world.STACKS[1:]) for _ in range(count - 1))]
     most = [item.max_stack or 5000 for item in wares]
     return {(place, first + number): Stack(item.id, dice.randint(1, most[number])) for number, item in enumerate(wares)}
 
 
-def _full_stacks(dice: Random, place: str, size: int) -> Slots:
+def _choose_full_stacks(dice: Random, place: str, size: int) -> Slots:
     wares = [item for item in world.STACKS if item.max_stack]
     chosen = [dice.choice(wares) for _ in range(size)]
     return {(place, slot): Stack(item.id, item.max_stack or 1) for slot, item in enumerate(chosen)}
 
 
-def _random_buffs(dice: Random) -> tuple[int, ...]:
+def _choose_buffs(dice: Random) -> tuple[int, ...]:
     return tuple(max(0, dice.randint(-3, 4)) for _ in range(5))
 
 
-def _random_variables(dice: Random, level: int) -> dict[str, int | bool]:
+def _choose_variables(dice: Random, level: int) -> dict[str, int | bool]:
     return {
         world.DRAGONS.id: level // 8,
         world.REPUTATION.id: dice.randint(-100, 900),
@@ -250,7 +252,9 @@ def _build_numbered(dice: Dice, number: int) -> FullPlayer:
     level = 1 + int(HIGHEST_LEVEL * dice.random() ** 3)
     kind = dice.choice(world.CLASSES)
     created_at = FIRST_DAY + dice.randrange(LAST_DAY - FIRST_DAY)
-    who = PlayerIdentity(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
+    who = PlayerIdentity(
+        make_numbered_id("player", number), make_numbered_id("user", number), make_numbered_name(number), created_at
+    )
     player = _build_player(dice, who, level, kind, ())
     return player, PlayerState(
         slots={

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 
 from gamekeeper.demo import world
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_DAYS, read_weekday
 from gamekeeper.store.play_sessions import SessionOfPlayer
 
@@ -22,7 +22,7 @@ EARLY = (1.0, 0.55, 0.45, 0.4, 0.35, 0.3, 0.3, 0.3)
 LATE = 0.12
 SERVERS = tuple(world.GAME_SERVERS)
 # players who play on one game server only; others play on any
-HOMES = {stable_id("player", name): server for server, held in world.GAME_SERVERS.items() for name in held}
+HOMES = {make_stable_id("player", name): server for server, held in world.GAME_SERVERS.items() for name in held}
 
 
 def find_start(now_ms: int) -> int:
@@ -34,7 +34,7 @@ def build_sessions(now_ms: int) -> list[SessionOfPlayer]:
     """Build the sessions up to the last full hour. Within an hour the result is the same each time."""
     end = now_ms // HOUR_MS * HOUR_MS
     start = find_start(now_ms)
-    players = [stable_id("player", name) for held in world.ACCOUNTS.values() for name in held]
+    players = [make_stable_id("player", name) for held in world.ACCOUNTS.values() for name in held]
     regulars = [
         session for number, player_id in enumerate(players) for session in _build_regular(player_id, number, start, end)
     ]
@@ -44,7 +44,7 @@ def build_sessions(now_ms: int) -> list[SessionOfPlayer]:
 
 def find_newcomers(sessions: Iterable[SessionOfPlayer]) -> dict[str, int]:
     """Return the first day of each new player."""
-    newcomers = {stable_id("former player", str(number)) for number in range(NEW_PLAYERS)}
+    newcomers = {make_stable_id("former player", str(number)) for number in range(NEW_PLAYERS)}
     days: dict[str, int] = {}
     for each in sessions:
         if each.player_id in newcomers:
@@ -68,7 +68,7 @@ def _build_regular(player_id: str, number: int, start: int, end: int) -> list[Se
 
 def _build_newcomer(number: int, start: int, end: int) -> list[SessionOfPlayer]:
     """Build the sessions of a player who was new in this time, and came less and less often."""
-    player_id = stable_id("former player", str(number))
+    player_id = make_stable_id("former player", str(number))
     dice = random.Random(f"newcomer {number}")  # noqa: S311 - invented data
     first = dice.randrange(DAYS)
     sessions: list[SessionOfPlayer] = []

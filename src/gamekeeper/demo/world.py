@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.names import make_stable_id
 from gamekeeper.game.values import BOOLEAN, INTEGER, STRING
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.guild_variables import GuildVariableDeclaration
@@ -40,48 +40,48 @@ DETAILS = {
 }
 
 
-def _stack(name: str, most: int | None = None) -> CatalogueItem:
-    icon, details = _icon(name), DETAILS.get(name)
-    return CatalogueItem(stable_id("item", name), name, True, most, 0, icon, details)
+def _build_stack(name: str, most: int | None = None) -> CatalogueItem:
+    icon, details = _name_icon(name), DETAILS.get(name)
+    return CatalogueItem(make_stable_id("item", name), name, True, most, 0, icon, details)
 
 
-def _piece(name: str, bag_slots: int = 0) -> CatalogueItem:
-    icon, details = _icon(name), DETAILS.get(name)
-    return CatalogueItem(stable_id("item", name), name, False, None, bag_slots, icon, details)
+def _build_piece(name: str, bag_slots: int = 0) -> CatalogueItem:
+    icon, details = _name_icon(name), DETAILS.get(name)
+    return CatalogueItem(make_stable_id("item", name), name, False, None, bag_slots, icon, details)
 
 
-def _icon(name: str) -> str:
+def _name_icon(name: str) -> str:
     return name.lower().replace(" ", "-") + ".png"
 
 
 def _build_named(kind: str, *names: str) -> tuple[NamedEntry, ...]:
-    return tuple(NamedEntry(stable_id(kind, name), name) for name in names)
+    return tuple(NamedEntry(make_stable_id(kind, name), name) for name in names)
 
 
-COIN = _stack("Silver Mark")
-DRAUGHT = _stack("Healing Draught", 20)
-TONIC = _stack("Starwater Tonic", 20)
-BREAD = _stack("Barley Loaf", 50)
-ARROW = _stack("Ashwood Arrow", 250)
-HERB = _stack("Moonfern")
-ORE = _stack("Bog Iron Ore", 100)
-GEM = _stack("River Opal", 100)
-SCROLL = _stack("Recall Scroll", 10)
-KEY = _piece("Drowned Gate Key")
+COIN = _build_stack("Silver Mark")
+DRAUGHT = _build_stack("Healing Draught", 20)
+TONIC = _build_stack("Starwater Tonic", 20)
+BREAD = _build_stack("Barley Loaf", 50)
+ARROW = _build_stack("Ashwood Arrow", 250)
+HERB = _build_stack("Moonfern")
+ORE = _build_stack("Bog Iron Ore", 100)
+GEM = _build_stack("River Opal", 100)
+SCROLL = _build_stack("Recall Scroll", 10)
+KEY = _build_piece("Drowned Gate Key")
 # found in the game's last 60 days only: nobody has one at first, so sample players are the same without it
-SHARD = _stack("Comet Shard")
+SHARD = _build_stack("Comet Shard")
 STACKS = (COIN, DRAUGHT, TONIC, BREAD, ARROW, HERB, ORE, GEM, SCROLL)
 
-HELMETS = (_piece("Leather Cap"), _piece("Kettle Helm"))
-ARMORS = (_piece("Quilted Coat"), _piece("Ringmail Shirt"))
-SHIELDS = (_piece("Oak Buckler"), _piece("Tower Shield"))
-BOOTS = (_piece("Felt Boots"), _piece("Riding Boots"))
+HELMETS = (_build_piece("Leather Cap"), _build_piece("Kettle Helm"))
+ARMORS = (_build_piece("Quilted Coat"), _build_piece("Ringmail Shirt"))
+SHIELDS = (_build_piece("Oak Buckler"), _build_piece("Tower Shield"))
+BOOTS = (_build_piece("Felt Boots"), _build_piece("Riding Boots"))
 SWORD, STAFF, BOW, MACE, SPEAR = (
-    _piece(name) for name in ("Broadsword", "Rowan Staff", "Yew Bow", "Bell Mace", "Boar Spear")
+    _build_piece(name) for name in ("Broadsword", "Rowan Staff", "Yew Bow", "Bell Mace", "Boar Spear")
 )
-PACK = _piece("Traveller's Pack", bag_slots=12)
-POUCH = _piece("Herb Pouch", bag_slots=6)
-CHEST = _piece("Strongbox", bag_slots=24)
+PACK = _build_piece("Traveller's Pack", bag_slots=12)
+POUCH = _build_piece("Herb Pouch", bag_slots=6)
+CHEST = _build_piece("Strongbox", bag_slots=24)
 PIECES = (KEY, *HELMETS, *ARMORS, *SHIELDS, *BOOTS, SWORD, STAFF, BOW, MACE, SPEAR, PACK, POUCH, CHEST)
 
 SPELLS = _build_named(
@@ -97,11 +97,11 @@ MAPS = _build_named(
 CLASS_NAMES = _build_named("class", "Warden", "Spellwright", "Outrider", "Bellkeeper", "Skirmisher")
 
 DRAGONS, REPUTATION, STREAK, FISHING = (
-    CatalogueVariable(stable_id("variable", name), name, INTEGER)
+    CatalogueVariable(make_stable_id("variable", name), name, INTEGER)
     for name in ("Dragons Slain", "Guild Reputation", "Daily Streak", "Fishing Skill")
 )
 TUTORIAL, BRIDGE, PARDON = (
-    CatalogueVariable(stable_id("variable", name), name, BOOLEAN)
+    CatalogueVariable(make_stable_id("variable", name), name, BOOLEAN)
     for name in ("Tutorial Finished", "Bridge Repaired", "Royal Pardon")
 )
 CATALOGUE: dict[str, list[CatalogueEntry]] = {
@@ -113,7 +113,7 @@ CATALOGUE: dict[str, list[CatalogueEntry]] = {
 }
 
 SERVER_VARIABLES = tuple(
-    ServerVariable(stable_id("server variable", name), name, kind, text_id, folder, value, 0)
+    ServerVariable(make_stable_id("server variable", name), name, kind, text_id, folder, value, 0)
     for name, kind, text_id, folder, value in (
         ("Double Experience", INTEGER, "dxp", "Events", "10"),
         ("Harbour Open", BOOLEAN, "harbour", "", "true"),
@@ -122,7 +122,7 @@ SERVER_VARIABLES = tuple(
 )
 
 GUILD_VARIABLES = (
-    GuildVariableDeclaration(stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),
+    GuildVariableDeclaration(make_stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),
 )
 
 

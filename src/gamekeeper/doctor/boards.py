@@ -6,7 +6,7 @@ import msgspec
 
 from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
 from gamekeeper.game.board_follower import LAST_GUID, read_values
-from gamekeeper.game.board_seasons import FOREVER, counts_in, is_swept_kind
+from gamekeeper.game.board_seasons import FOREVER, is_counted_in, is_swept_kind
 from gamekeeper.game.board_values import ReadChange, advance
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.lookup import ZERO_GUID
@@ -73,7 +73,7 @@ async def _check_gains(tx: Reading, found: Findings, codec: Codec, each: OpenSea
     seq, end = 0, each.season.seq
     while page := await boards.read_changes(tx, seq, end, PAGE_ROWS):
         for change in page:
-            if change.player_id and counts_in(each, change, change.player_id):
+            if change.player_id and is_counted_in(each, change, change.player_id):
                 gains[change.player_id] = advance(each, gains.get(change.player_id), ReadChange(change, codec))
         seq = page[-1].seq
         progress(BOARDS, seq, end)

@@ -54,9 +54,9 @@ class LedgerHoldings:
         stacks = {spot: stack for spot, stack in self.slots.items() if stack}
         known = {slot: spell for slot, spell in self.spells.items() if spell}
         assigned = {each: value for each, value in self.variables.items() if value is not None}
-        mentioned = [slot_place(*spot) for spot in self.slots]
-        mentioned += [spell_place(slot) for slot in self.spells]
-        mentioned += [variable_place(each) for each in self.variables]
+        mentioned = [make_slot_place(*spot) for spot in self.slots]
+        mentioned += [make_spell_place(slot) for slot in self.spells]
+        mentioned += [make_variable_place(each) for each in self.variables]
         variables_told = rows.make_variable_rows(player_id, assigned)
         held = describe(rows.make_slot_rows(player_id, stacks), rows.make_spell_rows(player_id, known), variables_told)
         return {place: held.get(place) for place in mentioned}
@@ -132,20 +132,20 @@ def describe(
     known: Sequence[spells.KnownSpell],
     assigned: Sequence[variables.AssignedVariable],
 ) -> Holdings:
-    held = {slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
-    held |= {spell_place(each.slot): f"spell {each.spell_id}" for each in known}
-    return held | {variable_place(each.variable_id): f"{each.type} {each.value}" for each in assigned}
+    held = {make_slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
+    held |= {make_spell_place(each.slot): f"spell {each.spell_id}" for each in known}
+    return held | {make_variable_place(each.variable_id): f"{each.type} {each.value}" for each in assigned}
 
 
-def slot_place(place: str, slot: int) -> Place:
+def make_slot_place(place: str, slot: int) -> Place:
     return SLOTS, f"{place} slot {slot}" if place in {INVENTORY, BANK} else f"slot {slot} of bag {place}"
 
 
-def spell_place(slot: int) -> Place:
+def make_spell_place(slot: int) -> Place:
     return SPELLS, f"spell slot {slot}"
 
 
-def variable_place(variable_id: str) -> Place:
+def make_variable_place(variable_id: str) -> Place:
     return VARIABLES, f"variable {variable_id}"
 
 

@@ -40,7 +40,7 @@ class UserRegistered(_UserChange):
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         known: dict[str, object] = {"name": self.user.name, "email": self.user.email, "password": "changed"}
         given: dict[str, object] = {"roles": list(self.user.grants.roles)} if self.user.grants.roles else {}
-        return None, ChangeSide(user=known | _power_flags(self.user.powers) | given)
+        return None, ChangeSide(user=known | _list_power_flags(self.user.powers) | given)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         users.insert(tx, [rows.make_user_columns(self.user, unaddressed=not self.user.email)])
@@ -159,7 +159,7 @@ class PowersChanged(_UserChange):
     kind: ClassVar[str] = "powers_changed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=_power_flags(self.user.powers)), ChangeSide(user=_power_flags(self.powers))
+        return ChangeSide(user=_list_power_flags(self.user.powers)), ChangeSide(user=_list_power_flags(self.powers))
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         users.set_powers(tx, self.user.id, self.powers)
@@ -245,7 +245,7 @@ class UserBanned(_UserChange):
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"ban_reason": self.user.ban_reason}), ChangeSide(
-            user=penalty_fields("ban_reason", self.ban)
+            user=list_penalty_fields("ban_reason", self.ban)
         )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
@@ -285,7 +285,7 @@ class UserMuted(_UserChange):
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"mute_reason": self.user.mute_reason}), ChangeSide(
-            user=penalty_fields("mute_reason", self.mute)
+            user=list_penalty_fields("mute_reason", self.mute)
         )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
@@ -299,7 +299,7 @@ class UserUnbanned(_UserChange):
     kind: ClassVar[str] = "user_unbanned"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=penalty_fields("ban_reason", self.lifted)), ChangeSide(
+        return ChangeSide(user=list_penalty_fields("ban_reason", self.lifted)), ChangeSide(
             user={"ban_reason": None, **self.details}
         )
 
@@ -314,7 +314,7 @@ class UserUnmuted(_UserChange):
     kind: ClassVar[str] = "user_unmuted"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=penalty_fields("mute_reason", self.lifted)), ChangeSide(
+        return ChangeSide(user=list_penalty_fields("mute_reason", self.lifted)), ChangeSide(
             user={"mute_reason": None, **self.details}
         )
 
@@ -386,9 +386,9 @@ def _make_role_side(role: roles.Role) -> ChangeSide:
     return ChangeSide(user=named | {"permissions": sorted(role.permissions)} | quotas)
 
 
-def _power_flags(powers: users.Powers) -> dict[str, object]:
+def _list_power_flags(powers: users.Powers) -> dict[str, object]:
     return dict(powers._asdict())
 
 
-def penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]:
+def list_penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]:
     return {of: given.reason, "moderator": given.moderator, "ends_at": given.ends_at}

@@ -45,14 +45,14 @@ async def _undo_email(tx: Reading, context: UndoContext) -> list[Change]:
         accounts.require_email(former, "email")
     except BadField:  # the former email may be invalid: an import accepts invalid addresses of the other server
         raise context.make_conflict("the former email is not a valid address") from None
-    return _ledger_changes(await accounts.change_email(tx, user.id, former, None))
+    return _list_ledger_changes(await accounts.change_email(tx, user.id, former, None))
 
 
 async def _undo_rename(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
     if user.name != context.after.user.get("name"):
         raise context.make_conflict("the account was renamed again since")
-    return _ledger_changes(await accounts.rename(tx, user.id, _require_former_text(context, "name")))
+    return _list_ledger_changes(await accounts.rename(tx, user.id, _require_former_text(context, "name")))
 
 
 async def _undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
@@ -61,7 +61,7 @@ async def _undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
         raise context.make_conflict("the account's powers were changed again since")
     former = _read_powers(context.before)
     await powers.require_may_change(tx, user, former, context.actor)
-    return _ledger_changes(await accounts.change_powers(tx, user.id, former))
+    return _list_ledger_changes(await accounts.change_powers(tx, user.id, former))
 
 
 async def _undo_roles(tx: Reading, context: UndoContext) -> list[Change]:
@@ -71,7 +71,7 @@ async def _undo_roles(tx: Reading, context: UndoContext) -> list[Change]:
         raise context.make_conflict("the account's roles were changed again since")
     wanted = roles.RoleRequest(then[0] - now[0], now[0] - then[0], then[1] - now[1], now[1] - then[1])
     try:
-        return _ledger_changes(await roles.change_account(tx, user.id, wanted, context.actor))
+        return _list_ledger_changes(await roles.change_account(tx, user.id, wanted, context.actor))
     except UnknownRole:
         raise context.make_conflict("a role that the account had was deleted since") from None
 
@@ -80,32 +80,32 @@ async def _undo_ban(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
     there = await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None
     await _require_unchanged_penalty(tx, context, there, "ban_reason", {UserBanned.kind, UserUnbanned.kind})
-    return _ledger_changes(await moderation.unban(tx, _make_request(context)))
+    return _list_ledger_changes(await moderation.unban(tx, _make_request(context)))
 
 
 async def _undo_unban(tx: Reading, context: UndoContext) -> list[Change]:
-    return _ledger_changes(await moderation.ban(tx, await _make_restoring_request(tx, context, "ban_reason")))
+    return _list_ledger_changes(await moderation.ban(tx, await _make_restoring_request(tx, context, "ban_reason")))
 
 
 async def _undo_mute(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
     there = await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None
     await _require_unchanged_penalty(tx, context, there, "mute_reason", {UserMuted.kind, UserUnmuted.kind})
-    return _ledger_changes(await moderation.unmute(tx, _make_request(context)))
+    return _list_ledger_changes(await moderation.unmute(tx, _make_request(context)))
 
 
 async def _undo_unmute(tx: Reading, context: UndoContext) -> list[Change]:
-    return _ledger_changes(await moderation.mute(tx, await _make_restoring_request(tx, context, "mute_reason")))
+    return _list_ledger_changes(await moderation.mute(tx, await _make_restoring_request(tx, context, "mute_reason")))
 
 
 async def _undo_suspension(tx: Reading, context: UndoContext) -> list[Change]:
     await _require_last_suspension(tx, context)
-    return _ledger_changes(await suspensions.resume(tx, context.user_id, context.actor))
+    return _list_ledger_changes(await suspensions.resume(tx, context.user_id, context.actor))
 
 
 async def _undo_resumption(tx: Reading, context: UndoContext) -> list[Change]:
     await _require_last_suspension(tx, context)
-    return _ledger_changes(await suspensions.suspend(tx, context.user_id, context.actor))
+    return _list_ledger_changes(await suspensions.suspend(tx, context.user_id, context.actor))
 
 
 RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
@@ -197,5 +197,5 @@ def _require_former_text(context: UndoContext, name: str) -> str:
     return found
 
 
-def _ledger_changes(decision: Decision[Any]) -> list[Change]:
+def _list_ledger_changes(decision: Decision[Any]) -> list[Change]:
     return [each for each in decision.changes if not isinstance(each, Unlogged)]

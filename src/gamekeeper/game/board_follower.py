@@ -18,7 +18,7 @@ from typing import Any
 from gamekeeper import crash, log
 from gamekeeper.game import board_seasons, standings
 from gamekeeper.game.activity import SESSIONS
-from gamekeeper.game.board_seasons import FOREVER, counts_in, is_before_end, is_listed_anew, is_swept_kind
+from gamekeeper.game.board_seasons import FOREVER, is_before_end, is_counted_in, is_listed_anew, is_swept_kind
 from gamekeeper.game.board_values import ReadChange, advance, make_level
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
@@ -136,10 +136,10 @@ class BoardFollower:
         return bool(await boards.find_hidden_waiting(self._store, 1))
 
     async def _write(self, work: Callable[[Writing], Awaitable[bool]]) -> bool:
-        async def locked(tx: Writing) -> bool:
+        async def work_under_lock(tx: Writing) -> bool:
             return await rollups.lock(tx, BOARDS) is not None and await work(tx)
 
-        return await self._store.write(locked)
+        return await self._store.write(work_under_lock)
 
     async def _apply_ended_bans(self, tx: Writing) -> bool:
         """List players again whose ban has ended. The audit log has no entry for the end of a ban.
@@ -195,7 +195,7 @@ class BoardFollower:
                 reviewed.update(players)
             for each, player_id in product(seasons, players):
                 key = StandingKey(player_id, each.season.id)
-                if counts_in(each, change, player_id):
+                if is_counted_in(each, change, player_id):
                     keys[key] = None
                     if change.player_id:
                         counted.append((each, key))

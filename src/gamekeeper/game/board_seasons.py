@@ -31,7 +31,7 @@ def is_before_end(season: Season, change: BoardChange) -> bool:
     return season.ends_at is None or change.at < season.ends_at
 
 
-def counts_in(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
+def is_counted_in(each: OpenSeason, change: BoardChange, player_id: str) -> bool:
     """Tell whether a change counts in a season: by its time, and if the player is swept already."""
     season = each.season
     if not is_before_end(season, change) or (each.gain and change.at < season.starts_at):

@@ -49,7 +49,7 @@ class Sight(NamedTuple):
     changes: bool  # the audit log: changes, and the names of deleted players
 
     @classmethod
-    def of(cls, permissions: Collection[str]) -> "Sight":
+    def from_permissions(cls, permissions: Collection[str]) -> "Sight":
         return cls("users.query" in permissions, "audit.read" in permissions)
 
 

@@ -94,20 +94,22 @@ async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, no
     kinds = {stack._replace(quantity=1) for stack in (was, became, now) if stack}
     if len(kinds) > 1 or any(stack.bag_id for stack in kinds):
         raise context.make_conflict(f"{_describe_slot(spot)} holds something else now")
-    quantity = _quantity(now) - _quantity(became) + _quantity(was)
+    quantity = _read_quantity(now) - _read_quantity(became) + _read_quantity(was)
     if quantity < 0:
-        raise context.make_conflict(f"{_describe_slot(spot)} has {_quantity(now)} left of {_quantity(became)}")
+        raise context.make_conflict(
+            f"{_describe_slot(spot)} has {_read_quantity(now)} left of {_read_quantity(became)}"
+        )
     if not quantity:
         return None
     stack = min(kinds)._replace(quantity=quantity)
-    if quantity > max(await _find_limit(tx, context, stack, now), _quantity(was), _quantity(now)):
+    if quantity > max(await _find_limit(tx, context, stack, now), _read_quantity(was), _read_quantity(now)):
         raise context.make_conflict(f"{_describe_slot(spot)} cannot hold {quantity}")
     return stack
 
 
 async def _find_limit(tx: Reading, context: UndoContext, stack: Stack, now: Stack | None) -> int:
     """Find the largest stack that an undo may restore. Items missing in the catalogue can be taken, but not given."""
-    if stack.quantity <= _quantity(now):
+    if stack.quantity <= _read_quantity(now):
         return stack.quantity
     try:
         return find_stack_limit(await items.require_item(tx, stack.item_id), context.room)
@@ -178,7 +180,7 @@ def _find_grown_slots(before: ChangeSide, after_: ChangeSide, wanted: set[str]) 
         spot
         for spot, stack in after_.slots.items()
         if stack and stack.item_id in wanted
-        if not _is_same_item(stack, was := before.slots.get(spot)) or stack.quantity > _quantity(was)
+        if not _is_same_item(stack, was := before.slots.get(spot)) or stack.quantity > _read_quantity(was)
     }
 
 
@@ -238,7 +240,7 @@ def _is_same_item(one: Stack | None, other: Stack | None) -> bool:
     return one is not None and other is not None and one._replace(quantity=1) == other._replace(quantity=1)
 
 
-def _quantity(stack: Stack | None) -> int:
+def _read_quantity(stack: Stack | None) -> int:
     return stack.quantity if stack else 0
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import lookup, permissions, staff, texts
-from gamekeeper.game.account_effects import penalty_fields
+from gamekeeper.game.account_effects import list_penalty_fields
 from gamekeeper.game.actors import NO_PERMISSION, Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import SubjectIds
@@ -43,7 +43,7 @@ async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
         raise AlreadyBanned(name=name)
     await staff.require_manager_left(tx, await staff.lock_if_staff(tx, user), None)
     given = await _make_penalty(tx, order)
-    told = await _notify_game(tx, user, UserBanned.kind, penalty_fields("ban_reason", given))
+    told = await _notify_game(tx, user, UserBanned.kind, list_penalty_fields("ban_reason", given))
     return Decision([UserBanned(user, given), *told], name, about)
 
 
@@ -52,7 +52,7 @@ async def mute(tx: Reading, order: ModerationRequest) -> Decision[str]:
     if user.mute_reason is not None:
         raise AlreadyMuted(name=name)
     given = await _make_penalty(tx, order)
-    told = await _notify_game(tx, user, UserMuted.kind, penalty_fields("mute_reason", given))
+    told = await _notify_game(tx, user, UserMuted.kind, list_penalty_fields("mute_reason", given))
     return Decision([UserMuted(user, given), *told], name, about)
 
 

@@ -42,7 +42,7 @@ class SlotsBefore(NamedTuple):
     bags: Mapping[str, int]  # bag id → number of slots
     room: Capacity
 
-    def address(self, container: str, slot: int) -> SlotAddress:
+    def find_address(self, container: str, slot: int) -> SlotAddress:
         """Return the address of a slot. Accepts slots beyond the size: they may hold items since a size changed."""
         place = container if container in (INVENTORY, BANK) else lookup.parse_guid(container)
         if place is None or not (place in (INVENTORY, BANK) or place in self.bags):
@@ -67,7 +67,7 @@ async def take(
 ) -> Decision[SlotChanges]:
     """Take items out of one slot: all of them or none."""
     before = await _lock_slots(tx, key, room, codec)
-    spot = before.address(*source)
+    spot = before.find_address(*source)
     held = before.require_held(spot, item_id).quantity
     if held < quantity:
         raise SlotHoldsLess(slot=spot[1], held=held, wanted=quantity)
@@ -86,7 +86,7 @@ async def set_quantity(
 ) -> Decision[SlotChanges]:
     """Set how many of an item a slot holds; 0 empties it. `expected`: the quantity that the caller saw there."""
     before = await _lock_slots(tx, key, room, codec)
-    spot = before.address(*target)
+    spot = before.find_address(*target)
     stack = before.slots.get(spot)
     held = stack.quantity if stack else 0
     if (stack and stack.item_id != item_id) or (expected is not None and expected != held):
@@ -112,7 +112,7 @@ async def move(
 ) -> Decision[SlotChanges]:
     """Move items to another slot. Without a quantity, the whole stack moves, or as many of it as fit on a like one."""
     before = await _lock_slots(tx, key, room, codec)
-    start, end = before.address(*source), before.address(*target)
+    start, end = before.find_address(*source), before.find_address(*target)
     if start == end:
         raise BadField(field="ToSlot", problem="must be another slot")
     stack = before.require_held(start, item_id)

@@ -89,7 +89,7 @@ async def undo(
             f"it is an undo of an undo {MOST_DEPTH} levels deep, or the change was undone and redone "
             f"{MOST_UNDOS} times; make the change you want"
         )
-    if unknown := unknown_fields(told.kind, *sides):
+    if unknown := find_unknown_fields(told.kind, *sides):
         raise context.make_conflict(f"this version of Gamekeeper does not know {', '.join(unknown)}; use a newer one")
     changes = await rule(tx, context)
     if not changes:
@@ -248,7 +248,7 @@ def is_undoable(told: HistoryChange) -> bool:
     return told.kind in RULES and not told.is_game_notice and stands
 
 
-def unknown_fields(kind: str, before: ChangeSide, after: ChangeSide) -> list[str]:
+def find_unknown_fields(kind: str, before: ChangeSide, after: ChangeSide) -> list[str]:
     """Return the fields of a newer version that the change set: this version has no undo rule for them.
 
     A created or deleted player has all fields of its record, so those need no rule. Only lists of objects do: they

@@ -96,7 +96,7 @@ async def _send_stream(request: Request, first: bytes, stream: AsyncGenerator[by
     await send({"type": "http.response.body", "body": first, "more_body": True})
     gone = asyncio.ensure_future(request.wait_for_disconnect())
     try:
-        while piece := await _next_piece(stream, gone):
+        while piece := await _read_next_piece(stream, gone):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     except Exception:  # noqa: BLE001 - the status is sent already: only log it and end the response
         log.failure(request.id)
@@ -106,7 +106,7 @@ async def _send_stream(request: Request, first: bytes, stream: AsyncGenerator[by
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _next_piece(stream: AsyncGenerator[bytes], gone: asyncio.Future[None]) -> bytes:
+async def _read_next_piece(stream: AsyncGenerator[bytes], gone: asyncio.Future[None]) -> bytes:
     """Return the next piece of a streamed response; empty at its end or when the client has disconnected."""
     piece = asyncio.ensure_future(anext(stream, b""))
     try:

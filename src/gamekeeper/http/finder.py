@@ -26,7 +26,7 @@ GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
 )
 async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
     """Search players, accounts, the catalogue and changes by id, name or email, best match first."""
-    sight, keeper = finder.Sight.of(request.caller.permissions), request.services.keeper
+    sight, keeper = finder.Sight.from_permissions(request.caller.permissions), request.services.keeper
     find = partial(finder.find, text=query.q, most=query.limit, codec=keeper.changes.codec, sight=sight)
     found = await request.run_through_gate(lambda: keeper.store.read(find))
     return wire.encode(wire.finder.Finds(query.q, [codec.make_search_result(each) for each in found]))

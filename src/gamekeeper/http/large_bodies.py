@@ -46,11 +46,11 @@ async def decode_body(raw: bytes, decode: Callable[[], R], gate: Gate, account: 
     if len(raw) <= LARGE_BYTES:
         return decode()
 
-    async def in_thread(_: Pause) -> R:
+    async def decode_in_thread(_: Pause) -> R:
         work = partial(_decode_in_pieces, decode, partial(gate.pause_thread, account))
         return await asyncio.get_running_loop().run_in_executor(_executor, work)
 
-    return await gate.run(account, in_thread, long=True)
+    return await gate.run(account, decode_in_thread, long=True)
 
 
 def _decode_in_pieces(decode: Callable[[], R], pause: Callable[[float], None]) -> R:

@@ -38,10 +38,10 @@ class GameData:
     bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])
     report_entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
 
-    def ids(self, *nouns: str) -> set[str]:
+    def list_ids(self, *nouns: str) -> set[str]:
         return {each for noun in nouns for each in self.entries.get(noun, {})}
 
-    def variable_types(self) -> dict[str, str]:
+    def list_variable_types(self) -> dict[str, str]:
         """Return the types of all variables in the game data, by id."""
         found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
         return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, CatalogueVariable)}

@@ -58,7 +58,7 @@ class SourceData:
         for source in self.sources:
             source.close()
 
-    def source_of(self, noun: str) -> Source:
+    def find_source(self, noun: str) -> Source:
         if self.logs and noun in schemas.LOG_TABLES:
             return self.logs
         return self.players if noun in OWNER_TABLES else self.game
@@ -77,20 +77,20 @@ class SourceData:
         for noun, table in self.tables.items():
             if noun in OWNER_TABLES and OWNER_TABLES[noun] == noun:
                 last = ZERO_GUID
-                while some := self.source_of(noun).read_ids(table, last, IDS_PER_READ):
+                while some := self.find_source(noun).read_ids(table, last, IDS_PER_READ):
                     digest.update("".join(some).encode())
                     last = some[-1]
             elif noun not in OWNER_TABLES:
                 only_ids = table._replace(columns=(table.key,))
                 digest.update("".join(str(row[0]) for row in self.game.read_table(only_ids)).encode())
-            digest.update(f"{noun} {self.source_of(noun).count_all(table.name)}\n".encode())
+            digest.update(f"{noun} {self.find_source(noun).count_all(table.name)}\n".encode())
         return digest.hexdigest()
 
     def count_rows(self) -> CountsByTable:
         """Count the rows of every table of an Intersect server. Rows of unsupported tables count as skipped."""
         found = CountsByTable()
         for noun, table in self.tables.items():
-            rows, filled = self.source_of(noun).count_rows(table)
+            rows, filled = self.find_source(noun).count_rows(table)
             found[table.name].rows, found[table.name].empty = rows, rows - filled
         for source in self.sources:
             for name in sorted(source.read_tables()):
@@ -122,7 +122,7 @@ def _match_layouts(players: Source, game: Source, logs: Source | None = None) ->
         tables.pop(REQUEST_LOG, None)
     data = SourceData(players, game, tables, schemas.detect_version(there, players.read_migrations()), logs)
     for noun in set(OWNER_TABLES.values()) & tables.keys():
-        data.source_of(noun).index_ids(tables[noun])
+        data.find_source(noun).index_ids(tables[noun])
     return data
 
 

@@ -75,7 +75,7 @@ class DryRunKeys(ExistingKeys):
 
     async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
         asked = list(keys)
-        return await super().find(tx, kind, asked) | self._seen.among(kind, asked)
+        return await super().find(tx, kind, asked) | self._seen.find_known(kind, asked)
 
     def note(self, kind: str, keys: Iterable[str]) -> None:
         self._seen.add(kind, keys)

@@ -87,7 +87,7 @@ class ImportRun:
             raise BadSource(
                 f"This import was started with another report file, which must be continued. Add: --report {begun}"
             )
-        if self.report_file.size() < self.report_bytes:
+        if self.report_file.measure_size() < self.report_bytes:
             raise BadSource(
                 f"The report {begun} was deleted or truncated after this import was started. Restore the file, or "
                 "import into an empty database."
@@ -128,7 +128,7 @@ class ImportRun:
         """Call `work` with batches of an imported table's ids, from the stored position on."""
         table = self.data.tables[noun]
         total, done = self.counts[table.name].rows, 0
-        while ids := self.data.source_of(noun).read_ids(table, self.last_id, BATCH_SIZE):
+        while ids := self.data.find_source(noun).read_ids(table, self.last_id, BATCH_SIZE):
             await work(ids)
             done += len(ids)
             self.on_progress(table.name, done, total)
@@ -138,7 +138,7 @@ class ImportRun:
         tables = self.data.tables
         if noun not in tables:
             return {}
-        source = self.data.source_of(noun)
+        source = self.data.find_source(noun)
         found = source.read_rows(tables[OWNER_TABLES[noun]], tables[noun], ids[0], ids[-1])
         if source.has_bad_text:
             # index of the column with the row's own id; in owned tables column 0 is the owner's id

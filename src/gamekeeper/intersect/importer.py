@@ -214,7 +214,7 @@ async def _import_players(run: ImportRun, game: GameData, *, fresh: bool) -> Non
     first = (
         [DROP_INDEXES] if fresh else []
     )  # indexes are dropped only in an empty database: existing players must stay searchable
-    items, spells, types = game.ids("items"), game.ids("known_spells"), game.variable_types()
+    items, spells, types = game.list_ids("items"), game.list_ids("known_spells"), game.list_variable_types()
     stack_cache = dict[tuple[object, object, object], Stack]()
 
     async def work(ids: list[str]) -> None:
@@ -337,7 +337,7 @@ async def _report_unused_bags(run: ImportRun) -> None:
 
         async def turn(tx: Reading | None) -> ImportBatch:
             counts, lines = CountsByTable(), list[ReportEntry]()
-            found = await run.existing.find(tx, BAG, ids) | run.bags_counted.among(BAG, ids)
+            found = await run.existing.find(tx, BAG, ids) | run.bags_counted.find_known(BAG, ids)
             names = run.data.names
             for own_id in ids:
                 if own_id not in found:
@@ -371,7 +371,7 @@ def _find_orphans(run: ImportRun, counts: CountsByTable) -> Iterator[ReportEntry
     tables = run.data.tables
     for noun, owner in OWNER_TABLES.items():
         if noun in tables and run.counts[tables[noun].name].unaccounted:
-            for row_id, key in run.data.source_of(noun).read_orphans(tables[owner], tables[noun]):
+            for row_id, key in run.data.find_source(noun).read_orphans(tables[owner], tables[noun]):
                 counts[tables[noun].name].left += 1
                 yield ReportEntry(tables[noun].name, values.show_id(row_id), f"{NO_OWNER}: {values.show_id(key)}")
 

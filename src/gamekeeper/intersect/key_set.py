@@ -16,7 +16,7 @@ class KeySet:
     def add(self, kind: str, keys: Iterable[str]) -> None:
         self._db.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", ((kind, key) for key in keys))
 
-    def among(self, kind: str, keys: Iterable[str]) -> set[str]:
+    def find_known(self, kind: str, keys: Iterable[str]) -> set[str]:
         text = "SELECT seen.key FROM json_each(?) AS asked JOIN seen ON seen.kind = ? AND seen.key = asked.value"
         return {row[0] for row in self._db.execute(text, (json.dumps(list(keys)), kind))}
 

@@ -136,7 +136,9 @@ def _find_upgrade(run: ImportRun) -> object:
     A file that was upgraded has both numberings. The numbers beyond those of 0.7.0 show when: one of them is written at
     every log-in.
     """
-    return run.data.source_of("activity").read_first(run.data.tables["activity"], 0, 3, len(OLD_ACTIONS), len(ACTIONS))
+    return run.data.find_source("activity").read_first(
+        run.data.tables["activity"], 0, 3, len(OLD_ACTIONS), len(ACTIONS)
+    )
 
 
 def read_activity(upgraded: Any, row: Row) -> ActivityEntry | str:  # noqa: ANN401 - text or datetime

@@ -82,15 +82,15 @@ class MysqlSource(Source):
     def quote_name(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def key_sql(self, owners: SourceTable, column: str) -> KeySql:
+    def make_key_sql(self, owners: SourceTable, column: str) -> KeySql:
         key, name = self.quote_name(owners.key), self.quote_name(owners.name)
         table = f"(SELECT {key} FROM {name} WHERE {key} REGEXP '{GUID_REGEXP}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names from the schema
         return KeySql(table, f"LOWER(k.{key})", f"t.{self.quote_name(column)} = k.{key}")
 
-    def guid_sql(self, expression: str) -> str:
+    def make_guid_sql(self, expression: str) -> str:
         return f"CASE WHEN {expression} REGEXP '{GUID_REGEXP}' THEN LOWER({expression}) END"
 
-    def guid_spellings(self, guid: str) -> Sequence[object]:
+    def list_guid_spellings(self, guid: str) -> Sequence[object]:
         return (guid,)
 
 

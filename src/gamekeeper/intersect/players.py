@@ -106,7 +106,7 @@ class PlayerReader:
         self, slots: dict[SlotAddress, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]
     ) -> None:
         """Read the slots of inventory, bank or a bag. Most rows repeat a cached stack and skip the slow checks."""
-        usual, most = self.stack_cache, self._last_slot(place)
+        usual, most = self.stack_cache, self._find_last_slot(place)
         before = len(slots)
         for row in rows:
             _, _, slot, item, quantity, bag, properties = row
@@ -125,7 +125,7 @@ class PlayerReader:
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
         notes, item_id, count = len(self.entries), self.guids[item], values.parse_number(quantity, 0)
-        if item_id is None or count is None or self._parse_slot(slot, self._last_slot(place)) is None:
+        if item_id is None or count is None or self._parse_slot(slot, self._find_last_slot(place)) is None:
             self.skip(noun, row_id, f"invalid values: slot {slot!r}, item {show_id(item)}, quantity {quantity!r}")
             return None
         if spot in slots:
@@ -135,7 +135,7 @@ class PlayerReader:
             self.note(noun, row_id, f"its item {item_id} is not in the game data: kept")
         if count == 0:
             self.note(noun, row_id, "its quantity is 0: changed to 1, as Intersect counts it")
-        if slot > self._last_slot(place):
+        if slot > self._find_last_slot(place):
             beyond = (
                 f"the setting {place}_slots: kept"
                 if place in (INVENTORY, BANK)
@@ -165,7 +165,7 @@ class PlayerReader:
         waiting.append(bag_id)
         return bag_id
 
-    def _last_slot(self, place: str) -> int:
+    def _find_last_slot(self, place: str) -> int:
         """Return the number of the last slot of the inventory, the bank or a bag."""
         if place == INVENTORY:
             return self.settings.inventory_slots - 1
@@ -259,7 +259,7 @@ class PlayerReader:
             max_vitals=self.vitals.compute_max(kind, level, worn_items),
             level=level,
             exp=self._read_number(own_id, "Exp", exp, 0, 0, values.MAX_LONG),
-            experience_to_next_level=self.vitals.exp_to_next(kind, level),
+            experience_to_next_level=self.vitals.compute_exp_to_next(kind, level),
             class_id=kind,
             gender=self._read_number(own_id, "Gender", gender, 0, 0, 1),
             vitals=self._read_numbers(own_id, "Vitals", vitals, VITAL_COUNT),

@@ -97,7 +97,7 @@ class ReportFile:
                 f"{path} exists and is not a report of this import. Choose another report file with --report."
             )
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         return self._file.seek(0, os.SEEK_END)
 
     def write(self, after: int, lines: Iterable[ReportEntry]) -> int:
@@ -114,6 +114,6 @@ class ReportFile:
 
     def close(self) -> None:
         """Close the import's report file; delete it if it is new and empty."""
-        if self._is_new and not self.size():
+        if self._is_new and not self.measure_size():
             self.path.unlink()
         self._file.close()

@@ -53,14 +53,14 @@ class Source(ABC):
     def quote_name(self, name: str) -> str: ...
 
     @abstractmethod
-    def key_sql(self, owners: SourceTable, column: str) -> KeySql: ...
+    def make_key_sql(self, owners: SourceTable, column: str) -> KeySql: ...
 
     @abstractmethod
-    def guid_sql(self, expression: str) -> str:
+    def make_guid_sql(self, expression: str) -> str:
         """Return SQL that converts a column to a guid in Gamekeeper's spelling, or to NULL if it is no guid."""
 
     @abstractmethod
-    def guid_spellings(self, guid: str) -> Sequence[object]:
+    def list_guid_spellings(self, guid: str) -> Sequence[object]:
         """Return all spellings of a guid that an Intersect database may contain."""
 
     def read_migrations(self) -> set[str]:
@@ -71,58 +71,56 @@ class Source(ABC):
         return {row[0] for row in self.query(f"SELECT {column} FROM {table}")}  # noqa: S608 - names from the schema
 
     def read_ids(self, table: SourceTable, after: str, limit: int) -> list[str]:
-        keys = self.key_sql(table, table.key)
+        keys = self.make_key_sql(table, table.key)
         text = f"SELECT {keys.id} FROM {keys.table} k WHERE k.id > {self.placeholder} ORDER BY k.id LIMIT {limit:d}"  # noqa: S608 - names from the schema
         return [row[0] for row in self.query_all(text, after)]
 
     def read_rows(self, owners: SourceTable, table: SourceTable, first: str, last: str) -> list[Row]:
         """Return the rows of owners from the first to the last id, sorted by owner."""
-        keys, name, mark = self.key_sql(owners, table.key), self.quote_name(table.name), self.placeholder
+        keys, name, mark = self.make_key_sql(owners, table.key), self.quote_name(table.name), self.placeholder
         text = (
-            f"SELECT {keys.id}, {self._columns_sql(table)} FROM {keys.table} k CROSS JOIN {name} t "  # noqa: S608 - names from the schema
+            f"SELECT {keys.id}, {self._make_columns_sql(table)} FROM {keys.table} k CROSS JOIN {name} t "  # noqa: S608 - names from the schema
             f"WHERE {keys.matches} AND k.id >= {mark} AND k.id <= {mark}{self._fill_sql(table)} ORDER BY k.id"
         )
         return self.query_all(text, first, last)
 
     def read_rows_of(self, table: SourceTable, ids: Iterable[str]) -> Iterator[Row]:
         """Yield the rows of these owners, in any order."""
-        waiting, key, name = iter(ids), self._column_sql(table.key), self.quote_name(table.name)
+        waiting, key, name = iter(ids), self._make_column_sql(table.key), self.quote_name(table.name)
         while some := list(islice(waiting, IDS_PER_QUERY)):
-            forms = [form for each in some for form in self.guid_spellings(each)]
+            forms = [form for each in some for form in self.list_guid_spellings(each)]
             marks = ", ".join([self.placeholder] * len(forms))
             text = (
-                f"SELECT {self.guid_sql(key)}, {self._columns_sql(table)} FROM {name} t "  # noqa: S608 - names from the schema
+                f"SELECT {self.make_guid_sql(key)}, {self._make_columns_sql(table)} FROM {name} t "  # noqa: S608 - names from the schema
                 f"WHERE {key} IN ({marks}){self._fill_sql(table)}"
             )
             yield from self.query(text, *forms)
 
     def read_table(self, table: SourceTable) -> Iterator[Row]:
-        key = self._column_sql(table.key)
-        return self.query(
-            f"SELECT {self.guid_sql(key)}, {self._columns_sql(table)} FROM {self.quote_name(table.name)} t ORDER BY 1"  # noqa: S608 - names from the schema
-        )
+        key, columns = self.make_guid_sql(self._make_column_sql(table.key)), self._make_columns_sql(table)
+        return self.query(f"SELECT {key}, {columns} FROM {self.quote_name(table.name)} t ORDER BY 1")  # noqa: S608 - names from the schema
 
     def read_orphans(self, owners: SourceTable, table: SourceTable) -> Iterator[Row]:
         """Yield id and owner of rows without a valid owner. For a table of owners, yield rows with an invalid id."""
-        keys = self.key_sql(owners, table.key)
-        key, name = self._column_sql(table.key), self.quote_name(table.name)
-        first = key if table is owners else self._column_sql(table.columns[0] or table.key)
-        found = f"SELECT 1 FROM {keys.table} k WHERE k.id = {self.guid_sql(key)} AND {keys.matches}"  # noqa: S608 - names from the schema
+        keys = self.make_key_sql(owners, table.key)
+        key, name = self._make_column_sql(table.key), self.quote_name(table.name)
+        first = key if table is owners else self._make_column_sql(table.columns[0] or table.key)
+        found = f"SELECT 1 FROM {keys.table} k WHERE k.id = {self.make_guid_sql(key)} AND {keys.matches}"  # noqa: S608 - names from the schema
         text = f"SELECT {first}, {key} FROM {name} t WHERE NOT EXISTS ({found}){self._fill_sql(table)}"  # noqa: S608 - names from the schema
         return self.query(text)
 
     def read_first(self, table: SourceTable, wanted: int, by: int, least: int, most: int) -> object:
         """Return the smallest value of column `wanted` in rows whose column `by` is from `least` to below `most`."""
-        value, number = (self._column_sql(table.columns[each] or "") for each in (wanted, by))
+        value, number = (self._make_column_sql(table.columns[each] or "") for each in (wanted, by))
         mark, name = self.placeholder, self.quote_name(table.name)
         text = f"SELECT MIN({value}) FROM {name} t WHERE {number} >= {mark} AND {number} < {mark}"  # noqa: S608 - names from the schema
         return next(self.query(text, least, most))[0]
 
     def read_distinct(self, table: SourceTable, wanted: str, zero: str) -> Iterator[Row]:
         """Yield the different values of a column that is not null, in rows whose column `zero` is 0."""
-        value, name = self._column_sql(wanted), self.quote_name(table.name)
+        value, name = self._make_column_sql(wanted), self.quote_name(table.name)
         return self.query(
-            f"SELECT DISTINCT {value} FROM {name} t WHERE {value} IS NOT NULL AND {self._column_sql(zero)} = 0"  # noqa: S608 - names from the schema
+            f"SELECT DISTINCT {value} FROM {name} t WHERE {value} IS NOT NULL AND {self._make_column_sql(zero)} = 0"  # noqa: S608 - names from the schema
         )
 
     def count_rows(self, table: SourceTable) -> TableSize:
@@ -135,14 +133,14 @@ class Source(ABC):
     def _fill_sql(self, table: SourceTable) -> str:
         if table.blank is None:
             return ""
-        zeros = ", ".join(self.literal_sql(form) for form in self.guid_spellings(ZERO_GUID))
-        return f" AND {self._column_sql(table.blank)} NOT IN ({zeros})"
+        zeros = ", ".join(self.make_literal_sql(form) for form in self.list_guid_spellings(ZERO_GUID))
+        return f" AND {self._make_column_sql(table.blank)} NOT IN ({zeros})"
 
-    def literal_sql(self, value: object) -> str:
+    def make_literal_sql(self, value: object) -> str:
         return f"x'{value.hex()}'" if isinstance(value, bytes) else f"'{value}'"
 
-    def _columns_sql(self, table: SourceTable) -> str:
-        return ", ".join(self._column_sql(each) if each else "NULL" for each in table.columns)
+    def _make_columns_sql(self, table: SourceTable) -> str:
+        return ", ".join(self._make_column_sql(each) if each else "NULL" for each in table.columns)
 
-    def _column_sql(self, name: str) -> str:
+    def _make_column_sql(self, name: str) -> str:
         return f"t.{self.quote_name(name)}"

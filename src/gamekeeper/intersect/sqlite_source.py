@@ -44,9 +44,9 @@ class SqliteSource(Source):
         if table.name in self._indexed:
             return
         self._indexed.add(table.name)
-        place, key = self.key_sql(table, table.key).table, self.quote_name(table.key)
+        place, key = self.make_key_sql(table, table.key).table, self.quote_name(table.key)
         self.query_all(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
-        own = f"SELECT {self.guid_sql(key)} AS own FROM {self.quote_name(table.name)} LIMIT -1"  # noqa: S608 - names from the schema
+        own = f"SELECT {self.make_guid_sql(key)} AS own FROM {self.quote_name(table.name)} LIMIT -1"  # noqa: S608 - names from the schema
         self.query_all(
             f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names from the schema
             f"WHERE own <> '{ZERO_GUID}' ORDER BY own"
@@ -83,32 +83,32 @@ class SqliteSource(Source):
     def quote_name(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
-    def key_sql(self, owners: SourceTable, column: str) -> KeySql:
+    def make_key_sql(self, owners: SourceTable, column: str) -> KeySql:
         return KeySql(
             f"temp.{self.quote_name('ids of ' + owners.name)}",
             "k.id",
             f"t.{self.quote_name(column)} IN (k.id, k.upper, k.raw)",
         )
 
-    def guid_sql(self, expression: str) -> str:
+    def make_guid_sql(self, expression: str) -> str:
         """Return NULL for text that is not ASCII: sqlite3 might fail to decode it for the Python function `guid`."""
         odd = f"typeof({expression}) = 'text' AND {expression} GLOB '*[^ -~]*'"
         return f"CASE WHEN {odd} THEN NULL ELSE guid({expression}) END"
 
-    def guid_spellings(self, guid: str) -> Sequence[object]:
+    def list_guid_spellings(self, guid: str) -> Sequence[object]:
         return guid, guid.upper(), values.encode_guid(guid)
 
     def _check(self) -> None:
         """Check the whole SQLite file before the import starts."""
         self._db.create_function("guid", 1, values.parse_guid, deterministic=True)
-        self._db.create_function("guid_bytes", 1, _guid_bytes, deterministic=True)
+        self._db.create_function("guid_bytes", 1, _encode_guid, deterministic=True)
         self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         found = [row[0] for row in self._db.execute("PRAGMA quick_check(1)")]
         if found != ["ok"]:
             raise _report_damage(self.name, str(found[0]))
 
 
-def _guid_bytes(guid: str | None) -> bytes | None:
+def _encode_guid(guid: str | None) -> bytes | None:
     return None if guid is None else values.encode_guid(guid)
 
 

@@ -20,20 +20,20 @@ class ClassGrowth(NamedTuple):
     exp_increase: int = 0  # growth of the experience needed, in percent per level
     overrides: Mapping[int, int] = {}
 
-    def vital(self, which: int, level: int) -> int:
+    def compute_vital(self, which: int, level: int) -> int:
         base, increase = self.base[which], self.increase[which]
         if self.by_percent:
-            return _compound(base, increase, level)
+            return _grow(base, increase, level)
         return base + increase * (level - 1)
 
-    def exp_to_next(self, level: int) -> int:
+    def compute_exp_to_next(self, level: int) -> int:
         """Return the experience needed from this level to the next."""
         if level in self.overrides:
             return self.overrides[level]
-        return _compound(self.first_exp, self.exp_increase, level)
+        return _grow(self.first_exp, self.exp_increase, level)
 
 
-def _compound(base: int, percent: int, level: int) -> int:
+def _grow(base: int, percent: int, level: int) -> int:
     """Grow `base` by `percent` per level after the first, limited to 64 bits."""
     try:
         grown = int(base * (1 + percent / 100) ** (level - 1))
@@ -54,7 +54,7 @@ class Vitals:
         self._classes = classes
         self._items = items
         self._max_level = max_level
-        self._bare = lru_cache(maxsize=65_536)(self._base)
+        self._bare = lru_cache(maxsize=65_536)(self._compute_base)
 
     def compute_max(self, class_id: str, level: int, worn: Iterable[str]) -> tuple[int, ...]:
         base = self._bare(class_id, level)
@@ -67,14 +67,14 @@ class Vitals:
             min(max(base[which] + bonus[which], MIN_VITALS[which]), values.MAX_INT) for which in range(VITAL_COUNT)
         )
 
-    def exp_to_next(self, class_id: str, level: int) -> int:
+    def compute_exp_to_next(self, class_id: str, level: int) -> int:
         known = self._classes.get(class_id)
         if level >= self._max_level:
             return -1
-        return known.exp_to_next(level) if known else 0
+        return known.compute_exp_to_next(level) if known else 0
 
-    def _base(self, class_id: str, level: int) -> tuple[int, ...]:
+    def _compute_base(self, class_id: str, level: int) -> tuple[int, ...]:
         known = self._classes.get(class_id)
         if known is None:
             return (UNKNOWN_CLASS_VITAL,) * VITAL_COUNT
-        return tuple(known.vital(which, level) for which in range(VITAL_COUNT))
+        return tuple(known.compute_vital(which, level) for which in range(VITAL_COUNT))

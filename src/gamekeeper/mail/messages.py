@@ -69,7 +69,7 @@ class MailTemplates:
     def build_reset(self, facts: ResetMail) -> EmailMessage:
         """Build the password reset mail. A retry builds the same message with the same Message-ID."""
         message = self._start(facts.mail_id, facts.address, facts.queued_at)
-        return self._write(message, (SUBJECT, TEXT, HTML), self._words(facts))
+        return self._write(message, (SUBJECT, TEXT, HTML), self._list_words(facts))
 
     def build_invitation(self, facts: InvitationMail) -> EmailMessage:
         """Build the mail with the link that accepts an invitation."""
@@ -95,7 +95,7 @@ class MailTemplates:
         message.add_alternative(self._fill(page, words, html.escape), subtype="html")
         return message
 
-    def _words(self, facts: ResetMail) -> dict[str, str]:
+    def _list_words(self, facts: ResetMail) -> dict[str, str]:
         name, code = join_lines(facts.name), facts.code
         link = self.reset_url.replace("{name}", quote(name, safe="")).replace("{code}", quote(code, safe=""))
         minutes = str(CODE_LIFE_MS // 60_000)

@@ -38,7 +38,7 @@ class SteadyClock:
         """Set SQLite's clock to this time if it is earlier: the system clock may have been set back before a start."""
         self._start = max(self._start, milliseconds / 1000 - _read_boot_clock())
 
-    def julian_day(self, moment: str) -> float:
+    def compute_julian_day(self, moment: str) -> float:
         """Replace SQLite's function julianday; our statements only ask for 'now'."""
         del moment
         now = self._start + _read_boot_clock()

@@ -29,7 +29,7 @@ class UnfinishedImport(NamedTuple):
 
 async def find(tx: Reading, source: str) -> ImportState | None:
     row = await tx.one(SQL.find, source)
-    return ImportState(row[0], row[1], row[2], row[3], row[4], _text(row[5]), row[6]) if row else None
+    return ImportState(row[0], row[1], row[2], row[3], row[4], _decode_text(row[5]), row[6]) if row else None
 
 
 async def has_any_from(tx: Reading, at: int) -> bool:
@@ -45,7 +45,7 @@ def save(tx: Writing, state: ImportState) -> None:
     tx.defer(SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
 
 
-def _text(value: str | bytes) -> str:
+def _decode_text(value: str | bytes) -> str:
     return value.decode() if isinstance(value, bytes) else value
 
 

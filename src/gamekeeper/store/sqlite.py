@@ -268,12 +268,12 @@ class SqliteStore:
             pass  # a new database file has no tables yet
         except sqlite3.DatabaseError as error:
             raise translate(error) from error
-        self._writer_db.create_function("julianday", 1, self._clock.julian_day)
+        self._writer_db.create_function("julianday", 1, self._clock.compute_julian_day)
 
     def _open_reader(self, cache_kib: int) -> _Connection:
         db = _connect(self.path)
         db.executescript(f"PRAGMA query_only = ON; PRAGMA cache_size = -{cache_kib}")
-        db.create_function("julianday", 1, self._clock.julian_day)
+        db.create_function("julianday", 1, self._clock.compute_julian_day)
         return _Connection(db)
 
 

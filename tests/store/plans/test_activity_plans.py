@@ -1,13 +1,13 @@
 """Query plans of play sessions and their rollups: no statement reads more rows in a game with more sessions."""
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.store import activity, play_sessions
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.table import as_table
 from plans import WORDS, fill_lists, find_growing
 from world import World
 
-PLAYER, OTHER = numbered_id("player", 1), numbered_id("player", 7)
+PLAYER, OTHER = make_numbered_id("player", 1), make_numbered_id("player", 7)
 # what the triggers on `presence` run
 END = "UPDATE play_sessions SET ended_at = started_at WHERE player_id = $1 AND ended_at IS NULL"
 LAST = "SELECT s.ended_at FROM play_sessions s WHERE s.player_id = $1 ORDER BY s.started_at DESC LIMIT 1"

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import boards, standings
 from gamekeeper.store.history import NEVER
@@ -24,14 +24,14 @@ SORTED = {"items_between", "play_between", "of_person", "rules"}
 
 
 def test_statements_of_boards_use_an_index(world: World) -> None:
-    engine, player = world.keeper.store.engine, numbered_id("player", 7)
+    engine, player = world.keeper.store.engine, make_numbered_id("player", 7)
     for statement in FILL:
         world.sql(statement, SEASON)
     if engine == "postgres":
         world.sql("ANALYZE")
     key = {"player_id": player, "season_id": SEASON, "thing_id": SEASON, "quantity": 1, "entries": 1, "place": 0}
     keys, ids = as_table([key]), as_table([{"id": player}])
-    users, last = as_table([{"id": USER_IDS["Bob"]}]), numbered_id("player", 3)
+    users, last = as_table([{"id": USER_IDS["Bob"]}]), make_numbered_id("player", 3)
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (boards.SQL.changes, (NEVER - 1, NEVER, 500)),
         (boards.SQL.change_at_or_after, (NEVER - 1,)),
@@ -57,8 +57,8 @@ def test_statements_of_boards_use_an_index(world: World) -> None:
         (standings.SQL.find_buckets, (keys,)),
         (standings.SQL.buckets_from, (SEASON, *LOWEST, 20)),
         (standings.SQL.bucket_below, (SEASON, *HIGHEST, 20)),
-        (standings.SQL.entries_between, (SEASON, 3, player, 3, numbered_id("player", 8))),
-        (standings.SQL.entries_above, (SEASON, 3, player, 3, numbered_id("player", 8))),
+        (standings.SQL.entries_between, (SEASON, 3, player, 3, make_numbered_id("player", 8))),
+        (standings.SQL.entries_above, (SEASON, 3, player, 3, make_numbered_id("player", 8))),
         (standings.SQL.save_buckets, (keys,)),
         (standings.SQL.delete_bucket, (SEASON, *LOWEST)),
         (standings.SQL.bucket_above, (SEASON, *LOWEST)),
@@ -87,7 +87,7 @@ def test_sweep_reads_the_standings_of_one_season_only(world: World) -> None:
     if engine == "postgres":
         return  # its planner chooses by the size of the tables, which are small here
     statement = standings.SQL.held_between.render(engine, WORDS[engine])
-    plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", ZERO_GUID, numbered_id("player", 3), SEASON))
+    plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", ZERO_GUID, make_numbered_id("player", 3), SEASON))
     assert "standings_by_season" in plan
 
 
@@ -95,7 +95,7 @@ def test_standings_of_players_are_sought_by_player(world: World) -> None:
     if world.keeper.store.engine == "postgres":
         return  # the number of rows that its plans read is checked above
     statement = standings.SQL.held.render("sqlite", WORDS["sqlite"])
-    plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", as_tree([(SEASON, numbered_id("player", 3))], [0])))
+    plan = str(world.sql(f"EXPLAIN QUERY PLAN {statement}", as_tree([(SEASON, make_numbered_id("player", 3))], [0])))
     # a search by the season alone would read all players of the season
     assert "SEARCH r USING PRIMARY KEY (player_id=? AND season_id=?)" in plan, plan
 

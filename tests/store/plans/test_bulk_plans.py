@@ -1,6 +1,6 @@
 """Query plans of bulk jobs: their number, their players and the game's players do not matter."""
 
-from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.game.lookup import ZERO_GUID, fold
 from gamekeeper.store import bulk_jobs
 from gamekeeper.store.history import NEVER
@@ -13,8 +13,8 @@ from world import World
 
 def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> None:
     """One job has most of the players; all others have one."""
-    engine, root, big = world.keeper.store.engine, USER_IDS["Root"], numbered_id("player", 7)
-    other, player = numbered_id("player", 8), numbered_id("player", 9)
+    engine, root, big = world.keeper.store.engine, USER_IDS["Root"], make_numbered_id("player", 7)
+    other, player = make_numbered_id("player", 8), make_numbered_id("player", 9)
     names = (
         "id, state, act, details, creator_id, approved, players, done, refused, held, not_found, repeated, created_at"
     )
@@ -26,11 +26,11 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
     world.sql(f"{add} id, 0, 'done', id, 1 FROM players")
     world.sql(
         f"{add} CAST($1 AS {{guid}}), row_number() OVER (ORDER BY id), 'waiting', id, 1 FROM players",
-        numbered_id("user", 1),
+        make_numbered_id("user", 1),
     )
     if engine == "postgres":
         world.sql("ANALYZE")
-    name = fold(numbered_name(7))
+    name = fold(make_numbered_name(7))
     given = as_table([{"at": 0, "name": name, "fold": name, "end": name + AFTER_CLASHES}])
     ids = as_table({"id": each} for each in (player, other))
     sql = bulk_jobs.SQL
@@ -42,11 +42,11 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
             (sql.claim, (big,)),
             (sql.page, (NEVER, ZERO_GUID, 20)),
             (sql.running, (20,)),
-            (sql.waiting, (numbered_id("user", 1), 20)),
-            (sql.target_state, (numbered_id("user", 1), 7)),
-            (sql.targets, (numbered_id("user", 1), 50, 20)),
-            (sql.targets_in_state, (numbered_id("user", 1), 50, 20, "refused")),
-            (sql.set_target, (numbered_id("user", 1), 7, "done", 1, None, None, None)),
+            (sql.waiting, (make_numbered_id("user", 1), 20)),
+            (sql.target_state, (make_numbered_id("user", 1), 7)),
+            (sql.targets, (make_numbered_id("user", 1), 50, 20)),
+            (sql.targets_in_state, (make_numbered_id("user", 1), 50, 20, "refused")),
+            (sql.set_target, (make_numbered_id("user", 1), 7, "done", 1, None, None, None)),
             (sql.add_counts, (big, 1, 0, 0)),
             (sql.start, (big, 1, False)),
             (sql.pause, (big, None)),
@@ -59,7 +59,7 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
             (sql.delete_targets, (big,)),
             (sql.delete, (big,)),
             (sql.of_person, (root,)),
-            (sql.targets_of_person, (numbered_id("user", 7),)),
+            (sql.targets_of_person, (make_numbered_id("user", 7),)),
             (sql.erase_targets, (ids,)),
             (sql.erase_jobs, (root,)),
             (sql.add_settled, (big, 1, 0)),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy, holdings, ranked_buckets
 from gamekeeper.store.history import NEVER
@@ -37,7 +37,7 @@ SORTED = {
 
 
 def test_statements_of_the_economy_use_an_index(world: World) -> None:
-    engine, player, item = world.keeper.store.engine, numbered_id("player", 7), COIN.id
+    engine, player, item = world.keeper.store.engine, make_numbered_id("player", 7), COIN.id
     for statement in FILL:
         world.sql(statement, item)
     world.run(world.keeper.store.write(lambda tx: economy.begin(tx, ZERO_GUID)))
@@ -70,7 +70,7 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (economy.SQL.changes_of, (as_table([{"id": player}]), 1, NEVER, 500)),
         (holdings.SQL.held, (tree,)),
         (holdings.SQL.save, (tree,)),
-        (holdings.SQL.held_between, (ZERO_GUID, numbered_id("player", 3))),
+        (holdings.SQL.held_between, (ZERO_GUID, make_numbered_id("player", 3))),
         (holdings.SQL.items_between, (ZERO_GUID, ZERO_GUID)),
         (holdings.SQL.variables_between, (ZERO_GUID, ZERO_GUID, as_table([{"id": KILLS.id}]))),
         (holdings.SQL.players_after, (player, 5)),
@@ -83,7 +83,7 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (holdings.SQL.find_buckets, (keys,)),
         (holdings.SQL.buckets_from, ("item", item, *LOWEST, 20)),
         (holdings.SQL.bucket_below, ("item", item, *HIGHEST, 20)),
-        (holdings.SQL.entries_between, ("item", item, 3, player, 3, numbered_id("player", 8))),
+        (holdings.SQL.entries_between, ("item", item, 3, player, 3, make_numbered_id("player", 8))),
         (ranked_buckets.SQL.block_starts, ("item", item, 2, 20)),
         (ranked_buckets.SQL.block_above, ("item", item, *LOWEST)),
         (ranked_buckets.SQL.save_blocks, (keys,)),
@@ -106,7 +106,7 @@ def test_holdings_are_found_by_player_without_statistics(world: World) -> None:
     world.sql("ANALYZE holdings")  # while it is empty
     for statement in FILL:
         world.sql(statement, COIN.id)
-    player = numbered_id("player", 7)
+    player = make_numbered_id("player", 7)
     row = as_table([{"player_id": player, "kind": "item", "thing_id": COIN.id}])
     tree = as_tree([("item", COIN.id, player)], [0])
     for statement, key in ((holdings.SQL.held, tree), (holdings.SQL.delete, row)):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import player_filters
 from gamekeeper.game.player_filters import ORDERS, Cursor, PageWanted
 from gamekeeper.game.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
@@ -17,7 +17,7 @@ from plans import WORDS, Asked, Watched, fill_lists, find_growing
 from world import World
 
 SMALL = 50  # limit of what a page reads and sorts; the crowd has 4000 players
-CROWDED, RARE = WARRIOR.id, numbered_id("player", 3)
+CROWDED, RARE = WARRIOR.id, make_numbered_id("player", 3)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ FILTERS = (
 
 def test_saved_views_are_found_without_scan(world: World) -> None:
     """Thousands of other views are shared."""
-    engine, sql, me = world.keeper.store.engine, saved_views.SQL, numbered_id("player", 3)
+    engine, sql, me = world.keeper.store.engine, saved_views.SQL, make_numbered_id("player", 3)
     world.sql("INSERT INTO saved_views SELECT id, user_id, 'players', fold, '', 1 = 1, 1 FROM players")
     if engine == "postgres":
         world.sql("ANALYZE")

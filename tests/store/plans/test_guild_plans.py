@@ -4,14 +4,17 @@ from functools import partial
 
 import pytest
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import guilds as rules
 from gamekeeper.game.guilds import GuildSlice
 from gamekeeper.store import guilds
 from plans import PLAYERS, WORDS, Look, find_growing, require_none_grows
 from world import World
 
-LARGE, SMALL = numbered_id("player", 1), numbered_id("player", 7)  # ids of guilds: nearly all players are in LARGE
+LARGE, SMALL = (
+    make_numbered_id("player", 1),
+    make_numbered_id("player", 7),
+)  # ids of guilds: nearly all players are in LARGE
 
 
 def fill(world: World) -> None:

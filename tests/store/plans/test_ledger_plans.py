@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import history, undo
 from gamekeeper.store import finder as finder_rows
 from gamekeeper.store import history as ledger_rows
@@ -26,7 +26,7 @@ def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
     monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
     monkeypatch.setattr(history, "MOST_REWOUND", 80)
     fill_lists(world)
-    player, user = numbered_id("player", 7), numbered_id("user", 7)
+    player, user = make_numbered_id("player", 7), make_numbered_id("user", 7)
     _add_changes(world, player, user)
     filters = [
         HistoryFilter(),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.game import account_filters, finder, search
 from gamekeeper.game.account_filters import AccountFilter
 from gamekeeper.game.bucket_index import SPLIT_ROWS
@@ -78,7 +78,7 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
     tx: Any = Watched(world.keeper.store, asked)
     engine = world.keeper.store.engine
     faults: list[object] = []
-    for text in ("example", "test", "bab", numbered_name(7).lower(), "zzz", "example.tesx", "examqle.test"):
+    for text in ("example", "test", "bab", make_numbered_name(7).lower(), "zzz", "example.tesx", "examqle.test"):
         for sort in (*search.PLAYERS.values(), *search.ONLINE_PLAYERS.values(), *search.ACCOUNTS.values()):
             asked.clear()
             world.run(sort.records(tx, [each.id for each in world.run(sort.find(tx, text)).found][:5]))
@@ -97,7 +97,7 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     finds = [account_filters.make_sorts(AccountFilter(each))["name"].find for each in account_filters.STATES]
     every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
     named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
-    among = partial(search_rows.filter_with_powers, ids=[numbered_id("user", number) for number in range(50)])
+    among = partial(search_rows.filter_with_powers, ids=[make_numbered_id("user", number) for number in range(50)])
     for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.MOST_MATCHES)):
         _punish_all(world, "bans", bans_end)
         _punish_all(world, "mutes", mutes_end)
@@ -143,13 +143,16 @@ def test_filtered_accounts_do_not_grow_with_accounts(world: World, monkeypatch: 
 def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:
     """The list of online players reads up to its limit, on a game server with nearly all players or with few."""
     fill_lists(world)
-    engine, ids = world.keeper.store.engine, as_table({"id": numbered_id("player", number)} for number in range(5))
-    few = [numbered_id("player", number) for number in range(ONLINE, ONLINE + 5)]
+    engine, ids = world.keeper.store.engine, as_table({"id": make_numbered_id("player", number)} for number in range(5))
+    few = [make_numbered_id("player", number) for number in range(ONLINE, ONLINE + 5)]
     world.call("PUT", "/api/link/v1/servers/s2", body={"Lease": 600})
     world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s2", few)))
     if engine == "postgres":
         world.sql("ANALYZE")
-    by_name, folds = (presence.SQL.after_name, presence.SQL.before_name), ("", numbered_name(9).lower(), "\U0010ffff")
+    by_name, folds = (
+        (presence.SQL.after_name, presence.SQL.before_name),
+        ("", make_numbered_name(9).lower(), "\U0010ffff"),
+    )
     asked = (
         (presence.SQL.servers, (50, 5)),
         *((each, (server, fold, 50)) for each in by_name for server in ("s1", "s2") for fold in folds),
@@ -172,9 +175,9 @@ def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: py
     """Search everything by id, prefix, substring and typing error, for texts in no name, one name and all names."""
     monkeypatch.setattr(finder, "MOST_CANDIDATES", 100)
     fill_lists(world)
-    somebody = numbered_name(7)
+    somebody = make_numbered_name(7)
     slipped = somebody[1] + somebody[0] + somebody[2:]
-    texts = (somebody, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", numbered_id("player", 7))
+    texts = (somebody, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", make_numbered_id("player", 7))
     find = partial(
         finder.find, most=20, codec=world.keeper.changes.codec, sight=finder.Sight(accounts=True, changes=True)
     )
@@ -184,12 +187,12 @@ def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: py
 def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
     """The time to look up item names does not depend on the size of the catalogue."""
     fill_lists(world)
-    many = as_table({"id": numbered_id("item", number)} for number in range(PLAYERS))
+    many = as_table({"id": make_numbered_id("item", number)} for number in range(PLAYERS))
     rows = "SELECT CAST(value->>'id' AS {guid}), 'x', 1 = 1, 0 FROM json_each($1)"
     world.sql(f"INSERT INTO items (id, name, stackable, bag_slots) {rows}", many)
     if world.keeper.store.engine == "postgres":
         world.sql("ANALYZE items")
-    player = numbered_id("player", 7)
+    player = make_numbered_id("player", 7)
     whole, inventory = (
         item_rows.read_named_slots_of_player,
         partial(item_rows.read_named_slots_of_place, place="inventory"),
@@ -200,11 +203,11 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
 def test_page_of_game_objects_and_owner_of_a_token_are_found_by_index(world: World) -> None:
     """The first page of one type, its details and one object take no longer if the game has more objects."""
     rows = "SELECT 'npc', CAST(value->>'id' AS {guid}), value->>'id' FROM json_each($1)"
-    many = as_table({"id": numbered_id("npc", number)} for number in range(PLAYERS))
+    many = as_table({"id": make_numbered_id("npc", number)} for number in range(PLAYERS))
     world.sql(f"INSERT INTO game_objects (type, id, name) {rows}", many)
     if world.keeper.store.engine == "postgres":
         world.sql("ANALYZE game_objects")
-    known = [catalogue.NamedEntry(numbered_id("npc", 7), "")]
+    known = [catalogue.NamedEntry(make_numbered_id("npc", 7), "")]
     page = partial(catalogue.read_page, kind="npcs", limit=5, offset=0)
     one = partial(catalogue.find_by_ids, kind="npcs", ids=[known[0].id])
     owner = partial(tokens.find_owner, token_id=known[0].id, refresh_hash="x")
@@ -217,7 +220,10 @@ def _punish_all(world: World, table: str, ends_at: int | None) -> None:
     world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
     end = f"CASE id WHEN $2 THEN NULL WHEN $3 THEN {NEVER} ELSE CAST($1 AS {{long}}) END"
     rows = f"SELECT id, '', '', 0, {end} FROM users"  # noqa: S608 - words of the test's own
-    names, spared = "user_id, reason, moderator, started_at, ends_at", (numbered_id("user", each) for each in (1, 2))
+    names, spared = (
+        "user_id, reason, moderator, started_at, ends_at",
+        (make_numbered_id("user", each) for each in (1, 2)),
+    )
     world.sql(f"INSERT INTO {table} ({names}) {rows}", ends_at, *spared)
     if world.keeper.store.engine == "postgres":
         world.sql(f"ANALYZE {table}")
@@ -236,7 +242,7 @@ def _list_asked(world: World) -> Asked:
         for offset in (0, ONLINE // 2, ONLINE - 5):
             world.run(ours.load_page(listing, offset, 5))
         world.run(_read_keys(listing, store))
-    world.run(ours.find_rank(numbered_name(7), 5))
+    world.run(ours.find_rank(make_numbered_name(7), 5))
     return asked
 
 

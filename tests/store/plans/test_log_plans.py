@@ -1,6 +1,6 @@
 """Query plans of the logs: pages, erasures and retention of a long log without a scan."""
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import logs as log_rules
 from gamekeeper.game.logs import LogFilter, LogSlice
 from gamekeeper.game.lookup import ZERO_GUID
@@ -18,7 +18,7 @@ MOST_SKIPPED = 1500  # entries of one day or minute in these tests
 
 def fill(world: World) -> None:
     """Fill the logs: nearly all entries belong to one account and one player."""
-    one, other = numbered_id("player", 1), numbered_id("player", 2)
+    one, other = make_numbered_id("player", 1), make_numbered_id("player", 2)
     made = "SELECT id, row_number() OVER (ORDER BY id) AS number FROM players"
     at = f"number * {24 * 60 * 60 * 1000 // 1000}"
     low, high = sorted((one, other))
@@ -45,7 +45,7 @@ def fill(world: World) -> None:
 
 def test_pages_of_a_long_log_are_found_without_scan(world: World) -> None:
     fill(world)
-    engine, other, player = world.keeper.store.engine, numbered_id("user", 7), numbered_id("player", 7)
+    engine, other, player = world.keeper.store.engine, make_numbered_id("user", 7), make_numbered_id("player", 7)
     ids = as_table({"id": each} for each in (other, SHOP))
     faults = {
         (statement.name, values): found

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.store import pictures
 from gamekeeper.store.table import as_table
 from plans import WORDS, find_growing
@@ -15,12 +15,12 @@ FILL = (
 
 
 def test_statements_of_pictures_use_an_index(world: World) -> None:
-    engine, item = world.keeper.store.engine, numbered_id("player", 7)
+    engine, item = world.keeper.store.engine, make_numbered_id("player", 7)
     for statement in FILL:
         world.sql(statement)
     if engine == "postgres":
         world.sql("ANALYZE")
-    ids = as_table({"id": each} for each in (item, numbered_id("player", 8)))
+    ids = as_table({"id": each} for each in (item, make_numbered_id("player", 8)))
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (pictures.SQL.hash, (item,)),
         (pictures.SQL.hashes, (ids,)),

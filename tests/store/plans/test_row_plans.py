@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.game import lookup
 from gamekeeper.game.imported_hashes import format_imported
 from gamekeeper.game.lookup import ZERO_GUID
@@ -39,13 +39,13 @@ from world import World
 @pytest.mark.parametrize("left", [0, PLAYERS // 2])
 def test_imported_passwords_are_found_without_scan(world: World, left: int) -> None:
     world.sql(
-        "UPDATE users SET password = $1 WHERE id < $2", format_imported("SALT", "HASH"), numbered_id("user", left)
+        "UPDATE users SET password = $1 WHERE id < $2", format_imported("SALT", "HASH"), make_numbered_id("user", left)
     )
     engine = world.keeper.store.engine
     if engine == "postgres":
         world.sql("ANALYZE")
     text = hash_upgrades.SQL.imported.render(engine, WORDS[engine])
-    for start in (ZERO_GUID, numbered_id("user", 7)):
+    for start in (ZERO_GUID, make_numbered_id("user", 7)):
         assert find_growing(world, text, (start, 16)) == []
         # SQLite's plan does not show how many rows it skips, so the name of the index is checked
         if engine == "sqlite":
@@ -53,7 +53,7 @@ def test_imported_passwords_are_found_without_scan(world: World, left: int) -> N
 
 
 def test_variables_of_a_player_are_found_without_scan(world: World) -> None:
-    engine, somebody, variable = world.keeper.store.engine, numbered_id("player", 7), people.guid(0xD00)
+    engine, somebody, variable = world.keeper.store.engine, make_numbered_id("player", 7), people.guid(0xD00)
     world.sql("INSERT INTO player_texts SELECT id, CAST($1 AS {guid}), 'Number', '2.5' FROM players", variable)
     if engine == "postgres":
         world.sql("ANALYZE")
@@ -67,7 +67,7 @@ def test_variables_of_a_player_are_found_without_scan(world: World) -> None:
 
 
 def test_other_players_of_an_account_are_found_without_scan(world: World) -> None:
-    engine, given = world.keeper.store.engine, (numbered_id("user", 7), numbered_id("player", 7), 5)
+    engine, given = world.keeper.store.engine, (make_numbered_id("user", 7), make_numbered_id("player", 7), 5)
     if engine == "postgres":
         world.sql("ANALYZE")
     text = players.SQL.other_names_of_user.render(engine, WORDS[engine])
@@ -75,7 +75,7 @@ def test_other_players_of_an_account_are_found_without_scan(world: World) -> Non
 
 
 def test_person_is_erased_without_scan(world: World) -> None:
-    engine, somebody = world.keeper.store.engine, numbered_id("user", 7)
+    engine, somebody = world.keeper.store.engine, make_numbered_id("user", 7)
     kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
     for about, table in (("id, NULL", "players"), ("NULL, id", "users")):
         world.sql(f"{kept} SELECT $1, id, '', CAST('{{}}' AS {{document}}), 0, {about} FROM {table}", ZERO_GUID)  # noqa: S608 - words of the test's own
@@ -84,8 +84,8 @@ def test_person_is_erased_without_scan(world: World) -> None:
         world.sql(f"INSERT INTO {table} (user_id, reason, moderator, started_at) SELECT id, '', name, 0 FROM users")  # noqa: S608 - a name of the test's own
     if engine == "postgres":
         world.sql("ANALYZE")
-    ids = as_table({"id": numbered_id("player", number)} for number in range(3))
-    player = numbered_id("player", 7)
+    ids = as_table({"id": make_numbered_id("player", number)} for number in range(3))
+    player = make_numbered_id("player", 7)
     faults = {
         statement.name: found
         for statement, values in (
@@ -97,8 +97,8 @@ def test_person_is_erased_without_scan(world: World) -> None:
             (erasures.SQL.count_left, (100,)),
             (idempotency_keys.SQL.find, (somebody, "k")),
             (ledger.SQL.count_about, (somebody, ids, 100)),
-            (moderation.SQL.blank_bans_by, (numbered_name(7),)),
-            (moderation.SQL.blank_mutes_by, (numbered_name(7),)),
+            (moderation.SQL.blank_bans_by, (make_numbered_name(7),)),
+            (moderation.SQL.blank_mutes_by, (make_numbered_name(7),)),
             (ledger.SQL.deleted_of_user, (somebody,)),
             (players.SQL.lock_of_user, (somebody,)),
         )
@@ -129,12 +129,12 @@ def test_newest_tokens_and_mails_are_found_without_scan(world: World) -> None:
         (tokens.SQL.revoke_sessions, (USER_IDS["Clerk"], None)),
         (mails.SQL.newest, (PLAYERS, ZERO_GUID, 50)),
         (mails.SQL.newest_of_user, (PLAYERS, ZERO_GUID, 50, shop)),
-        (mails.SQL.outgoing, (numbered_id("player", 7),)),
+        (mails.SQL.outgoing, (make_numbered_id("player", 7),)),
         (mails.SQL.count_recent_failures, (NEVER, 50)),
         (mails.SQL.counts, (NEVER, 50)),
-        (tokens.SQL.found, (None, numbered_id("player", 7))),
-        (tokens.SQL.found, (numbered_id("player", 7), None)),
-        (finder.SQL.by_id_range, (numbered_id("player", 7), numbered_id("player", 8), 3)),
+        (tokens.SQL.found, (None, make_numbered_id("player", 7))),
+        (tokens.SQL.found, (make_numbered_id("player", 7), None)),
+        (finder.SQL.by_id_range, (make_numbered_id("player", 7), make_numbered_id("player", 8), 3)),
     ):
         found = find_growing(world, statement.render(engine, WORDS[engine]), values)
         assert [
@@ -153,7 +153,7 @@ def test_security_log_is_read_and_erased_without_scan(world: World) -> None:
     )
     if engine == "postgres":
         world.sql("ANALYZE")
-    whole, other = (0, NEVER), numbered_id("user", 7)
+    whole, other = (0, NEVER), make_numbered_id("user", 7)
     faults = {
         (statement.name, values): found
         for statement, values in (
@@ -173,13 +173,13 @@ def test_security_log_is_read_and_erased_without_scan(world: World) -> None:
 
 
 def test_api_keys_are_found_without_scan(world: World) -> None:
-    engine, other, shop = world.keeper.store.engine, numbered_id("user", 7), USER_IDS["Shop"]
+    engine, other, shop = world.keeper.store.engine, make_numbered_id("user", 7), USER_IDS["Shop"]
     names = "id, user_id, scope_id, name, permissions, created_at"
     world.sql(f"INSERT INTO api_keys ({names}) SELECT id, user_id, id, '', '[]', 0 FROM players")  # noqa: S608 - words of the test's own
     world.sql("INSERT INTO api_key_texts (hash, key_id) SELECT CAST(id AS TEXT), id FROM api_keys")
     if engine == "postgres":
         world.sql("ANALYZE")
-    key = numbered_id("player", 7)
+    key = make_numbered_id("player", 7)
     faults = {
         statement.name: found
         for statement, values in (
@@ -203,8 +203,8 @@ def test_approvals_are_found_counted_and_erased_without_scan(world: World, state
     engine, shop, other, player = (
         world.keeper.store.engine,
         USER_IDS["Shop"],
-        numbered_id("user", 7),
-        numbered_id("player", 7),
+        make_numbered_id("user", 7),
+        make_numbered_id("player", 7),
     )
     names = "id, state, rule, requested_at, expires_at, actor_id, scope_id, method, path, query, content_type, body"
     made = "SELECT id, user_id, row_number() OVER (ORDER BY id) AS number FROM players"
@@ -218,7 +218,7 @@ def test_approvals_are_found_counted_and_erased_without_scan(world: World, state
     world.sql(gave)
     if engine == "postgres":
         world.sql("ANALYZE")
-    ids = as_table({"id": each} for each in (player, numbered_id("player", 8)))
+    ids = as_table({"id": each} for each in (player, make_numbered_id("player", 8)))
     faults = {
         (statement.name, values): found
         for statement, values in (
@@ -242,7 +242,7 @@ def test_approvals_are_found_counted_and_erased_without_scan(world: World, state
 
 
 def test_notes_and_tags_are_found_without_scan(world: World) -> None:
-    engine, user, player = world.keeper.store.engine, numbered_id("user", 7), numbered_id("player", 7)
+    engine, user, player = world.keeper.store.engine, make_numbered_id("user", 7), make_numbered_id("player", 7)
     names = "id, user_id, player_id, author_id, at, warning, text"
     made = "SELECT id, user_id, row_number() OVER (ORDER BY id) AS number FROM players"
     world.sql(
@@ -253,7 +253,7 @@ def test_notes_and_tags_are_found_without_scan(world: World) -> None:
     world.sql("INSERT INTO tags (user_id, player_id, tag) SELECT user_id, id, 'common' FROM players")
     if engine == "postgres":
         world.sql("ANALYZE")
-    ids = as_table({"id": each} for each in (player, numbered_id("player", 8)))
+    ids = as_table({"id": each} for each in (player, make_numbered_id("player", 8)))
     faults = {
         statement.name: found
         for statement, values in (
@@ -301,7 +301,7 @@ def test_first_message_of_a_change_does_not_grow_with_players_or_stored_answers(
     kept = "INSERT INTO idempotency_keys SELECT $1, id, '', '{}', 0, NULL, NULL FROM players"
     world.sql(kept, USER_IDS["Root"])
     world.sql("ANALYZE")
-    key, name = numbered_id("player", 7), numbered_name(7)
+    key, name = make_numbered_id("player", 7), make_numbered_name(7)
     for statement, values in (
         (idempotency_keys.SQL.exists, (USER_IDS["Root"], key)),
         (players.SQL.hold_by_id, (key,)),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gamekeeper.demo.names import numbered_id
+from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import signal_sums, signals
 from gamekeeper.store.history import NEVER
@@ -26,12 +26,12 @@ SORTED = {"of_person", "refused"}
 
 
 def test_statements_of_signals_use_an_index(world: World) -> None:
-    engine, player, user = world.keeper.store.engine, numbered_id("player", 7), numbered_id("user", 7)
+    engine, player, user = world.keeper.store.engine, make_numbered_id("player", 7), make_numbered_id("user", 7)
     for statement in FILL:
         world.sql(statement, COIN.id)
     if engine == "postgres":
         world.sql("ANALYZE")
-    ids = as_table({"id": each} for each in (player, numbered_id("player", 8)))
+    ids = as_table({"id": each} for each in (player, make_numbered_id("player", 8)))
     keys = as_table([{"player_id": player, "item_id": COIN.id, "slot": 1, "gained": 1, "grown": 1}])
     last = NEVER, ZERO_GUID
     asked: list[tuple[Any, tuple[Any, ...]]] = [
