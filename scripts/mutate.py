@@ -36,7 +36,12 @@ SECONDS = 120  # seconds: timeout of a mutant's tests; longer means an endless l
 QUIET = "not postgres and not same_time"
 LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "email_validator", "aiosmtplib", "click")
 TESTS = {
-    "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
+    "inventory": (
+        "tests/game/test_inventory.py",
+        "tests/game/test_replayed_inventory.py",
+        "tests/http/test_items.py",
+        "tests/http/test_take_items.py",
+    ),
     "changes": (
         "tests/game/test_changes.py",
         "tests/http/test_writes.py",

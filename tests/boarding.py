@@ -4,7 +4,7 @@ from typing import Any
 
 from gamekeeper.http.instants import format_instant
 from gamekeeper.store import clock
-from world import World
+from world import Answer, World
 
 BOARDS = "/api/keeper/v1/boards"
 
@@ -44,3 +44,11 @@ def pass_time(world: World, milliseconds: int) -> None:
 
 def end_now(world: World, name: str = "levels", number: int = 1) -> None:
     assert world.call("PUT", f"{BOARDS}/{name}/seasons/{number}", body={"EndNow": True}).status == 200
+
+
+def hide(world: World, user: str, *, hidden: bool = True) -> Answer:
+    return world.post(f"/api/keeper/v1/users/{user}/boards", {"Hidden": hidden})
+
+
+def put(world: World, path: str, body: dict[str, Any]) -> Answer:
+    return world.call("PUT", f"{BOARDS}/{path}", body=body)

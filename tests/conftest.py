@@ -18,6 +18,7 @@ from argon2 import PasswordHasher
 
 import world as worlds
 from databases import Postgres, Sqlite, place
+from demo_databases import fill_template, find_hour
 from gamekeeper.game import feed, passwords
 from gamekeeper.http import shared_query
 from gamekeeper.store import hosts
@@ -144,6 +145,14 @@ def target(request: pytest.FixtureRequest) -> Generator[str]:
     """Return the URL of an empty database of each engine in turn, independent of the world's engine."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.empty()
+    yield url
+    databases.drop(url)
+
+
+@pytest.fixture
+def demo_database(databases: Any) -> Generator[str]:
+    """Return the URL of a copy of the demo's database, filled in this hour."""
+    url = databases.copy(fill_template(databases, find_hour()))
     yield url
     databases.drop(url)
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from compare_versions import Answer, Comparison
-from varied_requests import NOBODY, Values, list_operations, make_requests
+from answer_differences import Answer, Comparison
+from valid_requests import NOBODY, Values, list_operations
+from varied_requests import make_requests
 from world import World
 
 COUNT = 10_000

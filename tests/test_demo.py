@@ -1,156 +1,34 @@
 """The demo's data: complete, deterministic, and consistent like data written by the API."""
 
-import asyncio
-import json
-import math
-import re
-import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Coroutine, Generator, Sequence
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-import world as worlds
+from demo_databases import ANYBODY, at_work, filled, find_hour, trace
 from findings import faults
-from gamekeeper import settings
-from gamekeeper.demo import game_servers, loader, names, sample_past, sample_players, sample_sessions, world
+from gamekeeper.demo import loader, names, sample_past, sample_players, sample_sessions, world
 from gamekeeper.demo.sample_sessions import DAYS
-from gamekeeper.game import accounts, commands, economy_reports, flows, moderation, presence
+from gamekeeper.game import economy_reports, flows
 from gamekeeper.game import player_edits as character_rules
-from gamekeeper.game.actors import Actor
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, read_weekday
-from gamekeeper.game.changes import Decide, Intent
-from gamekeeper.game.inventory import BANK, INVENTORY
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.permissions import PERMISSIONS, list_held
-from gamekeeper.game.refusals import NoSuchServer
+from gamekeeper.game.permissions import list_held
 from gamekeeper.http import mail_cursor
 from gamekeeper.store import (
     activity,
     bulk_jobs,
     catalogue,
     clock,
-    deliveries,
     economy,
-    feed,
     ledger,
     players,
     signals,
     users,
 )
-from gamekeeper.store import presence as presence_rows
 from gamekeeper.store.activity import Period
 from gamekeeper.store.history import NEVER
-
-T = TypeVar("T")
-Work = Callable[[Keeper], Coroutine[Any, Any, T]]
-PASSWORD = "moss and lanterns"
-ANYBODY = Intent(request_id="test")
-
-
-def at_work(url: str, work: Work[T]) -> T:
-    return asyncio.run(worlds.at_work(url, work))
-
-
-async def filled(keeper: Keeper) -> loader.DemoAccess:
-    return await loader.fill(keeper, PASSWORD)
-
-
-async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
-    """Return all changes of the demo's audit log without their times."""
-    rows = await ledger.read_after(keeper.store, 0, 10_000)
-    return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
-
-
-def find_hour() -> int:
-    return int(time.time()) // 3600
-
-
-@cache
-def fill_template(databases: Any, _hour: int) -> str:
-    url: str = databases.empty()
-    at_work(url, filled)
-    return url
-
-
-@pytest.fixture
-def demo_database(databases: Any) -> Generator[str]:
-    """Return the URL of a copy of the demo's database, filled in this hour."""
-    url = databases.copy(fill_template(databases, find_hour()))
-    yield url
-    databases.drop(url)
-
-
-def test_five_million_names_are_unique() -> None:
-    assert names.MAX_NAMES >= 5_000_000
-    assert math.gcd(names.STRIDE, names.MAX_NAMES) == 1
-
-
-def test_ids_are_uuids_of_version_5() -> None:
-    wanted = uuid.uuid5(uuid.UUID("6f1c0a52-8f0e-5c3b-9a57-2d7e4b1f9c60"), "player:Aldwyn")
-    assert names.make_stable_id("player", "Aldwyn") == str(wanted)
-
-
-def test_names_are_valid_and_unique() -> None:
-    loaded = settings.load({})
-    named = [name for theirs in world.ACCOUNTS.values() for name in theirs]
-    everybody = [*named, *(names.make_numbered_name(number) for number in range(20_000))]
-    assert len({name.lower() for name in everybody}) == len(everybody)
-    foreign = {world.CYRILLIC_NAME, world.ACCENTED_NAME}  # valid where the pattern allows letters of all languages
-    anywhere = settings.load({"GAMEKEEPER_NAME_PATTERN": r"[^\W_]{2,20}"})
-    for name in [*everybody, *world.ACCOUNTS, world.API_ACCOUNT]:
-        assert accounts.require_name(name, "Name", anywhere if name in foreign else loaded) == name
-
-
-def test_named_and_numbered_names_never_clash() -> None:
-    numbered = re.compile("([bdghjlmnprstvwyz][aeiou]){4}", re.IGNORECASE)
-    assert numbered.fullmatch(names.make_numbered_name(4711))
-    everybody = [*world.ACCOUNTS, *(name for theirs in world.ACCOUNTS.values() for name in theirs)]
-    assert [name for name in everybody if numbered.fullmatch(name)] == []
-
-
-def test_passwords_are_random_and_easy_to_type() -> None:
-    made = {names.generate_password() for _ in range(100)}
-    assert len(made) == 100
-    assert all(re.fullmatch(r"[a-z]{4}-[a-z]{4}-[a-z]{4}", password) for password in made)
-
-
-def test_demo_has_data_of_every_kind() -> None:
-    everybody = sample_players.build_named_players()
-    belongings = {player.name: theirs for player, theirs in everybody}
-    assert len(everybody) == 48
-    assert {player.class_id for player, _ in everybody} == {each.id for each in world.CLASS_NAMES}
-    assert {len(theirs) for theirs in world.ACCOUNTS.values()} == {1, 2, 3}
-    assert sum(1 for theirs in belongings.values() if any(stack.bag_id for stack in theirs.slots.values())) >= 8
-    types = {type(value) for theirs in belongings.values() for value in theirs.variables.values()}
-    assert types == {int, bool}
-    assert len({spell for theirs in belongings.values() for spell in theirs.spells.values()}) >= 8
-    busiest = belongings[world.BUSIEST]
-    assert any(place in busiest.bags and stack.bag_id for (place, _), stack in busiest.slots.items())
-    fullest = Counter(place for place, _ in belongings[world.FULLEST].slots)
-    assert fullest == {INVENTORY: 35, BANK: 100}
-    assert belongings[world.NEWCOMER].slots == {}
-
-
-def test_demo_players_are_valid() -> None:
-    items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
-    assert all("ItemType" in (item.details or "") for item in items.values())
-    for player, theirs in sample_players.build_named_players() + sample_players.build_numbered_players(range(500)):
-        assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
-        assert 0 <= player.exp < player.experience_to_next_level == 50 * player.level**2
-        for place, slot in enumerate(player.equipment):
-            if slot != -1:  # the console offers the place that the catalogue names
-                worn = json.loads(items[theirs.slots[INVENTORY, slot].item_id].details or "{}")
-                assert (worn["ItemType"], worn["EquipmentSlot"]) == (1, place)
-        for (place, slot), stack in theirs.slots.items():
-            item = items[stack.item_id]
-            assert stack.quantity <= (item.max_stack or 1_000_000 if item.stackable else 1)
-            assert slot < {INVENTORY: 35, BANK: 100, **theirs.bags}[place]
-            assert bool(item.bag_slots) == (stack.bag_id in theirs.bags)
 
 
 def test_two_demos_of_one_hour_are_equal(databases: Any) -> None:
@@ -276,150 +154,6 @@ def test_only_missing_players_are_loaded(demo_database: str, monkeypatch: pytest
     at_work(demo_database, work)
 
 
-def test_game_servers_keep_players_online(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        before = await trace(keeper)
-        for _ in range(2):
-            await game_servers.DemoGame(keeper).keep_online()
-            online = [await presence_rows.count_of_server(keeper.store, realm) for realm in world.GAME_SERVERS]
-            assert online == [7, 5]
-        assert await trace(keeper) == before
-
-    at_work(demo_database, work)
-
-
-def test_kicked_player_stays_offline_until_server_restarts(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        await game_servers.DemoGame(keeper).keep_online()
-        aldwyn = names.make_stable_id("player", "Aldwyn")
-        await keeper.changes.apply(ANYBODY, lambda tx: presence.leave(tx, "realm-1", [aldwyn]), lambda _: b"")
-        await game_servers.DemoGame(keeper).keep_online()
-        assert not await presence_rows.is_online(keeper.store, aldwyn)
-        await keeper.changes.apply(ANYBODY, lambda tx: presence.close_server(tx, "realm-1"), lambda _: b"")
-        await game_servers.DemoGame(keeper).keep_online()
-        assert await presence_rows.is_online(keeper.store, aldwyn)
-
-    at_work(demo_database, work)
-
-
-def test_deleted_player_does_not_prevent_logins(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        aldwyn = names.make_stable_id("player", "Aldwyn")
-        await keeper.changes.apply(
-            ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.codec), lambda _: b""
-        )
-        await game_servers.DemoGame(keeper).keep_online()
-        assert await presence_rows.count(keeper.store) == 11
-
-    at_work(demo_database, work)
-
-
-async def play(keeper: Keeper, game: game_servers.DemoGame, *acts: Decide[Any]) -> list[int]:
-    """Carry out these acts of staff, then let the game follow the feed; return the numbers of the changes."""
-    first = await last_change(keeper)
-    for act in acts:
-        await keeper.changes.apply(ANYBODY, act, lambda _: b"")
-    numbers = list(range(first + 1, await last_change(keeper) + 1))
-    await game.follow()
-    return numbers
-
-
-async def last_change(keeper: Keeper) -> int:
-    return (await feed.read_state(keeper.store)).last
-
-
-async def list_states(keeper: Keeper, numbers: Sequence[int]) -> list[tuple[str, str, str | None]]:
-    found = await deliveries.read_of_changes(keeper.store, numbers)
-    return [(each.server, each.state, each.reason) for each in found]
-
-
-def allow(_: frozenset[str]) -> None:
-    """Do not limit the credential."""
-
-
-def order(name: str) -> commands.CommandRequest:
-    staff = Actor(names.make_stable_id("user", world.API_ACCOUNT), world.API_ACCOUNT, frozenset(PERMISSIONS), allow)
-    return commands.CommandRequest(name, staff, key_is_player=True, life_ms=60_000)
-
-
-def test_game_servers_carry_out_and_acknowledge_commands(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        game, codec = game_servers.DemoGame(keeper), keeper.changes.codec
-        await game.keep_online()
-        await game.follow()
-        docks = commands.Destination(world.MAPS[1].id, (3, 4))
-        numbers = await play(
-            keeper,
-            game,
-            lambda tx: moderation.kick(tx, moderation.ModerationRequest("Elowen", key_is_player=True)),
-            lambda tx: commands.kill(tx, order("Halvard")),
-            lambda tx: commands.warp(tx, order("Halvard"), docks, codec),
-            lambda tx: commands.send_to_all(tx, {"Message": "hi"}, 60_000),
-        )
-        assert await list_states(keeper, numbers) == [
-            *[("realm-1", "applied", None)] * 4,
-            ("realm-2", "applied", None),
-        ]
-        assert not await presence_rows.is_online(keeper.store, names.make_stable_id("player", "Elowen"))
-        stored = await players.find_record_by_fold(keeper.store, "halvard")
-        assert stored
-        warped = codec.decode_player(stored.document, None)
-        assert (warped.map_id, warped.x, warped.y) == (world.MAPS[1].id, 3, 4)
-        await game.follow()
-        assert await deliveries.read_overdue(keeper.store, -60_000, 10) == []
-
-    at_work(demo_database, work)
-
-
-def test_game_server_that_cannot_carry_out_a_command_says_why(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        game = game_servers.DemoGame(keeper)
-        await game.keep_online()
-        await game.follow()
-        numbers = await play(
-            keeper,
-            game,
-            lambda tx: moderation.kick(tx, moderation.ModerationRequest("Elowen", key_is_player=True)),
-            lambda tx: presence.close_server(tx, "realm-1"),
-        )
-        assert await list_states(keeper, numbers) == [("realm-1", "failed", str(NoSuchServer(name="realm-1")))]
-
-    at_work(demo_database, work)
-
-
-def test_game_servers_send_receipts_for_ordinary_changes(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        game, name = game_servers.DemoGame(keeper), world.GAME_SERVERS["realm-2"][0]
-        await game.keep_online()
-        await game.follow()
-        edit = character_rules.set_level
-        [change] = await play(keeper, game, lambda tx: edit(tx, name, 7, keeper.changes.codec))
-        await game.keep_online()
-        player_id = names.make_stable_id("player", name)
-        receipts = await deliveries.read_player_receipts(keeper.store, [player_id])
-        assert receipts == {player_id: deliveries.ServerReceipt("realm-2", 0, change)}
-
-    at_work(demo_database, work)
-
-
-def test_game_goes_on_with_the_commands_after_its_stored_cursor(demo_database: str) -> None:
-    """The process that fills the demo stores the cursors; the serving process goes on there."""
-
-    async def work(keeper: Keeper) -> None:
-        first = game_servers.DemoGame(keeper)
-        await first.keep_online()
-        await first.follow()
-        await keeper.feed.cursors.save()
-        await keeper.changes.apply(
-            ANYBODY, lambda tx: commands.kill(tx, order(world.GAME_SERVERS["realm-1"][0])), lambda _: b""
-        )
-        numbers = await play(keeper, game_servers.DemoGame(keeper))
-        assert numbers == []
-        assert await list_states(keeper, [await last_change(keeper)]) == [("realm-1", "applied", None)]
-
-    at_work(demo_database, work)
-
-
 def test_demo_has_a_past_with_rhythm_and_new_players(demo_database: str) -> None:
     async def read(keeper: Keeper) -> tuple[list[Period], list[str]]:
         today = await clock.now(keeper.store) // DAY_MS
@@ -434,18 +168,6 @@ def test_demo_has_a_past_with_rhythm_and_new_players(demo_database: str) -> None
     weekend = [each.active for each in days if read_weekday(each.day * DAY_MS) >= sample_sessions.SATURDAY]
     week = [each.active for each in days if read_weekday(each.day * DAY_MS) < sample_sessions.SATURDAY]
     assert sum(weekend) / len(weekend) > 1.1 * sum(week) / len(week)
-
-
-def test_sessions_of_the_demo_are_the_same_within_an_hour_and_never_overlap() -> None:
-    hour = 1_790_000_000_000 // HOUR_MS * HOUR_MS
-    sessions = sample_sessions.build_sessions(hour)
-    assert sessions == sample_sessions.build_sessions(hour + HOUR_MS - 1)
-    by_player: dict[str, int] = {}
-    for each in sessions:
-        assert by_player.get(each.player_id, 0) < each.started_at
-        assert each.ended_at is not None
-        assert each.started_at < each.ended_at <= hour
-        by_player[each.player_id] = each.ended_at
 
 
 async def read_all(keeper: Keeper) -> list[ledger.LedgerRow]:

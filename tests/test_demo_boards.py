@@ -3,14 +3,12 @@
 import asyncio
 
 import world as worlds
-from gamekeeper.demo import loader
 from gamekeeper.game import board_reports, boards
 from gamekeeper.game.keeper import Keeper
 
 
-def test_demo_has_boards_with_standings(empty_database: str) -> None:
+def test_demo_has_boards_with_standings(demo_database: str) -> None:
     async def count(keeper: Keeper) -> dict[tuple[str, int], tuple[str, int]]:
-        await loader.fill(keeper, "moss and lanterns")
         await keeper.boards.catch_up()
         found: dict[tuple[str, int], tuple[str, int]] = {}
         for record in (await boards.read_all(keeper.store)).boards:
@@ -20,7 +18,7 @@ def test_demo_has_boards_with_standings(empty_database: str) -> None:
                 found[record.board.name, season.number] = state, len(page.places)
         return found
 
-    found = asyncio.run(worlds.at_work(empty_database, count))
+    found = asyncio.run(worlds.at_work(demo_database, count))
     assert {key: state for key, (state, _) in found.items()} == {
         ("most-silver", 1): "final",
         ("most-silver", 2): "running",

@@ -1,60 +1,29 @@
 """Dialogs: title and button name the action and its player or account; the preview shows names, not ids and numbers."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dialog_parts import ACCOUNT, PLAYER, SIGN, read_button, read_text, read_title
 from jinja2 import Environment, nodes
 from keepers import Keeper
-from markup import Page
 
 import people
 from game_server import heartbeat, join, put_player
-from gamekeeper.console import dialogs, differences, kinds, pages
+from gamekeeper.console import dialogs, kinds, pages
 from gamekeeper.game import history
 from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.router import Router
 from gamekeeper.http.routes import ROUTES
-from gamekeeper.store import catalogue
-from world import Answer, World
+from world import World
 
 CONSOLE = Path(pages.__file__).parent
-PLAYER, ACCOUNT = f"/api/v1/players/{people.ANN.id}", f"/api/v1/users/{people.USER_IDS['Ann']}"
 # values for the placeholders in the paths of the templates; every other placeholder stands for an id
 VALUES = {"operations": [PLAYER, ACCOUNT], "what": ["ban", "mute"]}
 ROUTER = Router(ROUTES)
-SIGN = differences.TIMES_SIGN
-
-
-def read_title(shown: Answer) -> str:
-    assert shown.status == 200, shown.raw
-    html = shown.raw.decode()
-    title = html.partition("<h1>")[2].partition("</h1>")[0]
-    assert html.partition("<title>")[2].startswith(title)
-    return title
-
-
-def read_button(shown: Answer) -> str:
-    [text] = Page(shown.raw.decode()).confirmation().buttons
-    return text
-
-
-def read_text(shown: Answer) -> str:
-    return Page(shown.raw.decode()).text
-
-
-def preview_undo(world: World, root: Keeper) -> Answer:
-    """Preview the undo of the first change of the newest request."""
-    return root.preview("POST", f"/api/keeper/v1/changes/{find_first_change(world)}/undo")
-
-
-def find_first_change(world: World) -> int:
-    rows = world.ledger()
-    return next(each.seq for each in rows if each.request_id == rows[-1].request_id)
 
 
 @pytest.mark.parametrize("what", ["ban", "mute"])
@@ -68,21 +37,6 @@ def test_ban_or_mute_of_a_player_names_other_players_of_the_account(root: Keeper
     expected = "Also hits Zoe, ExtraA, ExtraB, ExtraC, ExtraD and 2 more of this account"
     assert expected in read_text(root.preview("POST", path))
     assert "Also hits" not in read_text(root.preview("POST", f"{ACCOUNT}/admin/{what}"))
-
-
-def test_undo_of_a_gift_says_that_the_equipped_item_is_taken_off(root: Keeper, world: World) -> None:
-    gift = {"itemid": people.SWORD.id, "quantity": 1}
-    assert world.post(f"{PLAYER}/items/give", gift).status == 200
-    undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
-    said = "Weapon Sword is equipped here. It will be taken off, and this place stays empty."
-    assert said not in read_text(root.preview("POST", undo))
-    put_player(world, people.ANN.id, {"Equipment": [-1, -1, 4, -1, -1]})  # in place of the sword of slot 2
-    assert said in read_text(root.preview("POST", undo))
-    off = {"slot": "4", "itemid": people.SWORD.id}
-    unequip = root.preview("POST", f"/api/keeper/v1/players/{people.ANN.id}/items/slots/unequip", off)
-    assert (unequip.status, said in read_text(unequip)) == (200, False)
-    root.act("POST", undo)
-    assert world.get(PLAYER).json["Equipment"] == [-1, -1, -1, -1, -1]
 
 
 def add_players(world: World, count: int) -> None:
@@ -318,147 +272,3 @@ def test_failed_confirmation_keeps_title_and_button(
     monkeypatch.setattr(type(world.keeper.store), "write", fail)
     again = root.confirm(shown, "a gift")
     assert (again.status, read_button(again)) == (500, f"Give 5 {SIGN} Gold Coin to Ann")
-
-
-# --- Dialogs of an undo ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body", "act"),
-    [
-        (
-            "POST",
-            f"{PLAYER}/items/give",
-            {"itemid": people.COIN.id, "quantity": 5},
-            f"Undo: take back 5 {SIGN} Gold Coin from Ann",
-        ),
-        (
-            "POST",
-            f"{PLAYER}/items/take",
-            {"itemid": people.SWORD.id, "quantity": 1},
-            f"Undo: give back 1 {SIGN} Sword to Ann",
-        ),
-        ("POST", f"{PLAYER}/spells/teach", {"spellid": people.HEAL.id}, "Undo: remove Heal from Ann"),
-        ("POST", f"{PLAYER}/spells/forget", {"spellid": people.FIREBALL.id}, "Undo: teach Fireball to Ann again"),
-        ("POST", f"{PLAYER}/variables/{people.KILLS.id}", {"value": 9}, "Undo: set Kills of Ann back to 7"),
-        ("POST", f"{PLAYER}/variables/{people.UNSET.id}", {"value": 9}, "Undo: clear Never set of Ann"),
-        ("POST", f"{PLAYER}/level", {"level": 9}, "Undo: set Ann back to level 12"),
-        ("POST", f"{PLAYER}/name", {"name": "Anna"}, "Undo: rename Anna back to Ann"),
-        ("DELETE", PLAYER, None, "Undo: restore Ann"),
-        ("POST", f"{ACCOUNT}/admin/ban", {"duration": 7}, "Undo: end the ban of Ann"),
-        ("POST", "/api/v1/users/Mona/admin/unmute", None, "Undo: mute Mona again"),
-        ("POST", f"{ACCOUNT}/name", {"name": "Anna"}, "Undo: rename Anna back to Ann"),
-        (
-            "POST",
-            f"{ACCOUNT}/manage/email/change",
-            {"new": "a@example.test"},
-            "Undo: change the email of Ann back to ann@example.test",
-        ),
-        (
-            "POST",
-            f"/api/keeper/v1/users/{people.USER_IDS['Ann']}/powers",
-            {"ban": "true"},
-            "Undo: restore the permissions of Ann",
-        ),
-    ],
-)
-def test_button_names_what_an_undo_does(
-    world: World, root: Keeper, method: str, path: str, body: dict[str, object] | None, act: str
-) -> None:
-    assert root.act(method, path, body).status == 303
-    shown, seq = preview_undo(world, root), find_first_change(world)
-    assert (read_title(shown), read_button(shown)) == (f"Undo change {seq} of {find_name(act)}", act)
-    assert root.confirm(shown, "by mistake").status == 303
-
-
-def test_undo_of_a_report_with_several_fields_names_none_of_them(world: World, root: Keeper) -> None:
-    assert put_player(world, people.ANN.id, {"Level": 9, "X": 1}).status == 200
-    assert read_button(preview_undo(world, root)) == "Undo: restore the values of Ann"
-
-
-def test_switch_to_an_equal_item_shows_the_slots(world: World, root: Keeper) -> None:
-    stacks = [{"Slot": slot, "ItemId": people.SWORD.id, "Quantity": 1} for slot in (3, 7)]
-    assert put_player(world, people.ANN.id, {"Items": stacks, "Equipment": [-1, -1, 3, -1, -1]}).status == 200
-    assert put_player(world, people.ANN.id, {"Equipment": [-1, -1, 7, -1, -1]}).status == 200
-    shown = read_text(preview_undo(world, root))
-    assert "Sword in slot 7" in shown
-    assert "Sword in slot 3" in shown
-
-
-def find_name(act: str) -> str:
-    return next(name for name in ("Anna", "Ann", "Mona") if re.search(rf"\b{name}\b", act))
-
-
-# --- Names in previews of dialogs ------------------------------------------------------------------------------------
-
-
-def test_equipment_is_shown_by_item_names(world: World, root: Keeper) -> None:
-    take = root.preview("POST", f"{PLAYER}/items/take", {"itemid": people.SWORD.id, "quantity": 1})
-    assert "Weapon Sword \u2014" in read_text(take)
-    assert root.confirm(take, "a test").status == 303
-    page = root.page(f"/console/done/{world.ledger()[-1].request_id}")
-    assert "Weapon Sword \u2014" in page.text
-    seq = next(each.seq for each in world.ledger()[::-1] if each.kind == "items_taken")
-    assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
-    unequip = {"Slot": 2, "ItemId": people.SWORD.id}
-    assert world.post(f"/api/keeper/v1/players/{people.ANN.id}/items/slots/unequip", unequip).status == 200
-    seq = world.ledger()[-1].seq
-    shown = root.preview("POST", f"/api/keeper/v1/changes/{seq}/undo")
-    # the undo of the take equipped the sword again, and its change has only the slot: the preview takes the item's name
-    # from the inventory
-    assert "Weapon \u2014 Sword" in read_text(shown)
-
-
-def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: Keeper) -> None:
-    assert put_player(world, people.ANN.id, {"Equipment": [-1, -1, -1, 2, -1]}).status == 200
-    page = root.page(f"/console/changes/{world.ledger()[-1].seq}")
-    assert "Weapon the item in inventory slot 2 \u2014 Shield \u2014 the item in inventory slot 2" in page.text
-
-
-def test_numbers_of_a_player_are_shown_in_words(root: Keeper) -> None:
-    shown = read_text(root.preview("DELETE", PLAYER))
-    for each in (
-        "Gender Female \u2014",
-        "Vitals Health: 100, Mana: 40 \u2014",
-        "Maximum vitals Health: 120, Mana: 40 \u2014",
-        "Base stats Attack: 5, Ability power: 6, Defense: 7, Magic resist: 8, Speed: 9 \u2014",
-        "Equipment Weapon: Sword \u2014",
-        "Class Warrior \u2014",
-        "Map Meadow \u2014",
-        "Account Ann \u2014",
-        "Time played 1 h 0 min \u2014",
-        "Spell slot 0 Fireball \u2014",
-        "Kills 7 \u2014",
-        "Pouch (Inventory, slot 3), slot 1 7 \u00d7 Arrow \u2014",
-    ):
-        assert each in shown, each
-    assert people.ANN.user_id not in shown
-    assert people.ANN.id not in shown
-
-
-def test_changed_vitals_are_shown_one_by_one(world: World, root: Keeper) -> None:
-    assert put_player(world, people.ANN.id, {"Vitals": [64, 40], "Gender": 0}).status == 200
-    page = root.page(f"/console/changes/{world.ledger()[-1].seq}")
-    assert "Gender Female Male" in page.text
-    assert "Health 100 64" in page.text
-    assert "Mana" not in page.text.partition("Details")[0]
-
-
-def test_owner_is_not_named_without_permission(world: World, keeper: Any) -> None:
-    world.sql("UPDATE users SET name = 'Secret' WHERE id = $1", people.USER_IDS["Ann"])
-    shown = read_text(keeper("Shop").preview("DELETE", PLAYER))
-    assert "Secret" not in shown
-    assert f"Account {people.USER_IDS['Ann']}" in shown
-
-
-def test_names_are_loaded_with_one_query_per_kind(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: Counter[str] = Counter()
-    by_id: Any = catalogue.find_by_ids
-
-    async def count(tx: Any, kind: str, ids: Any) -> Any:
-        asked[kind] += 1
-        return await by_id(tx, kind, ids)
-
-    monkeypatch.setattr(catalogue, "find_by_ids", count)
-    root.preview("DELETE", PLAYER)
-    assert asked == dict.fromkeys(("items", "spells", "variables", "classes", "maps"), 1)

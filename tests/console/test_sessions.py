@@ -5,28 +5,24 @@ from functools import partial
 from urllib.parse import quote
 
 import pytest
-from keepers import ACT, Keeper, fill_path, open_session
+from keepers import ACT, Keeper, open_session
 from markup import Page
+from sign_in_pages import SIGN_IN, SIGN_OUT, SOMEBODY, is_sent_to_sign_in
 
 import people
 from gamekeeper import app
 from gamekeeper.console import tokens
-from gamekeeper.console.routes import PAGES
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.operation import NO_TOKEN
-from gamekeeper.http.routes import ROUTES
 from world import Answer, World
 
-SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
 WRONG = "The name or the password is wrong. Type both again."
 LAPSED = "Your session has expired. Sign in to return to the page."
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 BOB = f"/console/players/{people.BOB.id}"
-SOMEBODY = "/console/done/none"  # path of a console page that always exists
 
 
 def read_problem(answer: Answer) -> str:
@@ -34,11 +30,6 @@ def read_problem(answer: Answer) -> str:
     page = Page(answer.raw.decode())
     assert page.form(SIGN_IN)
     return page.text
-
-
-def is_sent_to_sign_in(answer: Answer) -> bool:
-    assert answer.status in {200, 303}, answer.raw
-    return answer.status == 303 and answer.headers["location"].startswith(SIGN_IN)
 
 
 def list_titles(keeper: Keeper) -> list[str]:
@@ -337,79 +328,3 @@ def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     number = world.ledger()[-1].seq
     assert root.act("POST", f"/api/keeper/v1/changes/{number}/undo").status == 303
     assert "Accounts" not in list_titles(shop)
-
-
-# --- Which credentials open a page -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tls", [False, True])
-def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
-    """Over TLS the path of the cookie is /, so browsers send it to the API too."""
-    world = make_world(trusted_proxies="10.0.0.1")
-    root = open_session(world, "Root")
-    said = {"x-forwarded-proto": "https"} if tls else {}
-    cookie = {"cookie": f"{'__Host-gamekeeper' if tls else 'gamekeeper'}={root.cookie}"}
-    assert root.get(SOMEBODY, headers={**said, **cookie}, address="10.0.0.1").status == 200
-    guarded = [each for each in ROUTES if each.permissions is not NO_TOKEN]
-    assert len(guarded) > 50
-    sent = {**said, **cookie, "content-type": "application/json", "x-csrf": root.csrf}
-    for route in guarded:
-        answer = world.call(route.method, fill_path(route), by=None, raw=b"{}", headers=sent, address="10.0.0.1")
-        assert (answer.status, answer.code) == (401, "denied"), route.path
-
-
-def test_root_address_redirects_to_console(make_world: Callable[..., World]) -> None:
-    for path in ("/", "/?from=bookmark"):
-        answer = make_world().get(path, by=None)
-        assert (answer.status, answer.headers["location"]) == (303, "/console")
-    assert make_world(console=False).get("/", by=None).code == "no_such_route"
-
-
-def test_console_does_not_accept_bearer_tokens(world: World) -> None:
-    assert is_sent_to_sign_in(world.get(SOMEBODY))
-    assert is_sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
-
-
-def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
-    """A console session with a program's token would have no idle timeout, so the cookie is rejected."""
-    assert is_sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
-
-
-@pytest.mark.parametrize(
-    "among",
-    [
-        "a=b; {}",
-        "{}; a=b",
-        'odd="; {}',
-        "a[b]=c; {}",
-        "{}; __Host-gamekeeper=other",
-        "ü=1; {}",
-        "novalue; {}",
-        "a={{}};{}",
-    ],
-)
-def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
-    cookie = among.format(f"gamekeeper={root.cookie}")
-    assert not is_sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
-
-
-@pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
-def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
-    """Another program on this host may have set one of two session cookies, and must not choose the account."""
-    headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
-    assert is_sent_to_sign_in(root.get(SOMEBODY, headers=headers))
-    said = Page(root.get(SIGN_IN, headers=headers).raw.decode()).text
-    assert "more than one cookie gamekeeper" in said
-    assert "more than one cookie" not in root.page(SIGN_IN).text
-
-
-@pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
-def test_invalid_cookie_is_rejected(world: World, cookie: str) -> None:
-    assert is_sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))
-
-
-def test_console_can_be_disabled(make_world: Callable[..., World]) -> None:
-    world = make_world(console=False)
-    somebody = open_session(world, "Root")
-    for route in PAGES:
-        assert somebody.world.call(route.method, fill_path(route), by=None).status == 404, route.path

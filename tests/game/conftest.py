@@ -1,9 +1,10 @@
-"""Fixtures: ordered lists with small buckets, a counter of block reloads, and password hashing alone."""
+"""Fixtures: lists with small buckets, counters of block reloads and argon2 checks, password hashing alone."""
 
 from collections.abc import Generator
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 
 from gamekeeper.game import bucket_index, lists
 from gamekeeper.game.passwords import Passwords
@@ -41,3 +42,17 @@ def checking() -> Generator[Passwords]:
     made = Passwords(queue=3)
     yield made
     made.close()
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list with one entry for every argon2 check, in all instances."""
+    found: list[str] = []
+    real = PasswordHasher.verify
+
+    def counted(hasher: PasswordHasher, stored: str, sent: str) -> bool:
+        found.append(stored)
+        return real(hasher, stored, sent)
+
+    monkeypatch.setattr(PasswordHasher, "verify", counted)
+    return found

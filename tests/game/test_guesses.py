@@ -1,58 +1,17 @@
 """Limits on password guesses: counted before the check, over all instances, also for unknown names."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
-from argon2 import PasswordHasher
 
 import people
 from gamekeeper.game import guesses
-from gamekeeper.game.lookup import new_guid
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import Overloaded
-from gamekeeper.store import clock, pool
-from gamekeeper.store.engine import Writing
-from proof import at_once, refused, rows
+from guessing import PROVING, USERS, WRONG, earlier, guess, limited, shut, validate
+from proof import refused, rows
 from tidying import tidy
-from world import SENT, Answer, World
+from world import SENT, World
 
-TOKEN = "/api/oauth/token"
-USERS = "/api/v1/users"
-WRONG = hash_for_wire("not it")
 WINDOW = 5 * 60_000
-PROVING: Mapping[str, Mapping[str, object]] = {
-    "password/validate": {"password": WRONG},
-    "email/change": {"new": "ann@new.test", "authorization": WRONG},
-    "password/change": {"new": SENT, "authorization": WRONG},
-}
-
-
-@pytest.fixture
-def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list with one entry for every argon2 check, in all instances."""
-    found: list[str] = []
-    real = PasswordHasher.verify
-
-    def counted(hasher: PasswordHasher, stored: str, sent: str) -> bool:
-        found.append(stored)
-        return real(hasher, stored, sent)
-
-    monkeypatch.setattr(PasswordHasher, "verify", counted)
-    return found
-
-
-def guess(world: World, user: str = "Root", password: str = WRONG, address: str = "10.0.0.1") -> Answer:
-    body = {"grant_type": "password", "username": user, "password": password}
-    return world.post(TOKEN, body, by=None, address=address)
-
-
-def validate(
-    world: World, password: str = WRONG, user: str = "Ann", by: str = "Root", visitor: str = "127.0.0.1"
-) -> Answer:
-    """Validate a password through a site that forwards its visitor's address."""
-    headers = {"X-Forwarded-For": visitor}
-    return world.post(f"{USERS}/{user}/password/validate", {"password": password}, by=by, headers=headers)
 
 
 def caller_of(name: str, address: str = "127.0.0.1") -> str:
@@ -60,24 +19,8 @@ def caller_of(name: str, address: str = "127.0.0.1") -> str:
     return guesses.make_caller_guess("", people.USER_IDS[name], address).caller
 
 
-def earlier(world: World, account: str, caller: str, count: int) -> None:
-    """Store wrong guesses of a moment ago directly, without checking passwords."""
-    now = world.run(clock.now(world.keeper.store))
-    for _ in range(count):
-        values = "VALUES ($1, $2, $3, $4)"
-        world.sql(f"INSERT INTO guesses (id, account, caller, at) {values}", new_guid(), account, caller, now)
-
-
 def age(world: World, milliseconds: int) -> None:
     world.sql("UPDATE guesses SET at = at - $1", milliseconds)
-
-
-def limited(answer: Answer) -> int:
-    """Require a 429 answer, and return its seconds to wait."""
-    refused(answer, 429, "too_many_guesses")
-    seconds = int(answer.headers["retry-after"])
-    assert answer.message == f"Too many wrong passwords; wait {seconds} seconds."
-    return seconds
 
 
 # --- limits per caller and per account ----------------------------------------------------------------------------
@@ -173,6 +116,7 @@ def test_website_is_not_limited_by_guesses_of_its_players(make_world: Callable[.
 
 # --- guesses by the visitors of a website -------------------------------------------------------------------------
 
+
 SITE = "127.0.0.1"  # IP address of the website
 OWNER, ATTACKER = "198.51.100.7", "203.0.113.9"
 
@@ -237,84 +181,6 @@ def test_addresses_of_one_network_are_counted_together(world: World) -> None:
         refused(guess(world, address=f"2001:db8:1:2::{number}"), 400, "invalid_grant")
     limited(guess(world, address="2001:db8:1:2:ffff::1"))
     assert guess(world, password=SENT, address="2001:db8:1:3::1").status == 200
-
-
-# --- known callers of an account ----------------------------------------------------------------------------------
-
-
-def shut(world: World, user: str = "Root") -> None:
-    """Use up the account's limit of guesses over all callers, from many addresses."""
-    for number in range(5):
-        earlier(world, people.USER_IDS[user], f"10.0.1.{number}", 10)
-
-
-def test_known_address_can_log_in_while_the_account_is_locked_for_others(world: World) -> None:
-    assert guess(world, password=SENT, address="10.0.0.9").status == 200
-    shut(world)
-    limited(guess(world, password=SENT))
-    assert guess(world, password=SENT, address="10.0.0.9").status == 200
-
-
-def test_known_website_can_log_in_while_the_account_is_locked_for_others(world: World) -> None:
-    assert validate(world, SENT, by="Clerk").status == 200
-    shut(world, "Ann")
-    limited(validate(world, SENT, by="Root"))
-    assert validate(world, SENT, by="Clerk").status == 200
-
-
-def test_known_caller_has_ten_guesses(world: World) -> None:
-    assert guess(world, password=SENT).status == 200
-    shut(world)
-    for _ in range(10):
-        refused(guess(world), 400, "invalid_grant")
-    limited(guess(world, password=SENT))
-
-
-def test_known_caller_is_not_limited_by_guesses_from_its_address(make_world: Callable[..., World]) -> None:
-    world = make_world(guesses_per_address=3)
-    assert guess(world, password=SENT).status == 200
-    for name in ("Nobody", "Clerk", "Shop"):
-        guess(world, name)
-    limited(guess(world, "Clerk", SENT))
-    assert guess(world, password=SENT).status == 200
-
-
-def test_caller_is_known_to_one_account_only(world: World) -> None:
-    assert guess(world, "Clerk", SENT).status == 200
-    shut(world)
-    limited(guess(world, password=SENT))
-
-
-def test_wrong_password_does_not_make_the_caller_known(world: World) -> None:
-    guess(world)
-    validate(world)
-    assert not rows(world, "known_callers")
-
-
-def test_new_password_forgets_all_known_callers(world: World) -> None:
-    assert guess(world, "Shop", SENT).status == 200
-    assert guess(world, "Clerk", SENT).status == 200
-    assert world.post(f"{USERS}/Shop/manage/password/change", {"new": WRONG}).status == 200
-    shut(world, "Shop")
-    limited(guess(world, "Shop", WRONG))
-    # only the known caller of Clerk is left: the new password of Shop deleted that of Shop
-    assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.1",)]
-
-
-def test_known_caller_is_forgotten_after_thirty_days(world: World) -> None:
-    assert guess(world, password=SENT).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS)
-    shut(world)
-    limited(guess(world, password=SENT))
-
-
-def test_log_in_renews_the_known_caller(world: World) -> None:
-    assert guess(world, password=SENT).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS - 60_000)
-    assert guess(world, password=SENT).status == 200
-    world.sql("UPDATE known_callers SET at = at - 120000")
-    shut(world)
-    assert guess(world, password=SENT).status == 200
 
 
 # --- which requests count as guesses ------------------------------------------------------------------------------
@@ -399,78 +265,3 @@ def test_old_guesses_are_deleted(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
     tidy(world)
     assert len(rows(world, "guesses")) == 1
-
-
-def test_old_known_callers_are_deleted(world: World) -> None:
-    for address in ("10.0.0.1", "10.0.0.2"):
-        assert guess(world, password=SENT, address=address).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_CALLER_MS + 1000)
-    tidy(world)
-    assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
-
-
-# --- guesses in parallel ------------------------------------------------------------------------------------------
-
-
-def test_thirty_parallel_guesses_over_two_instances_check_ten(
-    make_world: Callable[..., World], hashed: list[str]
-) -> None:
-    first, second = make_world(), make_world()
-    body = {"grant_type": "password", "username": "Root", "password": WRONG}
-    answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 15])
-    assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
-    assert len(hashed) == 10
-
-
-def test_thirty_parallel_guesses_at_thirty_names_check_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
-    first, second = make_world(guesses_per_address=10), make_world(guesses_per_address=10)
-    bodies = [{"grant_type": "password", "username": f"Name{number}", "password": WRONG} for number in range(30)]
-    pairs = zip((first, second) * 15, bodies, strict=True)
-    answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world, body in pairs])
-    assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
-    assert len(hashed) == 10
-
-
-def test_thirty_parallel_guesses_over_the_api_check_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
-    first, second = make_world(), make_world()
-    path = f"{USERS}/Ann/password/change?dryRun=true"
-    body = PROVING["password/change"]
-    answers = at_once(first, [world.send("POST", path, body=body, by="Clerk") for world in (first, second) * 15])
-    assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
-    assert len(hashed) == 10
-
-
-# PostgreSQL only: SQLite has one writer, so no request waits for a claim
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_count_that_takes_too_long_is_an_overload(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
-    slow, world = make_world(), make_world()
-
-    async def one_counts_on_and_on() -> Answer:
-        begun, answered = asyncio.Event(), asyncio.Event()
-
-        async def count(tx: Writing) -> None:
-            await tx.flush()  # sends BEGIN with the claim
-            begun.set()
-            await answered.wait()
-
-        counting = asyncio.ensure_future(slow.keeper.store.write(count, guesses.claim_number(people.USER_IDS["Root"])))
-        await asyncio.wait_for(begun.wait(), 60)
-        body = {"grant_type": "password", "username": "Root", "password": SENT}
-        answer = await world.send("POST", TOKEN, body=body, by=None)
-        answered.set()
-        await counting
-        return answer
-
-    refused(world.run(one_counts_on_and_on()), 503, "overloaded")
-
-
-def test_full_queue_refuses_right_and_wrong_passwords_alike(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a full queue wrong guesses are not counted, so a cached right password must be refused too."""
-    stored = world.run(world.keeper.passwords.hash_password(SENT))
-    assert world.run(world.keeper.passwords.is_right(SENT, stored)) is True
-    monkeypatch.setattr(world.keeper.passwords, "_queue_length", world.keeper.settings.hash_queue)
-    with pytest.raises(Overloaded):
-        world.run(world.keeper.passwords.is_right(SENT, stored))

@@ -1,23 +1,18 @@
 """Boards: standings by level, item, variable and play time, seasons, and who is listed."""
 
-from typing import Any
-
 import pytest
 
-import staff
-from boarding import BOARDS, catch_up, create, end_now, now, pass_time, read, standings
+from boarding import BOARDS, catch_up, create, end_now, now, pass_time, put, read, standings
 from economics import give, load_players
-from expectations import everything, refused
+from expectations import refused
 from game_server import heartbeat, join, put_player
-from gamekeeper.game import board_follower, board_seasons, boards, erasure_jobs, ranked_buckets
-from gamekeeper.game import standings as standing_rules
-from gamekeeper.game.board_follower import BoardFollower
+from gamekeeper.game import board_follower, ranked_buckets
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
-from people import ANN, BOB, KILLS, USER_IDS, ZOE
+from people import ANN, BOB, KILLS, USER_IDS
 from playing import SERVER, play, roll_up
 from undos import undone
-from world import Answer, World
+from world import World
 
 
 def set_kills(world: World, name: str, value: int) -> None:
@@ -33,14 +28,6 @@ def add_session(world: World, player_id: str, hours_ago: int, hours: int) -> Non
     start = world.run(clock.now(world.keeper.store)) - hours_ago * HOUR
     statement = "INSERT INTO play_sessions (player_id, started_at, server, ended_at) VALUES ($1, $2, $3, $4)"
     world.sql(statement, player_id, start, SERVER, start + hours * HOUR)
-
-
-def hide(world: World, user: str, *, hidden: bool = True) -> Answer:
-    return world.post(f"/api/keeper/v1/users/{user}/boards", {"Hidden": hidden})
-
-
-def put(world: World, path: str, body: dict[str, Any]) -> Answer:
-    return world.call("PUT", f"{BOARDS}/{path}", body=body)
 
 
 # --- standings ----------------------------------------------------------------------------------------------------
@@ -237,221 +224,3 @@ def test_season_of_play_time_counts_players_who_are_online_at_its_end(world: Wor
     ((name, seconds),) = standings(world, "played")
     assert (name, abs(seconds - 7200) <= 10) == ("Ann", True)
     assert read(world, "played")["Season"]["State"] == "final"
-
-
-# --- who is listed ------------------------------------------------------------------------------------------------
-
-
-def test_hidden_account_is_on_no_board_until_it_is_shown(world: World) -> None:
-    create(world)
-    catch_up(world)
-    end_now(world)
-    pass_time(world, HOUR)
-    catch_up(world)
-    create(world, "coins", "item", Thing="Gold Coin")
-    catch_up(world)
-    assert hide(world, "Ann").json == {"UserId": USER_IDS["Ann"], "User": "Ann", "Hidden": True}
-    assert standings(world) == [("Bob", 3)]  # final standings too
-    assert standings(world, "coins") == []
-    give(world, "Ann", 1)
-    assert standings(world, "coins") == []
-    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]
-    assert hide(world, "Ann", hidden=False).json["Hidden"] is False
-    assert standings(world, "coins") == [("Ann", 1251)]
-    assert standings(world) == [("Zoe", 12), ("Ann", 12), ("Bob", 3)]
-    assert world.sql("SELECT count(*) FROM hidden_accounts") == [(0,)]
-
-
-def test_banned_player_is_hidden_until_the_ban_ends(world: World) -> None:
-    create(world)
-    catch_up(world)
-    body = {"duration": 1, "reason": "x", "moderator": "m", "ip": False}
-    assert world.post("/api/v1/users/Ann/admin/ban", body).status == 200
-    assert standings(world) == [("Bob", 3)]
-    pass_time(world, 25 * HOUR)
-    assert standings(world) == [("Zoe", 12), ("Ann", 12), ("Bob", 3)]
-    assert world.post("/api/v1/users/Ann/admin/ban", body).status == 200
-    assert standings(world) == [("Bob", 3)]
-    assert world.post("/api/v1/users/Ann/admin/unban", {}).status == 200
-    assert len(standings(world)) == 3
-
-
-def test_board_hides_staff_if_it_says_so(world: World) -> None:
-    create(world)
-    create(world, "all", HideStaff=False)
-    catch_up(world)
-    assert world.post("/api/keeper/v1/users/Bob/roles", {"give": ["moderator"]}).status == 200
-    assert standings(world) == [("Zoe", 12), ("Ann", 12)]
-    assert len(standings(world, "all")) == 3
-    assert put(world, "levels", {"HideStaff": False}).status == 200
-    assert len(standings(world)) == 3
-
-
-def test_account_that_is_shown_again_has_its_place_of_the_end_in_final_standings(world: World) -> None:
-    """Bans after the end do not matter, nor that a ban of that time is over."""
-    ban = {"duration": 30, "reason": "x", "moderator": "m", "ip": False}
-    create(world)
-    catch_up(world)
-    assert world.post("/api/v1/users/Bob/admin/ban", ban).status == 200
-    hide(world, "Ann")
-    catch_up(world)
-    end_now(world)
-    pass_time(world, HOUR)
-    catch_up(world)
-    assert (read(world)["Season"]["State"], standings(world)) == ("final", [])
-    assert world.post("/api/v1/users/Bob/admin/unban", {}).status == 200
-    assert world.post("/api/v1/users/Ann/admin/ban", ban).status == 200
-    for hidden in (False, True, False):
-        hide(world, "Ann", hidden=hidden)
-        hide(world, "Bob", hidden=not hidden)
-        assert standings(world) == ([] if hidden else [("Zoe", 12), ("Ann", 12)])
-        hide(world, "Bob", hidden=False)
-        assert standings(world) == ([] if hidden else [("Zoe", 12), ("Ann", 12)])
-
-
-def test_staff_is_reviewed_in_batches_that_go_on_after_a_crash(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing_rules, "BATCH_STAFF", 1)
-    create(world)
-    catch_up(world)
-    for name in ("Ann", "Bob"):
-        assert world.post(f"/api/keeper/v1/users/{name}/roles", {"give": ["moderator"]}).status == 200
-    catch_up(world)
-    count = "SELECT COUNT(*) FROM standings WHERE listed"
-    assert world.sql(count) == [(0,)]
-    end_now(world)
-    catch_up(world)
-    counted = world.ledger()[-1].seq
-    assert put(world, "levels", {"HideStaff": False}).status == 200
-    pass_time(world, HOUR)
-    seen, read_at = list[int](), 0
-    while world.sql("SELECT 1 FROM boards WHERE reviewed IS NOT NULL"):
-        # each step is by a follower of its own, as after a crash
-        follower = BoardFollower(world.keeper.store, world.keeper.changes.codec, world.keeper.feed)
-        upto, read_at = world.ledger()[-1].seq, world.run(clock.now(world.keeper.store))
-        assert world.run(board_seasons.find_finished(world.keeper.store, counted, read_at)) is None
-        assert world.run(follower.step(upto, read_at))
-        seen += [number for ((number,),) in (world.sql(count),) if number not in seen]
-        assert world.sql("SELECT COUNT(*) FROM seasons WHERE final") == [(0,)]
-    assert seen == [0, 2, 3]
-    assert world.run(board_seasons.find_finished(world.keeper.store, counted, read_at)) is not None
-    catch_up(world)
-    assert read(world)["Season"]["State"] == "final"
-    assert len(standings(world)) == 3
-
-
-def test_deleted_player_comes_back_with_an_undo_and_an_erased_one_does_not(world: World) -> None:
-    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    create(world)
-    give(world, "Ann", 9)
-    give(world, "Zoe", 4)
-    catch_up(world)
-    assert world.call("DELETE", "/api/v1/players/Zoe").status == 200
-    assert standings(world, "gains") == [("Ann", 9)]
-    assert standings(world) == [("Ann", 12), ("Bob", 3)]
-    assert undone(world, world.ledger()[-1].seq).status == 200
-    assert standings(world, "gains") == [("Ann", 9), ("Zoe", 4)]
-    assert len(standings(world)) == 3
-
-
-def test_erased_person_keeps_only_a_place_without_id_in_final_standings(world: World) -> None:
-    create(world)
-    create(world, "coins", "item", Thing="Gold Coin")
-    catch_up(world)
-    end_now(world)
-    pass_time(world, HOUR)
-    catch_up(world)
-    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
-    catch_up(world)
-    assert standings(world, "coins") == []
-    assert standings(world) == [(None, 12), (None, 12), ("Bob", 3)] or sorted(
-        value for _, value in standings(world)
-    ) == [3, 12, 12]
-    ids = {str(row[0]) for row in world.sql("SELECT player_id FROM standings")}
-    ids |= {str(row[0]) for row in world.sql("SELECT player_id FROM standing_buckets")}
-    assert not ids & {ANN.id, ZOE.id}
-
-
-# --- definitions --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"Name": "A B", "Title": "x", "Ranks": "level"},
-        {"Name": "-a", "Title": "x", "Ranks": "level"},
-        {"Name": "a", "Title": " ", "Ranks": "level"},
-        {"Name": "a", "Title": "x", "Ranks": "gold"},
-        {"Name": "a", "Title": "x", "Ranks": "item"},
-        {"Name": "a", "Title": "x", "Ranks": "item", "Thing": "Nothing"},
-        {"Name": "a", "Title": "x", "Ranks": "level", "Thing": "Gold Coin"},
-        {"Name": "a", "Title": "x", "Ranks": "play_time", "Gain": True},
-        {"Name": "a", "Title": "x", "Ranks": "level", "EndsAt": "2020-01-01T00:00:00Z"},
-        {"Name": "a", "Title": "x", "Ranks": "level", "Gain": True, "StartsAt": "2020-01-02T00:00:00Z",
-         "EndsAt": "2020-01-01T00:00:00Z"},
-    ],
-)  # fmt: skip
-def test_unusable_board_is_malformed(world: World, body: dict[str, Any]) -> None:
-    refused(world.post(BOARDS, body), 400, "bad_field")
-    assert world.get(BOARDS).json["Boards"] == []
-
-
-def test_board_is_renamed_deleted_and_created_again(world: World) -> None:
-    create(world)
-    refused(world.post(BOARDS, {"Name": "levels", "Title": "x", "Ranks": "level"}), 409, "board_exists")
-    assert put(world, "levels", {"Title": "Top", "Public": True}).json["Title"] == "Top"
-    before = world.ledger()
-    assert put(world, "LEVELS", {"Title": "Top"}).status == 200
-    assert world.ledger() == before
-    catch_up(world)
-    assert world.call("DELETE", f"{BOARDS}/levels").status == 200
-    refused(world.get(f"{BOARDS}/levels/standings"), 404, "no_such_board")
-    create(world)
-    catch_up(world)
-    assert len(standings(world)) == 3
-    assert world.sql("SELECT count(*) FROM boards") == [(1,)]
-    assert world.sql("SELECT count(*) FROM standings") == [(3,)]
-    kinds = [each.kind for each in world.ledger() if "board" in each.kind or "season" in each.kind]
-    expected = ["board_saved", "season_saved", "board_saved", "board_deleted", "board_saved", "season_saved"]
-    assert kinds == expected
-
-
-def test_number_of_boards_and_hidden_accounts_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boards, "MOST_BOARDS", 1)
-    monkeypatch.setattr(boards, "MOST_HIDDEN", 1)
-    create(world)
-    refused(world.post(BOARDS, {"Name": "b", "Title": "x", "Ranks": "level"}), 409, "too_many_boards")
-    assert hide(world, "Ann").status == 200
-    refused(hide(world, "Bob"), 409, "too_many_hidden")
-
-
-def test_dry_run_and_repetition_create_nothing_more(world: World) -> None:
-    body = {"Name": "levels", "Title": "Levels", "Ranks": "level"}
-    before = everything(world)
-    assert world.post(f"{BOARDS}?dryRun=true", body).status == 200
-    assert everything(world) == before
-    key = {"Idempotency-Key": "once"}
-    first, again = (world.post(BOARDS, body, headers=key) for _ in range(2))
-    assert (first.status, first.raw) == (200, again.raw)
-    assert len(world.get(BOARDS).json["Boards"]) == 1
-
-
-def test_changes_of_boards_cannot_be_undone_and_say_what_to_do(world: World) -> None:
-    create(world)
-    answer = undone(world, world.ledger()[-2].seq)
-    refused(answer, 409, "not_undoable")
-    assert "edit or delete the board" in answer.message
-
-
-def test_board_of_another_permission_is_refused(world: World) -> None:
-    token = staff.add_account(world, "Guard", "moderator")
-    refused(world.post(BOARDS, {"Name": "b", "Title": "x", "Ranks": "level"}, token=token), 403, "permission_missing")
-    assert world.get(BOARDS, token=token).status == 200
-
-
-def test_hidden_accounts_are_listed_only_with_their_permission(world: World) -> None:
-    assert world.post("/api/keeper/v1/users/Ann/boards", {"Hidden": True}).status == 200
-    staff.save_role(world, "reader", ["players.read"])
-    reader = staff.add_account(world, "Reader", "reader")
-    assert world.get(BOARDS, token=reader).json["Hidden"] == []
-    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]

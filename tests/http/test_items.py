@@ -10,46 +10,12 @@ import people
 from expectations import everything, refused
 from game_server import stack
 from gamekeeper.game.lookup import ZERO_GUID
+from item_slots import ANN, BAG, BOB, INVENTORY, give, read_slots, slots, take
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
-from world import Answer, World
+from world import World
 
-ANN, BOB = "/api/v1/players/Ann/items", "/api/v1/players/Bob/items"
-BAG = "/api/v1/players/bag"
 STRANGE = people.guid(0xABC)  # an item id that the catalogue does not have
-NO_BUFFS = [0, 0, 0, 0, 0]
-EMPTY = {"BagId": None, "ItemId": ZERO_GUID, "Quantity": 0, "StatBuffs": NO_BUFFS, "ItemName": "ERR_DELETED"}
-NAMES = {item.id: {"ItemName": item.name} for item in (COIN, ARROW, SWORD, POUCH)}
-
-
-def slots(size: int, occupied: Mapping[int, Mapping[str, object]]) -> list[dict[str, object]]:
-    held = [occupied.get(slot, {}) for slot in range(size)]
-    return [{"Slot": slot, **EMPTY, **each, **NAMES.get(str(each.get("ItemId")), {})} for slot, each in enumerate(held)]
-
-
-INVENTORY = slots(
-    35,
-    {
-        0: {"ItemId": COIN.id, "Quantity": 250},
-        1: {"ItemId": ARROW.id, "Quantity": 60},
-        2: {"ItemId": SWORD.id, "Quantity": 1, "StatBuffs": [1, 2, 3, 4, 5]},
-        3: {"BagId": ANNS_POUCH, "ItemId": POUCH.id, "Quantity": 1},
-    },
-)
 BANK = slots(100, {0: {"ItemId": COIN.id, "Quantity": 1000}})
-
-
-def give(world: World, items: str, item_id: str, quantity: int, **more: object) -> Answer:
-    return world.post(f"{items}/give", {"itemid": item_id, "quantity": quantity, **more})
-
-
-def take(world: World, items: str, item_id: str, quantity: int) -> Answer:
-    return world.post(f"{items}/take", {"itemid": item_id, "quantity": quantity})
-
-
-def read_slots(world: World, items: str, place: str = "inventory") -> dict[int, tuple[str, int]]:
-    """Return item and quantity of each occupied inventory slot."""
-    listed = world.get(f"{items}/{place}").json
-    return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in listed if each["ItemId"] != ZERO_GUID}
 
 
 def give_answer(item_id: str, inventory: int, bank: int = 0) -> dict[str, object]:
@@ -119,6 +85,7 @@ def test_item_name_is_neither_in_the_audit_log_nor_in_the_feed(world: World) -> 
 
 
 # --- checks of all item operations: token, role, unknown player, malformed body ------------------------------------
+
 
 READS = (ANN, f"{ANN}/inventory", f"{ANN}/bank", f"{BAG}/{ANNS_POUCH}")
 WRITES = (f"{ANN}/give", f"{ANN}/take")
@@ -350,80 +317,3 @@ def test_without_a_catalogue_any_guid_is_a_stackable_item(world: World) -> None:
     assert read_slots(world, BOB) == {0: (STRANGE, 7), 1: (SWORD.id, 2)}
     assert take(world, BOB, STRANGE, 7).status == 200
     refused(give(world, BOB, ZERO_GUID, 1), 404, "no_such_item")
-
-
-# --- operation 15: take items --------------------------------------------------------------------------------------
-
-
-def test_take_answers_the_quantity(world: World) -> None:
-    answer = take(world, ANN, COIN.id, 50)
-    assert answer.status == 200
-    assert list(answer.json.items()) == [("ItemId", COIN.id), ("Quantity", 50)]
-    assert read_slots(world, ANN)[0] == (COIN.id, 200)
-
-
-def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
-    items = [stack(9, ARROW.id, 10), stack(4, ARROW.id, 20)]
-    game_server.put_player(world, people.ANN.id, {"Items": items, "Bank": [stack(1, ARROW.id, 30)]})
-    assert take(world, ANN, ARROW.id, 85).json == {"ItemId": ARROW.id, "Quantity": 85}
-    assert {slot: left for slot, left in read_slots(world, ANN).items() if left[0] == ARROW.id} == {9: (ARROW.id, 5)}
-    refused(take(world, ANN, ARROW.id, 6), 409, "not_enough_items")
-    assert read_slots(world, ANN, "bank")[1] == (ARROW.id, 30)
-    assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["Quantity"] == 7
-
-
-def test_take_of_too_many_is_refused_and_changes_nothing(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
-    for item_id, quantity in ((COIN.id, 251), (SWORD.id, 2), (POUCH.id, 2), (ARROW.id, 2_147_483_647)):
-        with subtests.test(item_id):
-            refused(take(world, ANN, item_id, quantity), 409, "not_enough_items")
-    refused(take(world, BOB, COIN.id, 1), 409, "not_enough_items", "has only 0 of this item")
-    assert everything(world) == before
-
-
-def test_emptied_slot_is_unequipped(world: World) -> None:
-    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
-    take(world, ANN, SWORD.id, 1)
-    assert world.get(f"{ANN}/inventory").json[2] == {"Slot": 2, **EMPTY}
-    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
-    assert [row.kind for row in world.ledger()[-2:]] == ["items_taken", "player_changed"]
-
-
-def test_slot_that_keeps_items_stays_equipped(world: World) -> None:
-    game_server.put_player(world, people.ANN.id, {"Equipment": [1, -1, 2, -1, -1]})
-    take(world, ANN, ARROW.id, 59)
-    assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, 2, -1, -1]
-
-
-def test_filled_bag_is_not_taken(world: World) -> None:
-    before = everything(world)
-    refused(take(world, ANN, POUCH.id, 1), 409, "bag_not_empty")
-    assert everything(world) == before
-
-
-def test_take_removes_empty_bag_and_skips_filled_one(world: World) -> None:
-    give(world, ANN, POUCH.id, 1)
-    empty = world.get(f"{ANN}/inventory").json[4]["BagId"]
-    assert take(world, ANN, POUCH.id, 1).json == {"ItemId": POUCH.id, "Quantity": 1}
-    refused(world.get(f"{BAG}/{empty}"), 404, "no_such_bag")
-    assert world.get(f"{BAG}/{ANNS_POUCH}").status == 200
-    assert world.get(f"{ANN}/inventory").json == INVENTORY
-
-
-def test_audit_log_records_size_of_a_taken_bag(world: World) -> None:
-    give(world, BOB, POUCH.id, 1)
-    bag = world.get(f"{BOB}/inventory").json[0]["BagId"]
-    take(world, BOB, POUCH.id, 1)
-    [(before,)] = world.sql("SELECT before FROM ledger WHERE kind = 'items_taken'")
-    assert f'"Id":"{bag}","SlotCount":8' in str(before).replace(" ", "")
-
-
-def test_take_after_give_restores_everything_but_the_audit_log(world: World) -> None:
-    before = everything(world, without="ledger")
-    give(world, ANN, ARROW.id, 500)
-    take(world, ANN, ARROW.id, 500)
-    # Ann's own arrows of slot 1 are gone: items are taken from the lowest slots first
-    assert read_slots(world, ANN).get(1) is None
-    take(world, ANN, ARROW.id, 60)
-    give(world, ANN, ARROW.id, 60)
-    assert everything(world, without="ledger") == before

@@ -2,35 +2,29 @@
 
 import asyncio
 import contextlib
-import json
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import httpx
 import pytest
 
 import people
-from findings import findings
-from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import Sender
-from gamekeeper.settings import BadSetting
 from gamekeeper.store import clock, mails
 from gamekeeper.store.engine import DatabaseUnavailable
-from outbox import FROM, Make, age, ask, list_mails, make_due, only, send, sending_to
-from server import Server, free_port
-from smtp_sink import HERE, Rude, Sink
+from outbox import Make, age, ask, list_mails, make_due, only, send, sending_to
+from server import free_port
+from smtp_sink import Rude, Sink
 from tidying import tidy
 from world import World
 
 USERS = "/api/v1/users"
 NEW = hash_for_wire("battery staple")
 ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
 def take(world: World, lease_ms: int = 60_000) -> mails.LeasedMail | None:
@@ -318,127 +312,3 @@ def test_invalid_address_fails_permanently(make_world: Make, address: str) -> No
         assert sink.received == []
     assert only(world).state == "failed"
     assert (only(world).last_error or "").startswith("The mail address is not valid")
-
-
-# --- the outbox of a serving process -------------------------------------------------------------------------------
-
-
-def until_sent(world: World) -> None:
-    deadline = time.monotonic() + 60
-    while only(world).state != "sent":
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def ask_server(server: Server, token: str) -> int:
-    headers = {"Authorization": f"Bearer {token}"}
-    return httpx.get(f"{server.url}{USERS}/Ann/password/reset", headers=headers).status_code
-
-
-def test_kill_9_between_queueing_and_sending(
-    database: str, make_world: Make, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The SMTP server is down at first and up after the restart: the mail arrives once."""
-    sink, world = Sink(), make_world()
-    server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=30)
-    server.start()
-    try:
-        assert ask_server(server, world.tokens["Root"]) == 200
-        server.kill()
-        assert only(world).state in {"queued", "sending"}
-        make_due(world)
-        with sink.running():
-            server.start()
-            until_sent(world)
-            time.sleep(1.5)
-            assert server.stop() == 0
-            assert len(sink.received) == 1
-    finally:
-        server.kill()
-    assert only(world).state == "sent"
-    for line in capfd.readouterr().err.splitlines():
-        assert "ann@example.test" not in line
-        assert json.loads(line)["problem"].startswith("mail ")
-
-
-@ON_POSTGRES
-def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
-    world = make_world()
-    with Rude({"DATA": "hang"}).running() as rude:
-        server = Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM)
-        server.start()
-        ask(world)
-        assert rude.asked.wait(60)
-        server.kill()
-        assert only(world).state == "sending"
-        with Sink().running() as sink:
-            successor = sending_to(make_world, sink.port)
-            send(successor)
-            assert sink.received == []  # nothing is sent: the killed sender's lease has not expired
-            make_due(successor)
-            send(successor)
-            assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
-    assert (only(world).state, only(world).tries) == ("sent", 2)
-
-
-@ON_SQLITE
-def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: Make) -> None:
-    with (
-        Rude({"EHLO": "hang"}).running() as rude,
-        Server(
-            database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM, smtp_timeout=120, stop_seconds=120
-        ) as server,
-    ):
-        assert ask_server(server, make_world().tokens["Root"]) == 200
-        assert rude.asked.wait(60)
-        started = time.monotonic()
-        assert server.stop() == 0
-        assert time.monotonic() - started < 60  # seconds; the shutdown waits one second for the hanging delivery
-
-
-# --- mail settings, and what the doctor reports about them ----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to"),
-        ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
-        ({"mail_from": "a@b.test\nBcc: c@d.test"}, "^GAMEKEEPER_MAIL_FROM is"),
-        ({"smtp_url": "http://x"}, "^GAMEKEEPER_SMTP_URL is 'http://x'; it must be smtp://"),
-        ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist"),
-        ({"reset_url": "https://x.test/reset"}, "^GAMEKEEPER_RESET_URL is 'https://x.test/reset'; it must be"),
-    ],
-)
-@ON_SQLITE
-def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dict[str, str], problem: str) -> None:
-    with pytest.raises(BadSetting, match=problem):
-        make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
-
-
-def told(world: World) -> list[DoctorFinding]:
-    return findings(world, "mail")
-
-
-def test_doctor_reports_waiting_mails(make_world: Make) -> None:
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        assert told(world) == []
-        ask(world)
-        see = "See: gamekeeper mail list"
-        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails wait to be sent; not tried yet. {see}")]
-        sink.handler.refusal = "450 later"
-        send(world)
-        why = "the last try failed with: 450 later"
-        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails wait to be sent; {why}. {see}")]
-        sink.handler.refusal = "550 never"
-        make_due(world)
-        send(world)
-        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails failed permanently. {see}")]
-
-
-@ON_SQLITE
-def test_doctor_reports_invalid_mail_setting(world: World) -> None:
-    settings = world.keeper.settings
-    object.__setattr__(settings, "smtp_url", "smtp://mail.test")
-    assert [each.level for each in findings(world) if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]

@@ -1,0 +1,62 @@
+"""Backups and restores for tests."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from findings import unseen
+from gamekeeper import app, settings
+from gamekeeper.backup import filling, making, restoring
+from gamekeeper.backup.archive import Archive, ArchiveWriter, BackupManifest, BackupTable
+from people import COIN
+from world import World
+
+GIVE = {"itemid": COIN.id, "quantity": 5}
+
+
+def give(world: World, name: str = "Bob", **more: Any) -> Any:
+    answer = world.post(f"/api/v1/players/{name}/items/give", GIVE, by="Shop", **more)
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = unseen) -> BackupManifest:
+    return world.run(making.create_backup(world.keeper.store, file, moved))
+
+
+def restore(file: Path, url: str, **more: bool) -> None:
+    """Restore a backup like the command does, without its output."""
+    loaded = settings.load({}, database=url)
+
+    async def run(target: settings.Settings, archive: Archive) -> None:
+        keeper = app.build_keeper(target)
+        await keeper.store.open()
+        try:
+            await restoring.restore(keeper, archive, unseen, **more)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+
+    with Archive(file) as archive:
+        archive.verify(unseen)
+        with filling.prepare_target(loaded) as target:
+            asyncio.run(run(target, archive))
+
+
+def rewritten(
+    file: Path, to: Path, manifest: BackupManifest, name: str, rows: list[Any], *, truly: bool = False
+) -> Path:
+    """Copy a backup with other rows in one table; with `truly`, also adapt the manifest's checksums."""
+    tables: list[BackupTable] = []
+    with Archive(file) as archive, to.open("wb") as out, ArchiveWriter(out) as writer:
+        for table in manifest.tables:
+            with writer.open_table(table.name) as page:
+                page.write(rows if table.name == name else list(archive.read_rows(table.name, unseen)))
+            tables.append(BackupTable(table.name, table.columns, page.rows, page.sha256))
+        writer.write_manifest(changed(manifest, tables=tables) if truly else manifest)
+    return to
+
+
+def changed(manifest: BackupManifest, **fields: Any) -> BackupManifest:
+    return BackupManifest(**{name: getattr(manifest, name) for name in manifest.__struct_fields__} | fields)
