@@ -13,10 +13,10 @@ from gamekeeper.game.codec import Codec
 from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.key_file import KeyFile
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
-from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.security import FailedGuesses
 from gamekeeper.game.signal_checks import SignalChecks
 from gamekeeper.game.signal_rules import parse_limits

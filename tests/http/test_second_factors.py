@@ -11,7 +11,7 @@ import staff
 from factors import add_totp, make_code
 from gamekeeper import app, settings
 from gamekeeper.game import permissions
-from gamekeeper.game.sealing import KeyFile
+from gamekeeper.game.key_file import KeyFile
 from gamekeeper.game.second_factor_refusals import KeyFileUnusable
 from gamekeeper.store.users import Powers
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works

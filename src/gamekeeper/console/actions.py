@@ -18,7 +18,7 @@ from gamekeeper.console import (
     deliveries,
     dialogs,
     differences,
-    erasing,
+    erasures,
     field_labels,
     item_names,
     new_accounts,
@@ -34,7 +34,7 @@ from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.dialogs import Dialog
 from gamekeeper.console.differences import Difference
-from gamekeeper.console.erasing import Erasure
+from gamekeeper.console.erasures import Erasure
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, explain_retry
 from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import gettext
@@ -77,7 +77,7 @@ async def _act(request: Request, raw: bytes) -> Response:
     try:
         return await (_confirm(request, form) if form.confirmed else _preview(request, form))
     except PlayerOnline as refusal:
-        return pages.render_refusal(request, refusal, form.back, await erasing.find_online(request, form.call))
+        return pages.render_refusal(request, refusal, form.back, await erasures.find_online(request, form.call))
     except SlotChanged as refusal:
         return pages.render_refusal(request, await changed_slots.explain(request, form.call, refusal), form.back)
     except Exception as error:
@@ -89,7 +89,7 @@ async def _act(request: Request, raw: bytes) -> Response:
 
 async def _confirm(request: Request, form: ActionForm) -> Response:
     try:
-        await erasing.require_name(request, form.call, form.fields)
+        await erasures.require_name(request, form.call, form.fields)
         answer = await api_calls.send(request, await _add_passwords(request, form))
     except (ChangedMeanwhile, NameNotTyped, UnusablePassword) as refusal:
         return pages.with_refusal(await _preview(request, form, refusal), refusal)
@@ -191,8 +191,8 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
         needs_approval=APPROVAL_HEADER in tried.headers,
     )
     deletes = any(each.kind == PlayerDeleted.kind for each in tried.entries)
-    if erasing.is_erasure(request, form.call):
-        return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
+    if erasures.is_erasure(request, form.call):
+        return show(changes=None, erasure=await erasures.summarise(request, form.call, tried.entries), is_danger=True)
     names, facts = await _find_names(request, tried.entries), await _list_facts(request, form, tried)
     found = new_accounts.hide_flags(form.fields, found)
     return show(changes=_merge_tables(names, found), facts=facts, is_danger=deletes)
@@ -291,7 +291,7 @@ def _render(
         # details that only the page with the form knows, such as the kind of a token to revoke
         about=form.fields.get("about", ""),
         no_changes=NO_CHANGES,
-        typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(request, form.call) else None,
+        typed=form.fields.get(erasures.TYPED, "") if erasures.is_erasure(request, form.call) else None,
         erasure=erasure,
         facts=facts,
         needs_approval=needs_approval,

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.console import api_calls, differences, erasing, pages, password, sessions
+from gamekeeper.console import api_calls, differences, erasures, pages, password, sessions
 from gamekeeper.console.action_forms import require, require_confirmation
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.texts import gettext
@@ -53,7 +53,7 @@ async def run(request: Request, raw: bytes) -> Response:
 async def _run_call(request: Request, route: Operation, fields: Fields) -> dict[str, object]:
     call = await _hash_passwords(request, route, _read_call(route, fields))
     if call.key:
-        await erasing.require_name(request, call, fields)
+        await erasures.require_name(request, call, fields)
     answer = await api_calls.send(request, call)
     changes = await differences.list_differences(
         request.services.keeper,
@@ -70,7 +70,7 @@ async def _run_call(request: Request, route: Operation, fields: Fields) -> dict[
         "seen": answer.state_fingerprint,
         "recorded": bool(answer.entries) or route.access is not WRITE,
         "replayed": answer.replayed,
-        "erases": await erasing.find_name(request, call) if call.dry_run and answer.entries else "",
+        "erases": await erasures.find_name(request, call) if call.dry_run and answer.entries else "",
     }
 
 

@@ -6,10 +6,10 @@ from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.changes import ChangeApplier
 from gamekeeper.game.economy import Economy
 from gamekeeper.game.feed import Feed
+from gamekeeper.game.key_file import KeyFile
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
-from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.security import FailedGuesses
 from gamekeeper.game.signal_checks import SignalChecks
 from gamekeeper.settings import Settings

@@ -15,6 +15,7 @@ from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import IdentitiesChanged, SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.key_file import KeyFile
 from gamekeeper.game.own_factor_refusals import (
     FactorExists,
     FactorRequired,
@@ -24,7 +25,6 @@ from gamekeeper.game.own_factor_refusals import (
 )
 from gamekeeper.game.refusals import TooManyGuesses
 from gamekeeper.game.role_mapping import is_removable
-from gamekeeper.game.sealing import KeyFile
 from gamekeeper.game.second_factor_refusals import OwnFactors
 from gamekeeper.game.security import Origin, SecurityEvent
 from gamekeeper.game.tickets import Ticket
