@@ -298,8 +298,10 @@ def test_signals_find_both_incidents_and_each_day_has_its_holders(demo_database:
         found = await signals.read_page(keeper.store, mail_cursor.START, 50, "gain", None)
         gains = {each.player_id for each in found}
         assert gains == {names.make_stable_id("player", name) for name in ("Balthus", "Peregrin")}
-        (supply,) = await signals.read_page(keeper.store, mail_cursor.START, 50, "supply", None)
-        assert (supply.item_id, supply.last_at - supply.first_at > 8 * DAY_MS) == (world.SHARD.id, True)
+        recent, past = await signals.read_page(keeper.store, mail_cursor.START, 50, "supply", None)
+        assert (recent.item_id, past.item_id) == (world.SHARD.id, world.SHARD.id)
+        assert past.last_at - past.first_at < HOUR_MS
+        assert recent.first_at - past.last_at > 8 * DAY_MS
         today = await clock.now(keeper.store) // DAY_MS
         days = economy_reports.Days(today - DAYS + 1, today)
         report = await economy_reports.report_item(keeper.store, keeper.economy, world.COIN.id, days)

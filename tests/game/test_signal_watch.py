@@ -1,15 +1,23 @@
-"""The rules over changes, killed at every step and repeated, raise the same signals once."""
+"""The rules over changes, killed at every step and repeated, raise the same signals once, one for each incident."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from economics import catch_up, give
 from gamekeeper import crash
-from gamekeeper.game import economy
+from gamekeeper.game import economy, signals
+from gamekeeper.game.signal_evidence import Evidence, EvidenceChange
+from gamekeeper.game.signal_rules import BEYOND, SUPPLY
+from gamekeeper.game.signals import QUIET_MS, Finding, raise_findings
+from gamekeeper.store import clock
+from gamekeeper.store import signals as rows
+from gamekeeper.store.engine import Writing
 from listings import MakeWorld
 from people import ARROW, BOB, COIN, ZOE
-from signalling import report
+from signalling import TABLES, report
 from world import World
 
 COLUMNS = "rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence"
@@ -26,19 +34,20 @@ def read_signals(world: World) -> tuple[list[str], list[str]]:
     return found, sorted(sums)
 
 
-def play(world: World) -> None:
-    """Let a game report gains of two players, and a shop give large gifts."""
-    catch_up(world)
+def play(world: World, more: int = 0) -> None:
+    """Let a game report gains of two players, and a shop give large gifts. `more`: what the players get at once."""
     for step in range(1, 7):
-        report(world, 600 * step, BOB.id)
-        report(world, 700 * step, ZOE.id)
+        sudden = more if step > 2 else 0
+        report(world, sudden + 600 * step, BOB.id)
+        report(world, sudden + 700 * step, ZOE.id)
         give(world, "Ann", 1_000 + step)
+        give(world, "Ann", 1, by="Root")  # too little to be kept as evidence
         report(world, 15 * step, BOB.id, ARROW.id, slot=21)
 
 
 def start_over(world: World, seq: int) -> None:
     """Forget all signals, and count again from a change; holdings stay as they are."""
-    for table in ("signals", "signal_counts", "item_growth", "player_gains"):
+    for table in TABLES:
         world.sql(f"DELETE FROM {table}")  # noqa: S608 - ours
     world.sql("DELETE FROM ledger WHERE kind = 'signal_raised'")
     world.sql("UPDATE economy SET seq = $1", seq)
@@ -52,6 +61,7 @@ def test_killed_follower_raises_the_same_signals_when_repeated(
         pass
 
     world = make_world(signals="gain=1000,gift=1000")
+    catch_up(world)
     play(world)
     passes = {"left": 0}
 
@@ -89,6 +99,10 @@ def test_size_of_the_batches_makes_no_difference(make_world: MakeWorld, monkeypa
     quantities = world.sql("SELECT * FROM item_totals ORDER BY item_id")
     assert quantities
     play(world)
+    # the first incidents were hours ago, and one of their changes was written late
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq > $2", 2 * QUIET_MS, first)
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq = $2", 2 * QUIET_MS, world.ledger()[-1].seq - 5)
+    play(world, more=50_000)
     found: list[tuple[list[str], list[str]]] = []
     for batch in (500, 1, 7):
         monkeypatch.setattr(economy, "BATCH_CHANGES", batch)
@@ -99,7 +113,7 @@ def test_size_of_the_batches_makes_no_difference(make_world: MakeWorld, monkeypa
         catch_up_without_sweep(world, quantities)
         found.append(read_signals(world))
     assert found[0] == found[1] == found[2]
-    assert len(found[0][0]) == 4
+    assert len(found[0][0]) == 8
 
 
 def catch_up_without_sweep(world: World, quantities: list[tuple[str, int, int]]) -> None:
@@ -109,3 +123,86 @@ def catch_up_without_sweep(world: World, quantities: list[tuple[str, int, int]])
             "INSERT INTO item_totals (item_id, quantity, holders) VALUES ($1, $2, $3)", item_id, quantity, holders
         )
     catch_up(world)
+
+
+def store_findings(world: World, *batches: Sequence[Finding]) -> None:
+    """Store batches of findings, each in a transaction of its own, one after another."""
+    codec = world.keeper.changes.codec
+
+    async def store() -> None:
+        for batch in batches:
+            await world.keeper.store.write(lambda tx, some=batch: raise_findings(tx, codec, some))
+
+    world.run(store())
+
+
+def make_findings(world: World, *minutes: int, subject: str = COIN.id) -> list[Finding]:
+    """Make findings at times after one of yesterday, each with a change of its own."""
+
+    async def read_now() -> int:
+        return await clock.now(world.keeper.store)
+
+    start = world.run(read_now()) // 3_600_000 * 3_600_000 - 24 * 3_600_000
+    return [
+        Finding(
+            SUPPLY,
+            subject,
+            start + 60_000 * minute,
+            Evidence(limit=3, quantity=100 + minute, changes=(EvidenceChange(number + 1, minute),)),
+            item_id=COIN.id,
+        )
+        for number, minute in enumerate(minutes)
+    ]
+
+
+def read_incidents(world: World, start: int) -> list[tuple[int, int, int]]:
+    """Return first and last minute of each signal, and how often it was found."""
+    found = world.sql("SELECT first_at, last_at, times FROM signals ORDER BY first_at")
+    return [((first - start) // 60_000, (last - start) // 60_000, times) for first, last, times in found]
+
+
+def test_findings_an_hour_apart_are_signals_of_their_own_however_they_are_stored(world: World) -> None:
+    """Findings of 95 and 20 are counted late: they belong to the newest signal, and do not raise one."""
+    minutes = (0, 59, 118, 178, 95, 180, 20, 240, 300, 301)
+    findings = make_findings(world, *minutes)
+    stored: list[Any] = []
+    for size in (1, 3, 4, len(minutes)):
+        for table in TABLES:
+            world.sql(f"DELETE FROM {table}")  # noqa: S608 - ours
+        store_findings(world, *(findings[place : place + size] for place in range(0, len(minutes), size)))
+        assert read_incidents(world, findings[0].at) == [(0, 118, 3), (178, 180, 4), (240, 240, 1), (300, 301, 2)]
+        stored.append(read_signals(world))
+    assert all(each == stored[0] for each in stored)
+
+
+@pytest.mark.parametrize(("subject", "counts"), [(COIN.id, 1), (COIN.id, 0), (BEYOND, 1)])
+def test_instances_that_find_the_same_at_once_raise_one_signal(
+    world: World, monkeypatch: pytest.MonkeyPatch, subject: str, counts: int
+) -> None:
+    """What one rule finds beyond the most open signals has no lock but that of the rule.
+
+    `counts`: number of rows in the table of counts, which has none before the first signal of a rule.
+    """
+    if counts:
+        world.sql("INSERT INTO signal_counts (rule, raised, opened) VALUES ($1, 0, 0)", SUPPLY)
+    monkeypatch.setattr(signals, "MOST_OPEN", 0 if subject == BEYOND else 100)
+    find = rows.find_newest
+
+    async def find_slowly(tx: Writing, rule: str, subject: str) -> rows.Signal | None:
+        found = await find(tx, rule, subject)
+        if world.keeper.store.engine == "postgres":  # SQLite runs one transaction at a time, and it cannot pause
+            await asyncio.sleep(0.2)
+        return found
+
+    monkeypatch.setattr(rows, "find_newest", find_slowly)
+    codec, some = world.keeper.changes.codec, make_findings(world, 0, 5, 10)
+
+    async def store_together() -> None:
+        parts = ([each] for each in some)
+        await asyncio.gather(
+            *(world.keeper.store.write(lambda tx, part=part: raise_findings(tx, codec, part)) for part in parts)
+        )
+
+    world.run(store_together())
+    assert world.sql("SELECT subject, times FROM signals") == [(subject, 3)]
+    assert world.sql("SELECT raised, opened FROM signal_counts") == [(1, 1)]

@@ -4,6 +4,7 @@ import pytest
 
 import api_keys
 import bulking
+import game_server
 import staff
 from economics import catch_up, give, load_players
 from expectations import refused
@@ -28,11 +29,34 @@ def test_player_who_gains_more_than_the_limit_in_an_hour_raises_one_signal(make_
     assert (found["PlayerId"], found["Player"], found["Item"]) == (BOB.id, "Bob", "Gold Coin")
     assert (found["Evidence"]["Limit"], found["Evidence"]["Amount"]) == (1_000, 1_300)
     details = world.get(f"{ROOT}/{found['Id']}").json
-    numbers = [each.seq for each in world.ledger() if each.over_link][-2:]
+    numbers = [each.seq for each in world.ledger() if each.over_link][-3:]
     assert [(each["Seq"], each["Amount"], each["Player"]) for each in details["Changes"]] == [
-        (numbers[0], 600, "Bob"),
-        (numbers[1], 100, "Bob"),
+        (numbers[0], 600, "Bob"),  # it was below the limit, but part of the gain
+        (numbers[1], 600, "Bob"),
+        (numbers[2], 100, "Bob"),
     ]
+    assert details["MoreChanges"] == 0
+
+
+def test_evidence_has_the_largest_changes_of_the_hour_and_the_number_of_others(make_world: MakeWorld) -> None:
+    """A change of 5 is below a hundredth of the limit and is not added up. A loss is."""
+    world = make_world(signals="gain=1000,gift=off")
+    catch_up(world)  # Ann has 1,250 coins
+    quantity = 0
+    for gain in (5, 400, -300, *[40] * 18, 70, 60, 50, 3_000, 20):
+        quantity += gain
+        report(world, quantity)
+    catch_up(world)
+    gain, supply = (
+        world.get(f"{ROOT}/{each['Id']}").json for each in sorted(list_signals(world), key=lambda each: each["Rule"])
+    )
+    expected = [400, -300, *[40] * 14, 70, 60, 50, 3_000]
+    assert ([each["Amount"] for each in gain["Changes"]], gain["MoreChanges"]) == (expected, 5)
+    assert gain["Evidence"]["Amount"] == 4_020
+    expected = [400, *[40] * 15, 70, 60, 50, 3_000]
+    assert ([each["Amount"] for each in supply["Changes"]], supply["MoreChanges"]) == (expected, 5)
+    numbers = [each["Seq"] for each in gain["Changes"]]
+    assert numbers == sorted(numbers)
 
 
 def test_gains_of_more_than_an_hour_are_not_added_up(make_world: MakeWorld) -> None:
@@ -157,6 +181,9 @@ def test_signal_is_acknowledged_with_a_note_in_the_audit_log_and_the_feed(make_w
         ("signal_raised", None, USER_IDS["Bob"]),
         ("signal_acknowledged", None, USER_IDS["Bob"]),
     ]
+    game_server.heartbeat(world, "one")
+    (entry,) = world.get("/api/keeper/v1/changes?kind=signal_raised").json["Changes"]
+    assert (entry["After"]["SignalId"], entry["Deliveries"]) == (found["Id"], [])  # no game server does anything
     told = world.get(f"/api/link/v1/changes?after={cursor}", by="Server").json["Changes"]
     assert [(each["Kind"], each["PlayerId"]) for each in told] == [
         ("signal_raised", None),
@@ -173,21 +200,25 @@ def test_signal_is_acknowledged_with_a_note_in_the_audit_log_and_the_feed(make_w
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(1, 0)]
 
 
-def test_acknowledged_signal_takes_in_what_goes_on_and_after_a_quiet_hour_there_is_a_new_one(
-    make_world: MakeWorld,
+@pytest.mark.parametrize("state", ["open", "acknowledged"])
+def test_signal_takes_in_what_goes_on_and_after_a_quiet_hour_there_is_a_new_one(
+    make_world: MakeWorld, state: str
 ) -> None:
     world = make_world(signals="gift=1000,supply=off")
     give(world, "Bob", 2_000)
     catch_up(world)
     first = list_signals(world)[0]["Id"]
-    assert world.post(f"{ROOT}/{first}/acknowledge", {}).status == 200
+    if state == "acknowledged":
+        assert world.post(f"{ROOT}/{first}/acknowledge", {}).status == 200
     give(world, "Bob", 3_000)
     catch_up(world)
-    assert [(each["State"], each["Times"]) for each in list_signals(world)] == [("acknowledged", 2)]
+    assert [(each["State"], each["Times"]) for each in list_signals(world)] == [(state, 2)]
     age_ledger(world)
     give(world, "Bob", 4_000)
     catch_up(world)
-    assert [(each["State"], each["Times"]) for each in list_signals(world)] == [("open", 1), ("acknowledged", 2)]
+    assert [(each["State"], each["Times"]) for each in list_signals(world)] == [("open", 1), (state, 2)]
+    assert [each.kind for each in world.ledger()].count("signal_raised") == 2
+    assert world.sql("SELECT raised, opened FROM signal_counts") == [(2, 2 if state == "open" else 1)]
 
 
 def test_signals_are_filtered_and_paged(make_world: MakeWorld) -> None:
@@ -219,6 +250,11 @@ def test_rule_that_finds_very_much_fills_one_more_signal(
     report(world, 90, ANN.id, ARROW.id, slot=21)
     catch_up(world)
     assert [(each["Player"], each["Times"]) for each in list_signals(world)].count((None, 2)) == 1
+    assert len(list_signals(world)) == 3
+    age_ledger(world)
+    report(world, 1_000, ANN.id)  # while it is open, it takes in everything
+    catch_up(world)
+    assert [(each["Player"], each["Times"]) for each in list_signals(world)].count((None, 3)) == 1
     assert len(list_signals(world)) == 3
 
 

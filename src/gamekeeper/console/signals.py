@@ -1,7 +1,9 @@
 """The pages of signals: the list with filters, and one signal with its evidence and what to do next."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+import msgspec
 
 from gamekeeper.console import lists, pages
 from gamekeeper.console.change_fields import SIGNAL_TITLES
@@ -12,15 +14,17 @@ from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.texts import translate as _
 from gamekeeper.game import lookup, signals
 from gamekeeper.game.economy_reports import is_command_line
-from gamekeeper.game.history import HIDDEN_NAME
+from gamekeeper.game.history import HIDDEN_NAME, SIGNAL_KINDS
+from gamekeeper.game.signal_evidence import EvidenceChange
 from gamekeeper.game.signal_rules import BAG, BEYOND, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY
-from gamekeeper.game.signals import EvidenceChange, SignalDetails
+from gamekeeper.game.signals import SignalDetails
 from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.http.signals import hide_accounts
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.signals import ACKNOWLEDGED, OPEN, ChangeOfPlayer
 
 SIGNALS_PER_PAGE = 30
@@ -82,6 +86,16 @@ class SignalLine(NamedTuple):
     text: str
 
 
+class SignalSide(msgspec.Struct):
+    """The part of one side of a change that names its signal. An erasure may have removed fields."""
+
+    SignalId: str = ""
+    Rule: str = ""
+
+
+_decode_side = msgspec.json.Decoder(SignalSide).decode
+
+
 async def show(request: Request) -> Response:
     """List signals, the open ones by default."""
     query = queries.decode(SignalsPageQuery, request.query)
@@ -126,6 +140,26 @@ async def show_signal(request: Request) -> Response:
     )
 
 
+async def load_lines(
+    tx: Reading, changes: Iterable[HistoryChange], me: str = "", *, accounts: bool
+) -> dict[int, SignalLine]:
+    """Load the signals that changes are about, by the number of the change. Deleted signals are missing.
+
+    `accounts`: whether the viewer, with the account `me`, may see names of accounts.
+    """
+    ids = {each.seq: side.SignalId for each in changes if (side := find_side(each)) and side.SignalId}
+    if not ids:
+        return {}
+    found = {each.signal.id: each for each in await signals.find_some(tx, sorted(set(ids.values())))}
+    lines = {key: make_line(each if accounts else each.hide_names(me)) for key, each in found.items()}
+    return {seq: lines[key] for seq, key in ids.items() if key in lines}
+
+
+def find_side(told: HistoryChange) -> SignalSide | None:
+    """Return what a change says about its signal. None: the change is not about a signal."""
+    return _decode_side(told.after) if told.kind in SIGNAL_KINDS and told.after else None
+
+
 def make_line(found: SignalDetails) -> SignalLine:
     signal = found.signal
     text = BEYOND_TEXT() if signal.subject == BEYOND else _describe(found)
@@ -165,3 +199,6 @@ def _list_facts(found: SignalDetails) -> list[tuple[str, int]]:
         (gettext("In circulation after"), evidence.after),
     )
     return [(label, number) for label, number in every if number is not None]
+
+
+pages.TEMPLATES.filters.update(is_signal=frozenset(SIGNAL_KINDS).__contains__)

@@ -12,10 +12,11 @@ from gamekeeper.store import deliveries
 from gamekeeper.store.deliveries import APPLIED, WAITING, Delivery, ServerReceipt
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
-from gamekeeper.store.kinds import COMMANDS, STATE_COMMANDS, WITHOUT_PLAYER
+from gamekeeper.store.kinds import COMMANDS, SIGNALS, STATE_COMMANDS, WITHOUT_PLAYER
 
 SENT, EXPIRED, NOT_NEEDED = "sent", "expired", "not_needed"  # derived states; the others are stored
 STATES = (WAITING, SENT, APPLIED, deliveries.FAILED, deliveries.UNKNOWN, EXPIRED, NOT_NEEDED)
+FOR_ALL = frozenset(WITHOUT_PLAYER) - {*COMMANDS, *SIGNALS}  # kinds of changes that every game server must know
 MOST_SERVERS = 100  # game servers listed for a change that all of them must know
 FindCursor = Callable[[str], int]  # name of a game server → change number up to which it has read the feed
 
@@ -48,7 +49,7 @@ async def load_states(
     """
     told = [each for each in changes if not each.over_link or each.kind in COMMANDS]
     commands = {each.seq: each for each in told if each.kind in COMMANDS}
-    for_all = [each.seq for each in told if each.kind in WITHOUT_PLAYER and each.kind not in COMMANDS]
+    for_all = [each.seq for each in told if each.kind in FOR_ALL]
     player_ids = {each.player_id for each in told if each.player_id is not None}
     online = await deliveries.read_player_receipts(tx, player_ids) if player_ids else {}
     found = await deliveries.read_of_changes(tx, commands) if commands else []

@@ -9,8 +9,9 @@ from statistics import median_low
 
 from gamekeeper.game.calendar_steps import DAY_MS
 from gamekeeper.game.codec import Codec
+from gamekeeper.game.signal_evidence import Evidence
 from gamekeeper.game.signal_rules import BAG, CONSERVATION, REFUSALS, SILENT, Limits
-from gamekeeper.game.signals import Evidence, Finding, raise_findings
+from gamekeeper.game.signals import Finding, raise_findings
 from gamekeeper.store import clock, economy, presence, rollups, signal_sums
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.rollups import Checkpoint

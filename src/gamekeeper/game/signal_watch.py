@@ -1,28 +1,41 @@
 """Rules of signals over changes of the audit log, in the transaction that counts them for the economy.
 
 They are evaluated after each change, in order and by the times of the changes. So it makes no difference how many
-changes a transaction counts. Sums over the last hour are kept by ten minutes, in two small tables.
+changes a transaction counts. Sums over the last hour are kept by ten minutes, in two small tables. Their rows also have
+the largest changes, which are evidence of a signal: reading them from the audit log would take long for a busy game.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.game.bulk_jobs import read_details
 from gamekeeper.game.effects import PlayerCreated
 from gamekeeper.game.flows import GAME, IMPORT, KEY, STAFF, UNDO, Move
+from gamekeeper.game.signal_evidence import (
+    NO_CHANGES,
+    ChangeList,
+    Evidence,
+    EvidenceChange,
+    decode_changes,
+    encode_changes,
+    join_changes,
+)
 from gamekeeper.game.signal_rules import CONSERVATION, GAIN, GIFT, SUPPLY, Limits
-from gamekeeper.game.signals import Evidence, EvidenceChange, Finding
+from gamekeeper.game.signals import QUIET_MS, Finding
 from gamekeeper.store import bulk_jobs, signal_sums
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import Holding
-from gamekeeper.store.signal_sums import GainKey, Slots
+from gamekeeper.store.signal_sums import GainKey, Slots, StoredSums
 
+Key = TypeVar("Key", str, GainKey)
 SLOT_MS = 10 * 60 * 1000
 WINDOW_SLOTS = 6  # an hour
 # A smaller supply counts as this quantity: the first finds of a new item are not a duplication.
 LEAST_SUPPLY = 100
 # Changes below this part of the limit of one player are not added up: most changes then cost nothing.
 SMALL_PART = 100
+# Changes below this part of an item's supply are not kept as evidence of its growth: most changes then cost nothing.
+KEPT_PART = 1000
 # A player must also get more than this part of all that is in circulation: limits fit large economies too.
 SUPPLY_PART = 100
 
@@ -42,17 +55,17 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
         return []
     hour = _Hour(limits, await signal_sums.read_quantities(tx, _list_items(moves)) if is_complete else None)
     if limits.supply:
-        hour.growth = await signal_sums.read_growth(tx, _list_items(moves))
+        hour.growth = _Sums(await signal_sums.read_growth(tx, _list_items(moves)))
     if limits.gain and (keys := {key for each in moves if (key := hour.find_gain_key(each))}):
-        hour.gains = await signal_sums.read_gains(tx, sorted(keys))
+        hour.gains = _Sums(await signal_sums.read_gains(tx, sorted(keys)))
     findings: list[Finding] = []
     for each in moves:
         hour.add(each, findings)
     oldest = max(each.at for each in moves) // SLOT_MS - WINDOW_SLOTS
-    if hour.changed_growth:
-        await signal_sums.save_growth(tx, hour.changed_growth, oldest)
-    if hour.changed_gains:
-        await signal_sums.save_gains(tx, hour.changed_gains, oldest)
+    if hour.growth.changed:
+        await signal_sums.save_growth(tx, hour.growth.changed, hour.growth.encode_changes(), oldest)
+    if hour.gains.changed:
+        await signal_sums.save_gains(tx, hour.gains.changed, hour.gains.encode_changes(), oldest)
     return findings + [each for gift in await _list_gifts(tx, limits, moves) for each in _judge_gift(limits, gift)]
 
 
@@ -63,17 +76,51 @@ def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Fi
     return Finding(CONSERVATION, subject, at, evidence, item_id=holding.thing_id, player_id=holding.player_id)
 
 
+class _Sums(Generic[Key]):
+    """Sums of the last hour by ten minutes, with the largest changes. Most of those are never decoded."""
+
+    def __init__(self, stored: StoredSums[Key]) -> None:
+        self._slots = stored.sums
+        self._stored = stored.changes
+        self._lists: dict[tuple[Key, int], ChangeList] = {}  # decoded
+        self.changed: dict[tuple[Key, int], int] = {}
+
+    def add(self, key: Key, slot: int, gain: int) -> Slots:
+        """Add a gain to the sum of a slot; return the sums of all slots."""
+        slots = self._slots.setdefault(key, {})
+        slots[slot] = self.changed[key, slot] = slots.get(slot, 0) + gain
+        return slots
+
+    def keep(self, key: Key, move: Move) -> None:
+        """Keep a change if it is one of the largest of its slot."""
+        place = key, move.at // SLOT_MS
+        self._lists[place] = self._find_list(place).add(EvidenceChange(move.seq, move.gain))
+
+    def join_hour(self, key: Key, last: int) -> ChangeList:
+        """Return the largest changes of the hour up to a slot."""
+        return join_changes(self._find_list((key, slot)) for slot in range(last - WINDOW_SLOTS + 1, last + 1))
+
+    def encode_changes(self) -> Mapping[tuple[Key, int], str]:
+        """Return the largest changes of the slots as they are stored."""
+        return self._stored | {place: encode_changes(each) for place, each in self._lists.items() if each.changes}
+
+    def _find_list(self, place: tuple[Key, int]) -> ChangeList:
+        if place not in self._lists:
+            stored = self._stored.get(place)
+            self._lists[place] = decode_changes(stored) if stored else NO_CHANGES
+        return self._lists[place]
+
+
 class _Hour:
     """Sums of the last hour while the changes of a batch are added, one by one."""
 
     def __init__(self, limits: Limits, totals: dict[str, int] | None) -> None:
         self._limits = limits
         self._totals = totals  # None: not known
-        self.growth: dict[str, Slots] = {}
-        self.gains: dict[GainKey, Slots] = {}
-        self.changed_growth: dict[tuple[str, int], int] = {}
-        self.changed_gains: dict[tuple[GainKey, int], int] = {}
+        self.growth = _Sums[str](StoredSums({}, {}))
+        self.gains = _Sums[GainKey](StoredSums({}, {}))
         self._grown: dict[str, tuple[int, int]] = {}  # last slot of an item, and its growth in the hour up to that slot
+        self._found: dict[tuple[str, str], int] = {}  # rule and subject → time when it was last found
 
     def find_gain_key(self, move: Move) -> GainKey | None:
         """Return player and item of a change that counts for the rule about one player."""
@@ -92,16 +139,17 @@ class _Hour:
             grown = self._grow(item_id, slot, gain)
             if gain > 0:
                 findings.extend(self._judge_supply(move, grown))
+                if self._totals is not None and gain * KEPT_PART >= self._totals[item_id]:
+                    self.growth.keep(item_id, move)
         if key := self.find_gain_key(move):
-            slots = self.gains.setdefault(key, {})
-            slots[slot] = self.changed_gains[key, slot] = slots.get(slot, 0) + gain
+            slots = self.gains.add(key, slot, gain)
             if gain > 0:
-                findings.extend(self._judge_gain(move, _sum_window(slots, slot)))
+                findings.extend(self._judge_gain(move, key, _sum_window(slots, slot)))
+            self.gains.keep(key, move)
 
     def _grow(self, item_id: str, slot: int, gain: int) -> int:
         """Add a gain to the growth of an item; return the growth of the last hour."""
-        slots = self.growth.setdefault(item_id, {})
-        slots[slot] = self.changed_growth[item_id, slot] = slots.get(slot, 0) + gain
+        slots = self.growth.add(item_id, slot, gain)
         last, grown = self._grown.get(item_id, (None, 0))
         grown = grown + gain if last == slot else _sum_window(slots, slot)  # neighbours are mostly of the same slot
         self._grown[item_id] = slot, grown
@@ -116,17 +164,27 @@ class _Hour:
         if after > factor * max(before, LEAST_SUPPLY):
             change = EvidenceChange(move.seq, move.gain)
             evidence = Evidence(limit=factor, quantity=grown, before=before, after=after, changes=(change,))
-            yield Finding(SUPPLY, move.item_id, move.at, evidence, item_id=move.item_id)
+            is_first = self._note(SUPPLY, move.item_id, move.at)
+            lead = self.growth.join_hour(move.item_id, move.at // SLOT_MS) if is_first else NO_CHANGES
+            yield Finding(SUPPLY, move.item_id, move.at, evidence, item_id=move.item_id, lead=lead)
 
-    def _judge_gain(self, move: Move, gained: int) -> Iterable[Finding]:
+    def _judge_gain(self, move: Move, key: GainKey, gained: int) -> Iterable[Finding]:
         limit = self._limits.gain
         total = self._totals.get(move.item_id, 0) if self._totals is not None else 0
-        if limit is None or gained <= limit or gained * SUPPLY_PART <= total or not move.player_id:
+        if limit is None or gained <= limit or gained * SUPPLY_PART <= total:
             return
         change = EvidenceChange(move.seq, move.gain)
         evidence = Evidence(limit=limit, quantity=gained, after=total or None, changes=(change,))
-        subject = f"{move.player_id} {move.item_id}"
-        yield Finding(GAIN, subject, move.at, evidence, item_id=move.item_id, player_id=move.player_id)
+        subject = f"{key.player_id} {key.item_id}"
+        is_first = self._note(GAIN, subject, move.at)
+        lead = self.gains.join_hour(key, move.at // SLOT_MS) if is_first else NO_CHANGES
+        yield Finding(GAIN, subject, move.at, evidence, item_id=key.item_id, player_id=key.player_id, lead=lead)
+
+    def _note(self, rule: str, subject: str, at: int) -> bool:
+        """Note that a rule has found a subject. True: it may be the first finding of a new signal."""
+        last = self._found.get((rule, subject))
+        self._found[rule, subject] = at if last is None else max(last, at)
+        return last is None or at - last >= QUIET_MS
 
 
 async def _list_gifts(tx: Reading, limits: Limits, moves: Iterable[Move]) -> list[_Gift]:

@@ -1,7 +1,10 @@
 """Signals: something that staff should look at, with its evidence, until one of them acknowledges it.
 
-A rule that finds the same subject again does not raise a second signal: it adds to the open one. One that was
-acknowledged takes in what follows without a pause; after a quiet hour the same subject is a new signal.
+A rule that finds the same subject again within an hour does not raise a second signal: it adds to the newest one, open
+or acknowledged. After a quiet hour the same subject is another incident, and a new signal.
+
+The counts of a rule are locked before its newest signal is read. So instances that find the same thing at the same
+time raise one signal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,6 +17,7 @@ from gamekeeper.game.codec import Codec
 from gamekeeper.game.history import HIDDEN_NAME
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.signal_effects import SignalAcknowledged, SignalRaised
+from gamekeeper.game.signal_evidence import NO_CHANGES, ChangeList, Evidence, EvidenceChange, add_lead, merge_evidence
 from gamekeeper.game.signal_refusals import NoSuchSignal
 from gamekeeper.game.signal_rules import BEYOND
 from gamekeeper.store import clock, economy, ledger
@@ -22,29 +26,10 @@ from gamekeeper.store.economy import Giver
 from gamekeeper.store.engine import Locking, Reading, Writing
 from gamekeeper.store.signals import ACKNOWLEDGED, OPEN, ChangeOfPlayer, Signal
 
-QUIET_MS = 60 * 60 * 1000
+QUIET_MS = 60 * 60 * 1000  # time without a finding after which the same subject is another incident
 MOST_AGE_MS = 90 * 24 * 60 * 60 * 1000  # older changes raise none: the first count after an upgrade reads them all
 MOST_OPEN = 100  # open signals of a rule; what it finds beyond them is added to one more, which has no subject
-MOST_CHANGES = 20  # changes in the evidence of a signal: the first ones
 INTENT = Intent(request_id="signals")
-
-
-class EvidenceChange(NamedTuple):
-    seq: int
-    quantity: int
-
-
-class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a rule compared; which fields it has depends on the rule. Nothing in it names a person."""
-
-    limit: int | None = None
-    quantity: int | None = None  # that is above the limit, or that does not add up
-    before: int | None = None  # quantity in circulation an hour before, or at the end of the day before
-    after: int | None = None
-    usual: int | None = None  # requests refused in ten minutes, as a median of the last day
-    since: int | None = None  # time in ms
-    job_id: str | None = None  # bulk job that gives the items
-    changes: tuple[EvidenceChange, ...] = ()
 
 
 class Finding(NamedTuple):
@@ -60,6 +45,7 @@ class Finding(NamedTuple):
     user_id: str | None = None  # account of the giver, if it is an account
     times: int = 1
     last_at: int = 0  # time of the last one, if there are several
+    lead: ChangeList = NO_CHANGES  # changes before it that led to it; part of the evidence of a new signal
 
     def find_last(self) -> int:
         return max(self.at, self.last_at)
@@ -94,21 +80,15 @@ def read_evidence(signal: Signal) -> Evidence:
     return msgspec.json.decode(signal.evidence, type=Evidence)
 
 
-async def raise_findings(tx: Writing, codec: Codec, findings: Iterable[Finding]) -> None:
+async def raise_findings(tx: Writing, codec: Codec, findings: Sequence[Finding]) -> None:
     """Store findings as signals, new or known, in the transaction that has found them."""
-    merged: dict[tuple[str, str], Finding] = {}
-    for each in findings:
-        known = merged.get((each.rule, each.subject))
-        merged[each.rule, each.subject] = _merge(known, each) if known else each
-    oldest = await clock.now(tx) - MOST_AGE_MS if merged else 0
-    merged = {key: each for key, each in merged.items() if each.find_last() >= oldest}
-    if not merged:
-        return
-    opened = {each.rule: each.opened for each in await rows.read_counts(tx)}
-    for each in merged.values():
+    oldest = await clock.now(tx) - MOST_AGE_MS if findings else 0
+    incidents = _merge_incidents(each for each in findings if each.find_last() >= oldest)
+    opened = {rule: await rows.lock_rule(tx, rule) for rule in sorted({each.rule for each in incidents})}
+    for each in incidents:
         if await _repeat(tx, each):
             continue
-        beyond = opened.get(each.rule, 0) >= MOST_OPEN
+        beyond = opened[each.rule] >= MOST_OPEN
         found = (
             Finding(each.rule, BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
             if beyond
@@ -117,11 +97,17 @@ async def raise_findings(tx: Writing, codec: Codec, findings: Iterable[Finding])
         if beyond and await _repeat(tx, found):
             continue
         await _raise(tx, codec, found)
-        opened[each.rule] = opened.get(each.rule, 0) + 1
+        opened[each.rule] += 1
 
 
 async def acknowledge(tx: Locking, signal_id: str, note: str | None, account_id: str) -> Decision[SignalDetails]:
-    """Acknowledge a signal. One that is acknowledged stays as it is."""
+    """Acknowledge a signal. One that is acknowledged stays as it is.
+
+    The counts of the rule are locked before the signal, in the same order as by `raise_findings`.
+    """
+    seen = await rows.find(tx, signal_id)
+    if seen is not None:
+        await rows.lock_counts(tx, seen.rule)
     signal = await rows.lock(tx, signal_id)
     if signal is None:
         raise NoSuchSignal
@@ -146,6 +132,11 @@ async def find(tx: Reading, signal_id: str) -> SignalDetails:
     return await _describe_one(tx, signal)
 
 
+async def find_some(tx: Reading, ids: Iterable[str]) -> list[SignalDetails]:
+    """Return the signals with these ids, in any order. Deleted ones are missing."""
+    return await _describe(tx, await rows.find_some(tx, ids))
+
+
 async def load_page(
     tx: Reading, before: tuple[int, str], limit: int, rule: str | None, state: str | None
 ) -> SignalPage:
@@ -167,11 +158,14 @@ async def read_changes(tx: Reading, evidence: Evidence) -> list[tuple[EvidenceCh
 
 
 async def _repeat(tx: Writing, found: Finding) -> bool:
-    """Add a finding to the signal that is open, or was acknowledged while it went on. False: there is none."""
+    """Add a finding to the newest signal of its subject, if it is of the same incident. False: it is another one."""
     known = await rows.find_newest(tx, found.rule, found.subject)
-    if known is None or (known.state != OPEN and found.at - known.last_at >= QUIET_MS):
+    if known is None:
         return False
-    evidence = _merge_evidence(read_evidence(known), found.evidence)
+    takes_all = found.subject == BEYOND and known.state == OPEN
+    if not takes_all and not _is_same_incident(known.last_at, found.at):
+        return False
+    evidence = merge_evidence(read_evidence(known), found.evidence)
     stored = msgspec.json.encode(evidence).decode()
     last_at, times = max(known.last_at, found.find_last()), known.times + found.times
     await rows.repeat(tx, known._replace(last_at=last_at, times=times, evidence=stored))
@@ -194,7 +188,7 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
         found.at,
         found.find_last(),
         found.times,
-        msgspec.json.encode(found.evidence).decode(),
+        msgspec.json.encode(add_lead(found.evidence, found.lead)).decode(),
     )
     await rows.insert(tx, signal)
     await rows.add_counts(tx, signal.rule, 1, 1)
@@ -228,12 +222,29 @@ async def _describe(tx: Reading, found: Sequence[Signal]) -> list[SignalDetails]
     ]
 
 
+def _is_same_incident(last_at: int, at: int) -> bool:
+    """Tell whether a finding at a time belongs to an incident that was last found at another.
+
+    A finding that is earlier belongs to it too: its change was counted late.
+    """
+    return at - last_at < QUIET_MS
+
+
+def _merge_incidents(findings: Iterable[Finding]) -> list[Finding]:
+    """Merge findings of the same incidents, so that the result is the same as of storing them one by one."""
+    incidents: list[Finding] = []
+    places: dict[tuple[str, str], int] = {}  # rule and subject → place of their last incident
+    for each in findings:
+        place = places.get((each.rule, each.subject))
+        if place is not None and _is_same_incident(incidents[place].find_last(), each.at):
+            incidents[place] = _merge(incidents[place], each)
+        else:
+            places[each.rule, each.subject] = len(incidents)
+            incidents.append(each)
+    return incidents
+
+
 def _merge(known: Finding, found: Finding) -> Finding:
-    evidence = _merge_evidence(known.evidence, found.evidence)
-    return known._replace(evidence=evidence, times=known.times + found.times, last_at=found.find_last())
-
-
-def _merge_evidence(known: Evidence, found: Evidence) -> Evidence:
-    """Return the evidence with the greater quantity, with the first changes of both."""
-    greater = found if (found.quantity or 0) >= (known.quantity or 0) else known
-    return msgspec.structs.replace(greater, changes=(*known.changes, *found.changes)[:MOST_CHANGES])
+    evidence = merge_evidence(known.evidence, found.evidence)
+    last_at = max(known.find_last(), found.find_last())
+    return known._replace(evidence=evidence, times=known.times + found.times, last_at=last_at)

@@ -223,6 +223,7 @@ SIGNAL = wire.signals.Signal(
 SIGNAL_DETAILS = wire.signals.SignalDetails(
     *msgspec.structs.astuple(SIGNAL),
     Changes=[wire.signals.EvidenceChange(4711, 48_000, TIME, PLAYER_ID, PLAYER)],
+    MoreChanges=0,
 )
 APPROVAL = wire.approvals.Approval(
     MAIL_ID,

@@ -6,9 +6,9 @@ import msgspec
 
 from gamekeeper.game import signals
 from gamekeeper.game.lookup import parse_guid
+from gamekeeper.game.signal_evidence import Evidence, EvidenceChange
 from gamekeeper.game.signal_refusals import NoSuchSignal
 from gamekeeper.game.signal_rules import BAG, BEYOND, SILENT
-from gamekeeper.game.signals import Evidence, EvidenceChange
 from gamekeeper.http import samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.history import ACCOUNTS_ROLE
@@ -63,7 +63,8 @@ async def get_signal(request: Request, signal_id: str) -> bytes:
         found = await signals.find(tx, signal_id)
         changes = await signals.read_changes(tx, found.evidence)
         shown = msgspec.structs.asdict(make_signal(hide_accounts(found, request.caller)))
-        return wire.signals.SignalDetails(**shown, Changes=[_make_change(*each) for each in changes])
+        listed = [_make_change(*each) for each in changes]
+        return wire.signals.SignalDetails(**shown, Changes=listed, MoreChanges=found.evidence.more)
 
     return wire.encode(await request.services.keeper.store.read(read))
 

@@ -3,11 +3,10 @@
 SQL statements name the lists by placeholders, such as `{told_once}`.
 """
 
+# changes of signals: the change feed has them for bots, and game servers have nothing to do with them
+SIGNALS = ("signal_raised", "signal_acknowledged")
 # kinds of changes without a player that the change feed has too
-WITHOUT_PLAYER = (
-    *("chat_sent", "server_variables_set", "guild_variables_set"),
-    *("signal_raised", "signal_acknowledged"),
-)
+WITHOUT_PLAYER = ("chat_sent", "server_variables_set", "guild_variables_set", *SIGNALS)
 # commands to the game that it carries out at most once; they change no data of a player
 TOLD_ONCE = ("player_killed", "player_warped", "chat_sent")
 # commands to the game that may be carried out again: they tell the game of a state

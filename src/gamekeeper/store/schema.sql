@@ -1082,7 +1082,7 @@ CREATE TABLE guild_leftovers (
 ) {clustered};
 
 -- Signals: what the rules over changes, requests and game servers have found. `subject` is what a rule found it about,
--- such as an item: one open signal for each rule and subject. `evidence` is JSON, with numbers of changes and no names.
+-- such as an item; each incident is one signal. `evidence` is JSON, with numbers of changes and no names.
 CREATE TABLE signals (
     id               {guid} PRIMARY KEY,
     rule             TEXT NOT NULL,
@@ -1099,7 +1099,6 @@ CREATE TABLE signals (
     acknowledged_by  {guid},
     note             TEXT
 ) {strict};
-CREATE UNIQUE INDEX signals_open ON signals (rule, subject) WHERE state = 'open';
 CREATE INDEX signals_by_subject ON signals (rule, subject, last_at);
 CREATE INDEX signals_by_time ON signals (first_at, id);
 CREATE INDEX signals_by_rule ON signals (rule, first_at, id);
@@ -1108,7 +1107,8 @@ CREATE INDEX signals_by_rule_and_state ON signals (rule, state, first_at, id);
 CREATE INDEX signals_by_player ON signals (player_id) WHERE player_id IS NOT NULL;
 CREATE INDEX signals_by_giver ON signals (giver_id) WHERE giver_id IS NOT NULL;
 
--- Number of signals of each rule: ever raised, and open.
+-- Number of signals of each rule: ever raised, and open. A row is locked before a signal of its rule is raised, so that
+-- instances raise one for each incident.
 CREATE TABLE signal_counts (
     rule    TEXT PRIMARY KEY,
     raised  {long} NOT NULL,
@@ -1131,6 +1131,7 @@ CREATE TABLE item_growth (
     item_id  {guid} NOT NULL,
     slot     {long} NOT NULL,
     grown    {long} NOT NULL,
+    changes  TEXT,                                -- the largest changes, as JSON with numbers and no names
     PRIMARY KEY (item_id, slot)
 ) {clustered};
 
@@ -1140,6 +1141,7 @@ CREATE TABLE player_gains (
     item_id    {guid} NOT NULL,
     slot       {long} NOT NULL,
     gained     {long} NOT NULL,
+    changes    TEXT,                              -- the largest of them, as JSON with numbers and no names
     PRIMARY KEY (player_id, item_id, slot)
 ) {clustered};
 CREATE INDEX player_gains_by_slot ON player_gains (slot);

@@ -1,13 +1,14 @@
 """Sums of the last hour and other facts that the rules of signals compare with their limits."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("signal_sums")
+Key = TypeVar("Key")
 
 
 class GainKey(NamedTuple):
@@ -35,34 +36,63 @@ class Unbalanced(NamedTuple):
 Slots = dict[int, int]  # ten minutes since 1970 → sum
 
 
+class StoredSums(NamedTuple, Generic[Key]):
+    """Sums of the last hour, and the largest changes of ten minutes as JSON, if there are any."""
+
+    sums: dict[Key, Slots]
+    changes: dict[tuple[Key, int], str]
+
+
 async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
     return {row[0]: row[1] for row in await tx.all(SQL.quantities, _to_ids(item_ids))}
 
 
-async def read_growth(tx: Reading, item_ids: Iterable[str]) -> dict[str, Slots]:
-    found: dict[str, Slots] = {}
-    for item_id, slot, grown in await tx.all(SQL.growth, _to_ids(item_ids)):
-        found.setdefault(item_id, {})[slot] = grown
+async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
+    found = StoredSums[str]({}, {})
+    for item_id, slot, grown, changes in await tx.all(SQL.growth, _to_ids(item_ids)):
+        found.sums.setdefault(item_id, {})[slot] = grown
+        if changes:
+            found.changes[item_id, slot] = changes
     return found
 
 
-async def save_growth(tx: Writing, growth: Mapping[tuple[str, int], int], before: int) -> None:
-    """Store the growth of items in some slots, and forget those items' slots before one."""
-    rows = [{"item_id": item_id, "slot": slot, "grown": grown} for (item_id, slot), grown in growth.items()]
+async def save_growth(
+    tx: Writing,
+    growth: Mapping[tuple[str, int], int],
+    changes: Mapping[tuple[str, int], str],
+    before: int,
+) -> None:
+    """Store the growth of items in some slots, with the largest changes, and forget those items' slots before one."""
+    rows = [
+        {"item_id": key[0], "slot": key[1], "grown": grown, "changes": changes.get(key)}
+        for key, grown in growth.items()
+    ]
     await tx.returning(SQL.save_growth, as_table(rows))
     await tx.returning(SQL.forget_growth, _to_ids({item_id for item_id, _ in growth}), before)
 
 
-async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> dict[GainKey, Slots]:
-    found: dict[GainKey, Slots] = {}
-    for player_id, item_id, slot, gained in await tx.all(SQL.gains, as_table(each._asdict() for each in keys)):
-        found.setdefault(GainKey(player_id, item_id), {})[slot] = gained
+async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
+    found = StoredSums[GainKey]({}, {})
+    for row in await tx.all(SQL.gains, as_table(each._asdict() for each in keys)):
+        player_id, item_id, slot, gained, changes = row
+        key = GainKey(player_id, item_id)
+        found.sums.setdefault(key, {})[slot] = gained
+        if changes:
+            found.changes[key, slot] = changes
     return found
 
 
-async def save_gains(tx: Writing, gains: Mapping[tuple[GainKey, int], int], before: int) -> None:
-    """Store the gains of players in some slots, and forget all slots before one."""
-    rows = [{**key._asdict(), "slot": slot, "gained": gained} for (key, slot), gained in gains.items()]
+async def save_gains(
+    tx: Writing,
+    gains: Mapping[tuple[GainKey, int], int],
+    changes: Mapping[tuple[GainKey, int], str],
+    before: int,
+) -> None:
+    """Store the gains of players in some slots, with the largest changes, and forget all slots before one."""
+    rows = [
+        {**key[0]._asdict(), "slot": key[1], "gained": gained, "changes": changes.get(key)}
+        for key, gained in gains.items()
+    ]
     await tx.returning(SQL.save_gains, as_table(rows))
     await tx.returning(SQL.forget_gains, before)
 

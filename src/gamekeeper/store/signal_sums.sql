@@ -3,30 +3,31 @@ SELECT t.item_id, t.quantity FROM item_totals t
 WHERE t.item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
 -- name: growth
-SELECT r.item_id, r.slot, r.grown
+SELECT r.item_id, r.slot, r.grown, r.changes
 FROM json_each($1) AS wanted, {each} item_growth r WHERE r.item_id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: save_growth
-INSERT INTO item_growth (item_id, slot, grown)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}), CAST(value->>'grown' AS {long})
+INSERT INTO item_growth (item_id, slot, grown, changes)
+SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}), CAST(value->>'grown' AS {long}),
+       value->>'changes'
 FROM json_each($1) WHERE {true}
-ON CONFLICT (item_id, slot) DO UPDATE SET grown = excluded.grown;
+ON CONFLICT (item_id, slot) DO UPDATE SET grown = excluded.grown, changes = excluded.changes;
 
 -- name: forget_growth
 DELETE FROM item_growth WHERE item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND slot < $2;
 
 -- name: gains
-SELECT r.player_id, r.item_id, r.slot, r.gained
+SELECT r.player_id, r.item_id, r.slot, r.gained, r.changes
 FROM json_each($1) AS wanted,
      {each} player_gains r WHERE r.player_id = CAST(value->>'player_id' AS {guid})
                            AND r.item_id = CAST(value->>'item_id' AS {guid}) {end_each};
 
 -- name: save_gains
-INSERT INTO player_gains (player_id, item_id, slot, gained)
+INSERT INTO player_gains (player_id, item_id, slot, gained, changes)
 SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}),
-       CAST(value->>'gained' AS {long})
+       CAST(value->>'gained' AS {long}), value->>'changes'
 FROM json_each($1) WHERE {true}
-ON CONFLICT (player_id, item_id, slot) DO UPDATE SET gained = excluded.gained;
+ON CONFLICT (player_id, item_id, slot) DO UPDATE SET gained = excluded.gained, changes = excluded.changes;
 
 -- name: forget_gains
 DELETE FROM player_gains WHERE slot < $1;

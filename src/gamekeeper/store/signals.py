@@ -14,7 +14,7 @@ OPEN, ACKNOWLEDGED = "open", "acknowledged"
 class Signal(NamedTuple):
     id: str
     rule: str
-    subject: str  # what the rule found it about; at most one open signal of a rule has it
+    subject: str  # what the rule found it about
     item_id: str | None
     player_id: str | None
     giver_id: str | None  # account or API key of gifts
@@ -75,6 +75,21 @@ async def add_counts(tx: Writing, rule: str, raised: int, opened: int) -> None:
     await tx.returning(SQL.add_counts, rule, raised, opened)
 
 
+async def lock_counts(tx: Reading, rule: str) -> int | None:
+    """Lock the counts of a rule until the transaction ends; return the number of open signals. None: never raised."""
+    row = await tx.one(SQL.lock_counts, rule)
+    return row[0] if row else None
+
+
+async def lock_rule(tx: Writing, rule: str) -> int:
+    """Lock the counts of a rule, of which there may be none yet; return the number of open signals."""
+    opened = await lock_counts(tx, rule)
+    if opened is None:
+        await tx.returning(SQL.begin_counts, rule)
+        opened = await lock_counts(tx, rule)
+    return opened or 0
+
+
 async def read_counts(tx: Reading) -> list[SignalCount]:
     return [SignalCount(*row) for row in await tx.all(SQL.counts)]
 
@@ -94,6 +109,11 @@ async def lock_giver(tx: Reading, giver_id: str) -> str | None:
 async def find(tx: Reading, signal_id: str) -> Signal | None:
     row = await tx.one(SQL.find, signal_id)
     return Signal(*row) if row else None
+
+
+async def find_some(tx: Reading, ids: Iterable[str]) -> list[Signal]:
+    """Return the signals with these ids, in any order. Deleted ones are missing."""
+    return [Signal(*row) for row in await tx.all(SQL.some, _to_ids(ids))]
 
 
 async def lock(tx: Reading, signal_id: str) -> Signal | None:

@@ -19,6 +19,13 @@ INSERT INTO signal_counts (rule, raised, opened) VALUES ($1, $2, $3)
 ON CONFLICT (rule) DO UPDATE SET raised = signal_counts.raised + excluded.raised,
     opened = signal_counts.opened + excluded.opened;
 
+-- Who holds this lock decides alone whether a finding of the rule is a new signal.
+-- name: lock_counts
+SELECT opened FROM signal_counts WHERE rule = $1 {for_update};
+
+-- name: begin_counts
+INSERT INTO signal_counts (rule, raised, opened) VALUES ($1, 0, 0) ON CONFLICT (rule) DO NOTHING;
+
 -- A table of a few rows: one for each rule.
 -- name: counts
 SELECT rule, raised, opened FROM signal_counts ORDER BY rule;
@@ -35,6 +42,11 @@ SELECT u.id FROM users u WHERE u.id = COALESCE((SELECT k.user_id FROM api_keys k
 SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
        s.acknowledged_at, s.acknowledged_by, s.note
 FROM signals s WHERE s.id = $1;
+
+-- name: some
+SELECT r.id, r.rule, r.subject, r.item_id, r.player_id, r.giver_id, r.first_at, r.last_at, r.times, r.evidence, r.state,
+       r.acknowledged_at, r.acknowledged_by, r.note
+FROM json_each($1) AS wanted, {each} signals r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: lock
 SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,

@@ -12,13 +12,13 @@ from plans import WORDS, find_growing
 from world import World
 
 COLUMNS = "id, rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence, state"
-VALUES = (
-    "id, 'gain', CAST(id AS TEXT), CAST($1 AS {guid}), id, user_id, exp, exp, 1, '{}', "
-    "CASE WHEN level % 2 = 0 THEN 'open' ELSE 'acknowledged' END"
+VALUES = (  # a quarter of the signals are incidents of one subject
+    "id, 'gain', CASE WHEN level % 4 = 1 THEN 'one' ELSE CAST(id AS TEXT) END, CAST($1 AS {guid}), id, user_id, "
+    "exp, exp, 1, '{}', CASE WHEN level % 2 = 0 THEN 'open' ELSE 'acknowledged' END"
 )
 FILL = (
     f"INSERT INTO signals ({COLUMNS}) SELECT {VALUES} FROM players",  # noqa: S608 - ours
-    "INSERT INTO player_gains SELECT id, CAST($1 AS {guid}), exp, 1 FROM players",
+    "INSERT INTO player_gains (player_id, item_id, slot, gained) SELECT id, CAST($1 AS {guid}), exp, 1 FROM players",
     "INSERT INTO signal_checks SELECT 'bag', CAST(id AS TEXT), exp, id FROM players WHERE id <> $1",
 )
 # SQLite sorts in memory: the signals of one person, and the minutes of one day
@@ -36,6 +36,8 @@ def test_statements_of_signals_use_an_index(world: World) -> None:
     last = NEVER, ZERO_GUID
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (signals.SQL.newest, ("gain", player)),
+        (signals.SQL.newest, ("gain", "one")),
+        (signals.SQL.some, (ids,)),
         (signals.SQL.repeat, (player, 1, 1, "{}")),
         (signals.SQL.acknowledge, (player, 1, user, None)),
         (signals.SQL.owner, (player,)),

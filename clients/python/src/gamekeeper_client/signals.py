@@ -52,6 +52,7 @@ class Signal(Struct, rename="pascal"):
 
 class SignalDetails(Signal, rename="pascal"):
     changes: list[EvidenceChange]
+    more_changes: int  # number of changes besides these
 
 
 class Signals(Struct, rename="pascal"):

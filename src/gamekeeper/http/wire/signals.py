@@ -81,9 +81,10 @@ class Signal(Struct):
 
 
 class SignalDetails(Signal):
-    """A signal with the first changes of its evidence."""
+    """A signal with the largest changes of its evidence."""
 
     Changes: list[EvidenceChange]
+    MoreChanges: PlainInt64  # number of changes besides these
 
 
 class Signals(Struct):
