@@ -10,7 +10,7 @@ from gamekeeper.console import signals as page_texts
 from gamekeeper.game.signal_rules import RULES
 from gamekeeper.store import users
 from listings import MakeWorld
-from people import BOB, COIN, NOBODY_ID, USER_IDS
+from people import ANN, BOB, COIN, NOBODY_ID, USER_IDS, ZOE
 from signalling import list_signals, report
 from world import World
 
@@ -97,6 +97,62 @@ def test_home_page_counts_open_signals(make_world: MakeWorld) -> None:
     give(world, "Bob", 2_000)
     catch_up(world)
     assert "Open signals 1" in root.page("/console").text
+
+
+def test_changes_name_the_signal_and_lead_to_it(make_world: MakeWorld) -> None:
+    """Zoe is a player of the account Ann: the lines are about the player. No game server has applied anything."""
+    world = make_world(signals="gain=1000,gift=1000,supply=off")
+    game_server.heartbeat(world, "realm")
+    root = sign_in(world)
+    give(world, "Bob", 2_000)
+    catch_up(world)
+    report(world, 5_000, ZOE.id)
+    catch_up(world)
+    signal, seq = list_signals(world, "?rule=gain")[0]["Id"], world.ledger()[-1].seq
+    game_server.heartbeat(world, "realm", AppliedSeq=seq)
+    text, title = "Zoe got 5,000 of Gold Coin within an hour. The limit is 1,000.", "One player got very much"
+    home, listed, change = (
+        root.page(each) for each in ("/console", "/console/changes?kind=signal_raised", f"/console/changes/{seq}")
+    )
+    assert f"{seq} Signal raised {title} Zoe {text} by Gamekeeper" in home.text
+    assert f"{seq} Signal raised {title} Zoe by Gamekeeper" in listed.text
+    assert f"Change {seq}: Signal raised, {title}" in change.text
+    assert "Made by Gamekeeper" in change.text
+    assert "Other changes of the same request" not in change.text
+    for page in (home, listed, change):
+        assert text in page.text
+        assert page.links[title] == f"{PAGE}/{signal}"
+        assert page.links["Zoe"] == f"/console/players/{ZOE.id}"
+        assert "realm" not in page.text.partition("Latest changes")[2]
+    history = root.page(f"/console/accounts/{USER_IDS['Ann']}")
+    assert history.links[title] == f"{PAGE}/{signal}"
+    world.sql("DELETE FROM signals")  # as after a year
+    for path in ("/console/changes?kind=signal_raised", f"/console/changes/{seq}"):
+        page = root.page(path)
+        assert title not in page.links
+        assert f"Rule — {title}" in page.text
+
+
+def test_home_page_folds_signals_of_one_rule(make_world: MakeWorld) -> None:
+    world = make_world(signals="gain=1000,gift=1000,supply=off")
+    root = sign_in(world)
+    for player in (ANN, BOB, ZOE):
+        report(world, 5_000, player.id)
+    give(world, "Bob", 2_000)
+    catch_up(world)
+    home = root.page("/console").text
+    assert "Signal raised One player got very much: 3 signals by Gamekeeper" in home
+    assert "Signal raised Large gift Shop gave 2,000 of Gold Coin." in home
+
+
+def test_evidence_says_how_many_more_changes_there_are(make_world: MakeWorld) -> None:
+    world = make_world(signals="gain=1000,supply=off")
+    root = sign_in(world)
+    for step in range(1, 23):
+        report(world, 60 * step)
+    catch_up(world)
+    shown = root.page(f"{PAGE}/{list_signals(world)[0]['Id']}")
+    assert "The largest changes that add up to the finding. There are 2 more." in shown.text
 
 
 def test_every_rule_has_its_texts() -> None:

@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import deliveries, differences, note_lines, pages, summaries, undos
+from gamekeeper.console import deliveries, differences, note_lines, pages, signals, summaries, undos
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import QUERY
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.console.server_texts import describe_refusal
+from gamekeeper.console.signals import SignalLine
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import delivery_states, finder, history, lookup
 from gamekeeper.game.delivery_states import NO_STATES, States
@@ -69,6 +70,7 @@ class HistoryEntry(NamedTuple):
     summary: str = ""  # one line instead of the differences of a created or deleted player
     is_cut: bool = False  # whether the list shows only a part of the change
     delivered: Sequence[str] = ()  # sentences that say how far game servers have got with it
+    signal: SignalLine | None = None  # the signal that it is about
 
 
 async def show(request: Request) -> Response:
@@ -101,7 +103,11 @@ async def show_change(request: Request) -> Response:
     store = request.services.keeper.store
     undone = await history.find_undone_changes(store, [told])
     wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
-    together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, REQUEST_CHANGES)
+    # all signals have the same request id, and nothing else in common
+    is_of_request = told.kind != SignalRaised.kind
+    together = (
+        await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, REQUEST_CHANGES) if is_of_request else ()
+    )
     [entry] = await load_entries(request, [told], undone)
     states = await delivery_states.load_states(store, [told], request.services.keeper.feed.cursors.find)
     return pages.render(
@@ -228,6 +234,8 @@ async def load_entries(
     sides = {told.seq: each for told, each in zip(compared, decoded, strict=True)}
     undoable = await undos.find_undoable(request, changes, undone, sides, outlines)
     delivered = {seq: deliveries.describe_states(each) for seq, each in states.items()}
+    me = request.caller.account_id
+    found_signals = await signals.load_lines(keeper.store, compared, me, accounts=_sees_accounts(request))
     return [
         HistoryEntry(
             told,
@@ -246,6 +254,7 @@ async def load_entries(
             told.seq in undoable,
             is_cut=is_short and len(lines[told.seq]) > MOST_DIFFERENCES,
             delivered=delivered.get(told.seq, ()),
+            signal=found_signals.get(told.seq),
         )
         for told in changes
     ]

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from gamekeeper.console import bulk, bulk_titles, changes, differences
+from gamekeeper.console import bulk, bulk_titles, changes, differences, signals
 from gamekeeper.console.bulk_titles import JobView
+from gamekeeper.console.change_fields import SIGNAL_TITLES
 from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.console.formats import format_number
+from gamekeeper.console.signals import SignalLine
 from gamekeeper.console.texts import ngettext
 from gamekeeper.game import bulk_jobs, history, undo
 from gamekeeper.game.bulk_effects import BulkJobChanged
@@ -38,6 +40,7 @@ class LatestLine(NamedTuple):
     is_undone: bool = False  # all of the changes are undone
     can_undo: bool = False  # a change of this kind can be undone; the preview of the undo checks the rest
     job: JobView | None = None  # the bulk job that the line is about
+    signal: SignalLine | None = None  # the signal that a single change is about
 
 
 class LatestChanges(NamedTuple):
@@ -53,6 +56,7 @@ async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
     jobs = await keeper.store.read(lambda tx: _load_jobs(tx, {find_job(group[0]) for group in groups}))
     single = [group[0] for group in groups if len(group) == 1 and find_job(group[0]) not in jobs]
     found = await differences.list_differences(keeper, single, sees_accounts=accounts)
+    of_signals = await signals.load_lines(keeper.store, single, accounts=accounts)
     by_number = {told.seq: lines for told, lines in zip(single, found, strict=True)}
     lines: list[LatestLine] = []
     for group in groups:
@@ -63,7 +67,8 @@ async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
             is_undone = told.seq in undone
             # the page is the same for all who may undo changes, and hardly anybody may undo those of the game
             can_undo = not is_undone and undo.is_undoable(told) and not told.from_game
-            lines.append(LatestLine(told, by_number[told.seq], is_undone=is_undone, can_undo=can_undo))
+            signal = of_signals.get(told.seq)
+            lines.append(LatestLine(told, by_number[told.seq], is_undone=is_undone, can_undo=can_undo, signal=signal))
         else:
             is_open = read.next is not None and group[-1] is read.changes[-1]  # older changes of the group may follow
             summary = await _summarize(keeper, group, is_open=is_open)
@@ -150,7 +155,12 @@ def find_job(told: HistoryChange) -> str:
 
 
 def _find_key(told: HistoryChange) -> tuple[object, ...]:
-    """Return what similar changes have in common. Undos are a group of their own, changes of the whole game single."""
+    """Return what similar changes have in common.
+
+    Undos and the signals of a rule are groups of their own. Other changes of the whole game stay single.
+    """
+    if side := signals.find_side(told):
+        return told.kind, side.Rule, told.actor_id, told.reason
     if not (told.player_id or told.user_id):
         return (told.seq,)
     return told.kind, told.actor_id, told.key, told.over_link, told.reason, told.undoes is not None
@@ -165,6 +175,9 @@ def build_href(group: Sequence[HistoryChange]) -> str:
 
 async def _summarize(keeper: Keeper, group: Sequence[HistoryChange], *, is_open: bool) -> str:
     told = group[0]
+    if side := signals.find_side(told):
+        title, more = SIGNAL_TITLES().get(side.Rule, side.Rule), f"{len(group)}+" if is_open else f"{len(group)}"
+        return ngettext("%(title)s: %(more)s signal", "%(title)s: %(more)s signals", len(group), title=title, more=more)
     players = {each.player_id for each in group if each.player_id}
     number = len(players or {each.user_id for each in group})
     more = f"{number}+" if is_open else f"{number}"
