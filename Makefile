@@ -18,7 +18,7 @@ test: .venv/dev chromium promtool oidc-provider sample-tools lint ## lint, types
 
 tests: .venv/dev
 	@$(BIN)/pytest --collect-only -q > .venv/collected || { cat .venv/collected; exit 1; } # compiles the tests once, instead of in each process
-	$(BIN)/pytest -n 6 --dist worksteal
+	$(BIN)/pytest -n 4 --dist worksteal
 
 browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
 	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres
