@@ -146,7 +146,8 @@ class Game:
     def read_player(self, player_id: str, applied: int) -> None:
         answer = self._keeper.get(f"{PLAYERS}/{player_id}/items")
         if answer.is_success:  # otherwise the player was deleted, and the feed will contain that change
-            player: Json = {"applied": applied, "out": False, "muted": False, "slots": len(answer.json()["inventory"])}
+            player: Json = {"applied": applied, "out": False, "elsewhere": False, "muted": False}
+            player["slots"] = len(answer.json()["inventory"])
             for place, listed in PLACES.items():
                 player[place] = {}
                 put(player[place], answer.json()[listed])
@@ -166,16 +167,27 @@ class Game:
         if state["Online"] < len(inside):  # this server has just started, or its lease had expired
             self.join(inside)
             self.check_bans_and_mutes(self.inside())
+        self.join_again()
         self._next_beat = time.monotonic() + LEASE_SECONDS / 3
 
     def inside(self) -> list[str]:
-        return sorted(player_id for player_id, player in self.state["players"].items() if not player["out"])
+        players = self.state["players"].items()
+        return sorted(player_id for player_id, player in players if not (player["out"] or player.get("elsewhere")))
 
     def join(self, players: list[str]) -> None:
         """Report players as online. Those who are online on another game server are refused, and stay there."""
         if not self.report_joined(players):  # one of them was refused, so none has joined
             for player_id in players:
-                self.state["players"][player_id]["out"] = not self.report_joined([player_id])
+                self.state["players"][player_id]["elsewhere"] = not self.report_joined([player_id])
+
+    def join_again(self) -> None:
+        """Report those who were online on another game server: they may have left it since."""
+        players = self.state["players"]
+        waiting = [player_id for player_id, player in players.items() if player.get("elsewhere") and not player["out"]]
+        came = [player_id for player_id in waiting if self.report_joined([player_id])]
+        for player_id in came:
+            players[player_id]["elsewhere"] = False
+        self.check_bans_and_mutes(came)
 
     def report_joined(self, players: list[str]) -> bool:
         answer = self._keeper.write("POST", f"{self._here}/joined", {"Players": players})
@@ -321,7 +333,7 @@ class Game:
                 if player_id in self.state["players"]:
                     self.plan(player_id, report["quantity"])  # a new report, so it gets a new Idempotency-Key
             elif answer.json()["Code"] == "player_on_other_server":
-                self.state["players"][player_id]["out"] = True
+                self.state["players"][player_id]["elsewhere"] = True
             else:
                 print(f"refused: {answer.text}", file=sys.stderr)
             self.save()

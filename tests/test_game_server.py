@@ -255,6 +255,13 @@ def test_game_reports_no_players_of_other_servers_and_no_loot_for_full_inventori
     game.plan(ZOE.id, 1)
     game.send_report()
     assert game.inside() == [BOB.id]
+    for left, there in ((), [BOB.id]), ((ZOE.id,), [BOB.id, ZOE.id]):  # Zoe comes back, and Ann stays there
+        for player_id in left:
+            assert game_server.leave(world, player_id, server="realm-2").status == 200
+        vars(game)["_next_beat"] = 0.0
+        game.heartbeat()
+        assert game.inside() == sorted(there)
+    assert inside(world, "realm-1") == sorted([BOB.id, ZOE.id])
     assert capsys.readouterr().err == ""
 
 
@@ -275,8 +282,9 @@ def test_game_sends_receipts_for_the_changes_that_it_applied(world: World, tmp_p
     assert sorted(inside(world)) == sorted(IDS)
 
 
-def inside(world: World) -> list[str]:
-    return [row[0] for row in world.sql("SELECT CAST(player_id AS TEXT) FROM presence")]
+def inside(world: World, server: str = "%") -> list[str]:
+    found = world.sql("SELECT CAST(player_id AS TEXT) FROM presence WHERE server LIKE $1 ORDER BY player_id", server)
+    return [row[0] for row in found]
 
 
 def test_game_and_gamekeeper_agree_after_kills(database: str, known_tokens: Mapping[str, str], tmp_path: Path) -> None:
