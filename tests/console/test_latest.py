@@ -8,6 +8,8 @@ import staff
 from gamekeeper.console import latest
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game import history
+from gamekeeper.http.bulk_runner import BulkRunner
+from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store import users
 from people import ANN, BOB, COIN, ZOE
 from world import SENT, World
@@ -29,6 +31,13 @@ def read_lines(world: World) -> list[latest.LatestLine]:
     return world.run(latest.load(world.keeper, accounts=True)).lines
 
 
+async def change_some(world: World, count: int) -> None:
+    """Let the running job change its next players."""
+    [job] = await rows.read_running(world.keeper.store, 1)
+    for target in await rows.read_waiting(world.keeper.store, job.id, count):
+        await BulkRunner(world.asgi.services).run_target(job, target)
+
+
 def test_gifts_of_a_job_are_one_line(world: World, root: Keeper) -> None:
     job = bulking.run(world, "Ann", "Bob", "Zoe")
     changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
@@ -44,7 +53,7 @@ def test_large_job_has_its_number_of_players_and_leaves_room_for_other_changes(
 ) -> None:
     monkeypatch.setattr(latest, "LINES", 4)
     monkeypatch.setattr(latest, "MOST_READ", 6)
-    monkeypatch.setattr(history, "WINDOW_ROWS", 8)
+    monkeypatch.setattr(latest, "SCANNED_ROWS", 30)
     give(world, players=("Ann",), reason="before the job")
     players = ["Ann", "Bob", "Zoe", *bulking.add_players(world, 40)]
     give(world, players=("Bob",), reason="after the players")
@@ -66,17 +75,31 @@ def test_large_job_has_its_number_of_players_and_leaves_room_for_other_changes(
 def test_change_beside_a_running_job_has_its_own_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(latest, "LINES", 3)
     monkeypatch.setattr(latest, "MOST_READ", 4)
-    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
-    job = bulking.create(world, "Ann", "Bob", "Zoe", *bulking.add_players(world, 9))["Id"]
+    monkeypatch.setattr(latest, "SCANNED_ROWS", 5)
+    job = bulking.create(world, "Ann", "Bob", "Zoe", *bulking.add_players(world, 21))["Id"]
     bulking.start(world, job)
-    assert [each.summary for each in read_lines(world)[:1]] == [f"Give 5 {TIMES_SIGN} Gold Coin: 0 of 12 players"]
-    give(world, players=("Ann",), reason="beside it")
+    assert [each.summary for each in read_lines(world)[:1]] == [f"Give 5 {TIMES_SIGN} Gold Coin: 0 of 24 players"]
+    for reason in ("early in it", "late in it"):
+        world.run(change_some(world, 8))
+        give(world, players=("Ann",), reason=reason)
     bulking.work(world)
-    lines = read_lines(world)
-    assert [each.summary or each.told.reason for each in lines[:2]] == [
-        f"Give 5 {TIMES_SIGN} Gold Coin: 12 players",
-        "beside it",
+    assert [each.summary or each.told.reason for each in read_lines(world)] == [
+        f"Give 5 {TIMES_SIGN} Gold Coin: 24 players",
+        "late in it",
+        "early in it",
     ]
+
+
+def test_job_whose_changes_are_not_all_read_is_marked_as_undone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latest, "LINES", 3)
+    monkeypatch.setattr(latest, "MOST_READ", 4)
+    job = bulking.run(world, "Ann", "Bob", "Zoe", *bulking.add_players(world, 9))["Id"]
+    undo = bulking.act(world, job, "undo").json["Id"]
+    bulking.start(world, undo)
+    bulking.work(world)
+    undoing, gifts = read_lines(world)[:2]
+    assert (undoing.job and undoing.job.job.id, undoing.is_undone) == (undo, False)
+    assert (gifts.job and gifts.job.job.id, gifts.is_undone) == (job, True)
 
 
 def test_line_of_similar_changes_links_to_their_list(world: World, root: Keeper) -> None:

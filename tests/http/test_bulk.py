@@ -7,6 +7,8 @@ import game_server
 import people
 from bulking import ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game import bulk_jobs
+from gamekeeper.store import bulk_jobs as rows
+from gamekeeper.store.migrate import load_migrations, split_script
 from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, ZOE
 from proof import refused
 from world import World
@@ -240,6 +242,51 @@ def test_job_that_is_wholly_undone_is_not_undone_again(world: World) -> None:
     work(world)
     refused(act(world, job, "undo"), 409, "job_undone")
     assert len(world.get(ROOT).json["Jobs"]) == 2
+
+
+def test_undone_changes_of_a_job_are_counted_however_they_were_undone(world: World) -> None:
+    """The migration counts the undos of databases in use. It must give what the undos themselves store."""
+
+    def undo(seq: int) -> int:
+        answer = world.post(f"/api/keeper/v1/changes/{seq}/undo")
+        assert answer.status == 200, answer.raw
+        return world.ledger()[-1].seq
+
+    def undo_job(job: str) -> str:
+        undoing = act(world, job, "undo").json["Id"]
+        start(world, undoing)
+        work(world)
+        return undoing
+
+    def count(job: str) -> tuple[int, int, str | None, bool]:
+        found = world.run(rows.count_undone(world.keeper.store, job))
+        return found.open, found.undone, found.by, world.run(rows.is_undone(world.keeper.store, job))
+
+    job = run(world, "Ann", "Bob", "Zoe")["Id"]
+    ann = list_targets(world, job)[0]["Seq"]
+    assert world.post(f"/api/keeper/v1/changes/{ann}/undo?dryRun=true").status == 200
+    assert count(job) == (3, 0, None, False)
+    single = undo(ann)
+    assert count(job) == (2, 1, None, False)
+    again = undo(single)
+    assert count(job) == (3, 0, None, False)
+    undo(again)
+    assert count(job) == (2, 1, None, False)
+    second = undo_job(job)
+    assert count(job) == (0, 3, second, True)
+    assert count(second) == (2, 0, None, False)
+    undo(list_targets(world, second)[0]["Seq"])
+    third = undo_job(second)
+    assert (count(job), count(second)) == ((2, 1, None, False), (0, 2, third, True))
+    stored = "SELECT job_id, number, undone_at, undone_by FROM bulk_targets ORDER BY job_id, number"
+    before = world.sql(stored)
+    world.sql("UPDATE bulk_targets SET undone_at = NULL, undone_by = NULL")
+    [migration] = [each for each in load_migrations() if each.name == "undone_targets"]
+    world.sql(split_script(migration.text, world.keeper.store.engine)[-1])
+    after = world.sql(stored)
+    assert [(*each[:2], each[2] is None, each[3]) for each in after] == [
+        (*each[:2], each[2] is None, each[3]) for each in before
+    ]
 
 
 def test_unknown_job_is_refused(world: World) -> None:

@@ -20,16 +20,16 @@ from gamekeeper.console import (
     sessions,
 )
 from gamekeeper.console.api_calls import ApiCall
-from gamekeeper.console.bulk_titles import JobView
 from gamekeeper.console.differences import Difference
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext, ngettext
-from gamekeeper.game import bulk_jobs, lookup
-from gamekeeper.game.bulk_jobs import MOST_PLAYERS, REQUEST_PREFIX
+from gamekeeper.game import bulk_jobs, history, lookup
+from gamekeeper.game.bulk_jobs import MOST_PLAYERS
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.refusals import MissingField, Refusal, TooManyLongReads
+from gamekeeper.game.steps import REQUEST_PREFIX
 from gamekeeper.http import queries, wire
 from gamekeeper.http.bulk_acts import ACTS
 from gamekeeper.http.mail_cursor import MailCursor
@@ -37,8 +37,8 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store import catalogue
-from gamekeeper.store.bulk_jobs import BulkJob
-from gamekeeper.store.history import HistoryChange, find_change
+from gamekeeper.store.bulk_jobs import BulkJob, JobUndos
+from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.ledger import LedgerEntry
 
 DECIDE = "approvals.decide"
@@ -87,17 +87,6 @@ class JobPreview(NamedTuple):
 
 
 NO_PREVIEW = JobPreview()
-
-
-class JobUndos(NamedTuple):
-    """What was undone of a job."""
-
-    state: bulk_jobs.UndoneChanges
-    at: int | None = None  # time of the last undo
-    by: JobView | None = None  # job of the last undo; None: it was a single one
-
-
-NO_UNDOS = JobUndos(bulk_jobs.UndoneChanges(0, {}))
 
 
 async def show(request: Request) -> Response:
@@ -195,7 +184,10 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     (view,) = await bulk_titles.load_views(store, [job])
     unknown = await bulk_jobs.load_targets(store, job_id, 0, UNKNOWN_LINES, rows.NOT_FOUND) if job.not_found else None
     undone = await rows.find(store, job.undoes) if job.undoes else None
-    undos = await _find_undos(request, job)
+    # a running job is not asked what is undone of it
+    undos = await rows.count_undone(store, job_id) if job.state != rows.RUNNING else JobUndos()
+    undoing = await rows.find(store, undos.by) if undos.by else None
+    numbers = {each.seq for each in page.targets if each.seq is not None} if undos.undone else set[int]()
     is_mine = job.creator_id == request.caller.account_id
     # the players are tried once, not again for each page of the results
     can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine and not after and shown is None
@@ -223,22 +215,11 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         job_request=REQUEST_PREFIX + job.id,
         start_label=bulk_titles.count_players(view),
         undos=undos,
-        undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", undos.state.open),
+        undoing=(await bulk_titles.load_views(store, [undoing]))[0] if undoing else None,
+        undone_targets=await history.find_undone(store, numbers) if numbers else {},
+        undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", undos.open),
         key=new_guid(),
     )
-
-
-async def _find_undos(request: Request, job: BulkJob) -> JobUndos:
-    """Find which changes of a job are undone, and the job that undid the last of them. A running job is not asked."""
-    if job.state == rows.RUNNING or not job.done:
-        return NO_UNDOS
-    store = request.services.keeper.store
-    state = await bulk_jobs.find_undone(store, job.id)
-    if not state.undone:
-        return JobUndos(state)
-    last = await find_change(store, max(state.undone.values()))
-    by = await rows.find(store, find_run(last)) if last and find_run(last) else None
-    return JobUndos(state, last.at if last else None, (await bulk_titles.load_views(store, [by]))[0] if by else None)
 
 
 async def _preview(request: Request, job: BulkJob) -> JobPreview:

@@ -11,19 +11,20 @@ from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.signals import SignalLine
 from gamekeeper.console.texts import ngettext
-from gamekeeper.game import bulk_jobs, history, undo
+from gamekeeper.game import history, undo
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.history import HistoryPage
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import catalogue
-from gamekeeper.store.bulk_jobs import DONE, find, read_targets
+from gamekeeper.store.bulk_jobs import find, is_undone
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import HistoryChange, HistoryFilter, find_scan_end, read_page
+from gamekeeper.store.history import HistoryChange, HistoryFilter, find_beside_jobs, find_change, find_scan_end
 
 LINES = 10  # lines that the home page shows
 MOST_READ = 100  # changes read at most to fill the lines, besides those that are read between bulk jobs
-MOST_JUMPS = 4  # reads beside the changes of bulk jobs: each takes a few milliseconds
+SCANNED_ROWS = 2_000  # changes that one statement looks through beside those of bulk jobs: takes a few milliseconds
+MOST_SCANS = 6  # such statements, which together look through more changes than one bulk job can have
 LEAST_FOLDED = 3  # fewer similar changes in a row stay single lines with their differences
 GIVEN, TAKEN = "items_given", "items_taken"
 
@@ -62,7 +63,7 @@ async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
     for group in groups:
         told = group[0]
         if view := jobs.get(find_job(told)):
-            lines.append(_make_job_line(view, group, undone))
+            lines.append(_make_job_line(*view, group))
         elif len(group) == 1:
             is_undone = told.seq in undone
             # the page is the same for all who may undo changes, and hardly anybody may undo those of the game
@@ -78,49 +79,48 @@ async def load(keeper: Keeper, *, accounts: bool) -> LatestChanges:
 
 
 async def _read(tx: Reading, wanted: HistoryFilter) -> HistoryPage:
-    """Read as many changes as fill the lines. Of a bulk job with many changes, most are skipped."""
+    """Read as many changes as fill the lines. Of a bulk job with many changes, most are skipped.
+
+    Older changes than those that the scans look through are left out, also if lines stay empty.
+    """
     page = await history.load_page(tx, wanted, None, LINES)
     if page.next is not None and len(fold(page.changes)) < LINES:
         page = _join(page, await history.load_page(tx, wanted, page.next, MOST_READ - LINES))
-    for _ in range(MOST_JUMPS):
-        jobs = {run for each in page.changes if (run := bulk.find_run(each))}
-        if page.next is None or not jobs or len(fold(page.changes)) >= LINES:
+    has_jobs = any(bulk.find_run(each) for each in page.changes)
+    for _ in range(MOST_SCANS if has_jobs else 0):
+        if page.next is None or len(fold(page.changes)) >= LINES:
             break
-        page = _join(page, await _read_beside(tx, wanted, page.next, jobs))
+        page = _join(page, await _read_beside_jobs(tx, wanted, page.next))
     return page
 
 
-async def _read_beside(tx: Reading, wanted: HistoryFilter, before: int, jobs: AbstractSet[str]) -> HistoryPage:
-    """Read changes that are not of these jobs. If there are few, go on before the first change of one of the jobs."""
-    others = wanted._replace(without_requests=tuple(bulk_jobs.REQUEST_PREFIX + each for each in sorted(jobs)))
-    found = history.hide_unseen(await read_page(tx, others, before, history.WINDOW_ROWS, LINES), wanted)
+async def _read_beside_jobs(tx: Reading, wanted: HistoryFilter, before: int) -> HistoryPage:
+    """Read the newest change of each bulk job, and all other changes, out of SCANNED_ROWS; at most LINES of them."""
+    numbers = await find_beside_jobs(tx, before, SCANNED_ROWS, LINES)
+    told = [each for seq in numbers if (each := await find_change(tx, seq))]
+    found = history.hide_unseen([each for each in told if wanted.accounts or not each.about_account], wanted)
     undone = await history.find_undone_changes(tx, found)
-    if len(found) == LINES:
-        return HistoryPage(found, undone, found[-1].seq)
-    end = await find_scan_end(tx, others, before, history.WINDOW_ROWS)
-    if end.rows < history.WINDOW_ROWS:
-        return HistoryPage(found, undone, None)
-    starts = [rows[0].seq for each in jobs if (rows := await read_targets(tx, each, 0, 1, DONE))]
-    return HistoryPage(found, undone, max((each for each in starts if each and each < end.seq), default=end.seq))
+    if len(numbers) == LINES:
+        return HistoryPage(found, undone, numbers[-1])
+    end = await find_scan_end(tx, wanted, before, SCANNED_ROWS)
+    return HistoryPage(found, undone, end.seq if end.rows == SCANNED_ROWS else None)
 
 
 def _join(page: HistoryPage, rest: HistoryPage) -> HistoryPage:
     return HistoryPage([*page.changes, *rest.changes], dict(page.undone) | dict(rest.undone), rest.next)
 
 
-async def _load_jobs(tx: Reading, ids: AbstractSet[str]) -> dict[str, JobView]:
-    """Load the jobs of the lines. A job that was deleted is left out."""
+async def _load_jobs(tx: Reading, ids: AbstractSet[str]) -> dict[str, tuple[JobView, bool]]:
+    """Load the jobs of the lines, and whether all changes of each are undone. A job that was deleted is left out."""
     found = [job for each in sorted(ids) if each and (job := await find(tx, each))]
-    return {view.job.id: view for view in await bulk_titles.load_views(tx, found)}
+    return {view.job.id: (view, await is_undone(tx, view.job.id)) for view in await bulk_titles.load_views(tx, found)}
 
 
-def _make_job_line(view: JobView, group: Sequence[HistoryChange], undone: Mapping[int, int]) -> LatestLine:
+def _make_job_line(view: JobView, undone: bool, group: Sequence[HistoryChange]) -> LatestLine:  # noqa: FBT001 - from a tuple
     """Make the line of a bulk job. The job knows the number of its players, however many changes were read."""
-    made = [each for each in group if bulk.find_run(each)]
-    is_undone = len(made) == view.job.done > 0 and all(each.seq in undone for each in made)
-    told = (made or group)[0]
+    told = next((each for each in group if bulk.find_run(each)), group[0])
     href, summary = f"{bulk.PAGE}/{view.job.id}", bulk_titles.describe_progress(view)
-    return LatestLine(told._replace(reason=view.job.reason), (), len(group), summary, href, 0, is_undone, job=view)
+    return LatestLine(told._replace(reason=view.job.reason), (), len(group), summary, href, 0, undone, job=view)
 
 
 def fold(newest: Iterable[HistoryChange]) -> list[list[HistoryChange]]:

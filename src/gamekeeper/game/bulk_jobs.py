@@ -4,13 +4,13 @@ The result of a player is stored in the transaction of its change, so that a cra
 of these transactions locks the job: of several instances, one at a time works on it.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game import history, lookup
+from gamekeeper.game import lookup
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.bulk_refusals import (
     JobEnded,
@@ -52,7 +52,6 @@ from gamekeeper.store.engine import Reading, Store, Writing
 # players of one job: as many as an operator wants to look through, and their ids fit into a body of half a megabyte
 MOST_PLAYERS = 10_000
 LOOKUP_BATCH = 1_000  # names that one statement looks up
-REQUEST_PREFIX = "bulk-"  # of the request id that all changes of a job have
 UNDO = "undo_change"  # act of a job that undoes another one
 
 
@@ -90,27 +89,12 @@ class TargetPage(NamedTuple):
     next: int | None  # number of the last target, if there are more
 
 
-class UndoneChanges(NamedTuple):
-    changes: int  # number of changes that the job made
-    undone: Mapping[int, int]  # change → the change that undid it
-
-    @property
-    def open(self) -> int:
-        """The number of changes that can still be undone."""
-        return self.changes - len(self.undone)
-
-
 class JobTaken(Exception):
     """Another instance is working on the job, or it does not run any more."""
 
 
 class CreatorLostAccess(Exception):
     """The account that created the job, or its API key, can no longer make its changes."""
-
-
-def find_job_id(request_id: str) -> str | None:
-    """Return the id of the job that a change belongs to, by the change's request id. None: it is of no job."""
-    return lookup.parse_guid(request_id.removeprefix(REQUEST_PREFIX)) if request_id.startswith(REQUEST_PREFIX) else None
 
 
 def read_details(job: BulkJob) -> JobDetails:
@@ -141,12 +125,6 @@ async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
     return Decision([Unlogged(insert)], _make_new(new, plan.creator), subject=(None, plan.creator_id))
 
 
-async def find_undone(tx: Reading, job_id: str) -> UndoneChanges:
-    """Find which changes of a job are undone, by another job or one by one. It has MOST_PLAYERS of them at most."""
-    made = await bulk_jobs.read_changes(tx, job_id)
-    return UndoneChanges(len(made), await history.find_undone(tx, made) if made else {})
-
-
 async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str, str, str]) -> Decision[BulkJob]:
     """Create a job that undoes the changes of another one that are not undone yet.
 
@@ -155,18 +133,19 @@ async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str,
     job = await lock(tx, job_id)
     if job.state == RUNNING:
         raise JobRunning
-    state = await find_undone(tx, job_id)
-    if not state.changes:
+    made = await bulk_jobs.read_changes(tx, job_id)
+    if not made:
         raise NothingToUndo
-    if not state.open:
+    numbers = [seq for seq, undone in made.items() if not undone]
+    if not numbers:
         raise JobUndone
     user_id, name, token_id = creator
     new = NewJob(
-        lookup.new_guid(), UNDO, "{}", reason, user_id, token_id, job_id, state.open, 0, 0, await clock.now(tx)
+        lookup.new_guid(), UNDO, "{}", reason, user_id, token_id, job_id, len(numbers), 0, 0, await clock.now(tx)
     )
 
     async def insert(tx: Writing) -> None:
-        bulk_jobs.insert_undos(tx, new, state.undone)
+        bulk_jobs.insert_undos(tx, new, numbers)
 
     return Decision([Unlogged(insert)], _make_new(new, name), subject=(None, user_id))
 

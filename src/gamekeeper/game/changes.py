@@ -21,9 +21,9 @@ from gamekeeper.game.effects import Change, ChangeApproved, Command, Unlogged, U
 from gamekeeper.game.gifts import GiftLimits
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.security import FindOrigin, SecurityEvent
-from gamekeeper.game.steps import Step
+from gamekeeper.game.steps import Step, find_job_id
 from gamekeeper.store import approvals as approval_rows
-from gamekeeper.store import deliveries, idempotency_keys, ledger
+from gamekeeper.store import bulk_jobs, deliveries, idempotency_keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Locking, Reading, RowExists, Store, Writing
 
 R = TypeVar("R")
@@ -233,6 +233,8 @@ class ChangeApplier:
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.LedgerEntry]:
         if intent.gift_limits is not None or decision.undoes is not None:
             await gifts.count_gifts(tx, intent.gift_limits, decision.changes, decision.undoes)
+        if decision.undoes is not None:
+            bulk_jobs.mark_undone(tx, decision.undoes, find_job_id(intent.request_id))
         entries: list[ledger.LedgerEntry] = []
         commands: list[tuple[int, Command]] = []  # positions of commands among the entries
         if decision.erased_names:

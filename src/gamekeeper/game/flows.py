@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gamekeeper.game.bulk_jobs import find_job_id
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted, PlayersLoaded
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.steps import find_job_id
 from gamekeeper.store.economy import CountedChange, Flow, GiftFlow
 from gamekeeper.store.holdings import ITEM, VARIABLE, Holding
 

@@ -120,7 +120,7 @@ def load_job(new: NewJob, targets: Sequence[NewTarget] | None) -> Unlogged:
 
     async def effect(tx: Writing) -> None:
         if targets is None:
-            bulk_jobs.insert_undos(tx, new, undone=())  # nothing of it is undone yet
+            bulk_jobs.insert_undos(tx, new, await bulk_jobs.read_changes(tx, new.undoes or ""))
         else:
             bulk_jobs.insert(tx, new, targets)
 
@@ -138,5 +138,6 @@ def refuse_target(job_id: str, number: int, refusal: Refusal) -> Unlogged:
 def finish_job(job_id: str, at: int) -> Unlogged:
     async def effect(tx: Writing) -> None:
         bulk_jobs.stop(tx, job_id, FINISHED, at)
+        bulk_jobs.backdate_undos(tx, job_id, at)
 
     return Unlogged(effect)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from gamekeeper.game.bulk_jobs import REQUEST_PREFIX, UNDO, JobDetails
+from gamekeeper.game.bulk_jobs import UNDO, JobDetails
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField
-from gamekeeper.game.steps import Step
+from gamekeeper.game.steps import REQUEST_PREFIX, Step
 from gamekeeper.http import dry_runs, wire
 from gamekeeper.http.operation import Route
 from gamekeeper.http.request import Request

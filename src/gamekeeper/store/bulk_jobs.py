@@ -95,6 +95,20 @@ class HeldTarget(NamedTuple):
     approval_id: str
 
 
+class JobUndos(NamedTuple):
+    """The undone changes of a job."""
+
+    changes: int = 0  # number of changes that the job made
+    undone: int = 0  # number of those that are undone, by another job or one by one
+    at: int | None = None  # time of the last undo
+    by: str | None = None  # job of the last undo; None: it was a single one
+
+    @property
+    def open(self) -> int:
+        """The number of changes that can still be undone."""
+        return self.changes - self.undone
+
+
 class PersonJob(NamedTuple):
     id: str
     act: str
@@ -139,15 +153,42 @@ def insert(tx: Writing, new: NewJob, targets: Iterable[NewTarget]) -> None:
     tx.defer(SQL.insert_targets, new.id, as_table(rows))
 
 
-def insert_undos(tx: Writing, new: NewJob, undone: Iterable[int]) -> None:
-    """Insert a job that undoes the changes of another one, its `undoes`, except for those that are `undone`."""
+def insert_undos(tx: Writing, new: NewJob, numbers: Iterable[int]) -> None:
+    """Insert a job that undoes these changes of another one, its `undoes`."""
     tx.defer(SQL.insert, *new)
-    tx.defer(SQL.insert_undos, new.id, new.undoes, as_table({"seq": each} for each in undone))
+    tx.defer(SQL.insert_undos, new.id, new.undoes, as_table({"seq": each} for each in numbers))
 
 
-async def read_changes(tx: Reading, job_id: str) -> list[int]:
-    """Read the number of the change of each player that a job has changed."""
-    return [row[0] for row in await tx.all(SQL.changes, job_id)]
+async def read_changes(tx: Reading, job_id: str) -> dict[int, bool]:
+    """Read the number of the change of each player that a job has changed, and whether it is undone."""
+    return {seq: bool(undone) for seq, undone in await tx.all(SQL.changes, job_id)}
+
+
+def mark_undone(tx: Writing, seq: int, by: str | None) -> None:
+    """Store that a change is undone, if a job made it. `by`: the job that undoes it; None: it is a single undo.
+
+    If the change is an undo itself, the change that it undid is no longer undone, and so on down its chain.
+    """
+    for sign in (1, -1):
+        tx.defer(SQL.mark_undone, seq, by, sign)
+
+
+def backdate_undos(tx: Writing, job_id: str, at: int) -> None:
+    """Give the undos of a job a time of the past, for the demo."""
+    tx.defer(SQL.backdate_undos, job_id, at)
+
+
+async def count_undone(tx: Reading, job_id: str) -> JobUndos:
+    row = await tx.one(SQL.count_undone, job_id)
+    found = JobUndos(*row) if row else JobUndos()
+    by = await tx.one(SQL.undone_by, job_id, found.at) if found.at is not None else None
+    return found._replace(by=by[0] if by else None)
+
+
+async def is_undone(tx: Reading, job_id: str) -> bool:
+    """Tell whether a job has made changes, and all of them are undone."""
+    row = await tx.one(SQL.is_undone, job_id)
+    return bool(row and row[0])
 
 
 async def find_players_by_name(tx: Reading, names: Iterable[GivenName]) -> list[NameMatch]:

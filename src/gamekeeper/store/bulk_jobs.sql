@@ -8,15 +8,51 @@ INSERT INTO bulk_targets (job_id, number, state, player_id, given)
 SELECT CAST($1 AS {guid}), CAST(value->>'number' AS INTEGER), value->>'state', CAST(value->>'player' AS {guid}), value->>'given'
 FROM json_each($2);
 
--- Targets of a job that undoes another one: its changes in the same order, without those ($3) that are undone already.
+-- Targets of a job that undoes another one: those of its changes ($3) that are not undone yet, in the same order.
 -- name: insert_undos
 INSERT INTO bulk_targets (job_id, number, state, player_id, undoes)
 SELECT CAST($1 AS {guid}), number, 'waiting', player_id, seq FROM bulk_targets
 WHERE job_id = $2 AND state = 'done' AND seq IS NOT NULL
-AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3));
+AND seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3));
 
 -- name: changes
-SELECT seq FROM bulk_targets WHERE job_id = $1 AND state = 'done' AND seq IS NOT NULL;
+SELECT seq, undone_at IS NOT NULL FROM bulk_targets WHERE job_id = $1 AND seq IS NOT NULL;
+
+-- Stores that change $1 is undone, by the job $2 or by a single undo; and with $3 = -1 what follows if it is an undo itself:
+-- the change that it undid is no longer undone. The one before that is undone again, and so on.
+-- name: mark_undone
+UPDATE bulk_targets SET undone_at = CASE WHEN $3 > 0 THEN {now} END, undone_by = CASE WHEN $3 > 0 THEN CAST($2 AS {guid}) END
+WHERE seq IS NOT NULL AND seq IN (
+    WITH RECURSIVE flipped (seq, sign) AS (
+        SELECT $1, 1
+        UNION ALL
+        SELECT l.undoes, -flipped.sign FROM flipped JOIN ledger l ON l.seq = flipped.seq WHERE l.undoes IS NOT NULL)
+    SELECT seq FROM flipped WHERE sign = $3);
+
+-- name: mark_undone (postgres)
+UPDATE bulk_targets SET undone_at = CASE WHEN $3 > 0 THEN {now} END, undone_by = CASE WHEN $3 > 0 THEN CAST($2 AS {guid}) END
+WHERE seq IS NOT NULL AND seq = ANY(ARRAY(
+    WITH RECURSIVE flipped (seq, sign) AS (
+        SELECT CAST($1 AS {long}), 1
+        UNION ALL
+        SELECT r.undoes, -flipped.sign
+        FROM flipped, {each} ledger r WHERE r.seq = flipped.seq AND r.undoes IS NOT NULL {end_each})
+    SELECT seq FROM flipped WHERE sign = CAST($3 AS INTEGER)));
+
+-- name: backdate_undos
+UPDATE bulk_targets SET undone_at = $2 WHERE job_id = (SELECT undoes FROM bulk_jobs WHERE id = $1) AND undone_by = $1;
+
+-- The number of changes of a job, of those that are undone, and the time of the last undo. Only an index is read.
+-- name: count_undone
+SELECT COUNT(*), COUNT(undone_at), MAX(undone_at) FROM bulk_targets WHERE job_id = $1 AND seq IS NOT NULL;
+
+-- name: undone_by
+SELECT undone_by FROM bulk_targets WHERE job_id = $1 AND undone_at = $2 AND seq IS NOT NULL LIMIT 1;
+
+-- Whether a job has changes, and all of them are undone.
+-- name: is_undone
+SELECT EXISTS (SELECT 1 FROM bulk_targets WHERE job_id = $1 AND seq IS NOT NULL AND undone_at IS NOT NULL)
+   AND NOT EXISTS (SELECT 1 FROM bulk_targets WHERE job_id = $1 AND seq IS NOT NULL AND undone_at IS NULL);
 
 -- Targets that wait for these approvals. An approval is about a player, or about the account of the target's player.
 -- name: held

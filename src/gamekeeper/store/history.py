@@ -72,7 +72,6 @@ class HistoryFilter(NamedTuple):
     notes: bool = True  # the caller may read the texts of notes and the tags; otherwise the changes of them are blank
     kinds: tuple[str, ...] = ()  # only these kinds, or with `without_kinds` all others; empty: all
     without_kinds: bool = False
-    without_requests: tuple[str, ...] = ()  # leave out the changes of these requests, such as those of a bulk job
 
     @property
     def is_selective(self) -> bool:
@@ -141,7 +140,6 @@ async def read_page(
         letters,
         as_table({"kind": each} for each in wanted.kinds),
         bool(wanted.kinds) and not wanted.without_kinds,
-        as_table({"id": each} for each in wanted.without_requests),
     )
     return await _add_origins(await _mark_erased([_to_change(row) for row in rows], tx), tx)
 
@@ -149,6 +147,14 @@ async def read_page(
 async def find_scan_end(tx: Reading, wanted: HistoryFilter, before: int, window: int) -> ScanEnd:
     row = await tx.one(SQL.reached, before, window, wanted.within, wanted.whose)
     return ScanEnd(*row) if row else ScanEnd(0, 0, 0)
+
+
+async def find_beside_jobs(tx: Reading, before: int, window: int, limit: int) -> list[int]:
+    """Find the newest change of each bulk job, and all other changes, out of the `window` changes before a number.
+
+    Returns up to `limit` numbers, newest first.
+    """
+    return [row[0] for row in await tx.all(SQL.beside_jobs, before, window, limit)]
 
 
 async def find_change(tx: Reading, seq: int) -> HistoryChange | None:

@@ -1,6 +1,6 @@
 -- Scans only the $2 changes before number $1, so that a filter with few matches does not make a request slow. Returns up
 -- to $3 matches, newest first, and stops when their `before` and `after` exceed $15 characters. $17: whether the kinds $16
--- are wanted, or all others. $18: requests whose changes are left out.
+-- are wanted, or all others.
 -- name: page
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
@@ -31,7 +31,6 @@ FROM (SELECT kept.*, COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH
         AND (CAST($13 AS {guid}) IS NULL OR user_id = $13)
         AND (CAST($14 AS {guid}) IS NULL OR (actor_id = $14 AND NOT over_link))
         AND (kind IN (SELECT value->>'kind' FROM json_each($16))) = $17
-        AND request_id NOT IN (SELECT value->>'id' FROM json_each($18))
       ORDER BY seq DESC LIMIT $3) AS kept) AS l
 WHERE so_far - letters < $15
 ORDER BY seq DESC;
@@ -51,6 +50,12 @@ FROM (SELECT * FROM (SELECT seq, at FROM ledger WHERE CAST($3 AS TEXT) = 'all' A
       SELECT * FROM (SELECT seq, at FROM ledger
                      WHERE CAST($3 AS TEXT) = 'actor' AND actor_id = $4 AND NOT over_link AND seq < $1
                      ORDER BY seq DESC LIMIT $2) AS by_actor) AS l;
+
+-- Of the $2 changes before number $1: the newest of each bulk job, and all others.
+-- name: beside_jobs
+SELECT MAX(seq) AS newest FROM (SELECT seq, request_id FROM ledger WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS l
+GROUP BY CASE WHEN substr(request_id, 1, 5) = 'bulk-' THEN request_id ELSE CAST(seq AS TEXT) END
+ORDER BY newest DESC LIMIT $3;
 
 -- name: one
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,

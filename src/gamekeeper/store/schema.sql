@@ -800,10 +800,14 @@ CREATE TABLE bulk_targets (
     approval_id  {guid},
     code         TEXT,                            -- why it was refused
     problem      TEXT,
+    undone_at    {long},                          -- when the change was undone; null: it is not undone
+    undone_by    {guid},                          -- the job that undid it; null: a single undo
     PRIMARY KEY (job_id, number)
 ) {clustered};
 CREATE INDEX bulk_targets_by_state ON bulk_targets (job_id, state, number);
 CREATE INDEX bulk_targets_by_player ON bulk_targets (player_id) WHERE player_id IS NOT NULL;
+CREATE INDEX bulk_targets_by_change ON bulk_targets (seq) WHERE seq IS NOT NULL;
+CREATE INDEX bulk_targets_by_undo ON bulk_targets (job_id, undone_at) WHERE seq IS NOT NULL;
 
 -- The game's own logs of activity and trades, as game servers report them. They are not part of the audit log. Without
 -- references: an entry of a deleted player stays, until it is old or its account is erased.

@@ -23,9 +23,9 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
         "1, 0, 0, 0, 0, 0, row_number() OVER (ORDER BY id) FROM players"
     )
     add = "INSERT INTO bulk_targets (job_id, number, state, player_id, seq) SELECT "
-    world.sql(f"{add} id, 0, 'done', id, 1 FROM players")
+    world.sql(f"{add} id, 0, 'done', id, row_number() OVER (ORDER BY id) FROM players")
     world.sql(
-        f"{add} CAST($1 AS {{guid}}), row_number() OVER (ORDER BY id), 'waiting', id, 1 FROM players",
+        f"{add} CAST($1 AS {{guid}}), row_number() OVER (ORDER BY id), 'waiting', id, NULL FROM players",
         make_numbered_id("user", 1),
     )
     if engine == "postgres":
@@ -52,6 +52,11 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
             (sql.pause, (big, None)),
             (sql.stop, (big, "finished", 1)),
             (sql.changes, (big,)),
+            (sql.mark_undone, (1, None, 1)),
+            (sql.backdate_undos, (big, 1)),
+            (sql.count_undone, (big,)),
+            (sql.undone_by, (big, 1)),
+            (sql.is_undone, (big,)),
             (sql.players_by_name, (given,)),
             (sql.players_by_id, (ids,)),
             (sql.online, (100,)),
