@@ -119,7 +119,8 @@ def test_unknown_role_that_requires_a_factor_is_a_warning(
     monkeypatch.setenv("GAMEKEEPER_SECOND_FACTOR_ROLES", "admin,bosses")
     server = serves(database)
     warning = "WARNING: GAMEKEEPER_SECOND_FACTOR_ROLES names the role bosses, which does not exist."
-    assert server.errors == [f"{warning} List the roles with: gamekeeper roles list"]
+    advice = "Correct the setting, or create the role. List the roles with: gamekeeper roles list"
+    assert server.errors == [f"{warning} {advice}"]
     assert server.stop() == (0, "")
 
 

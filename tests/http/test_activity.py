@@ -360,6 +360,29 @@ def test_doctor_finds_wrong_rollups(world: World, fault: str) -> None:
     assert findings(world, "activity") != []
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "DELETE FROM play_sessions WHERE player_id = $1 AND ended_at IS NULL",
+        "UPDATE play_sessions SET server = 'other' WHERE player_id = $1 AND ended_at IS NULL",
+        "INSERT INTO play_sessions (player_id, server, started_at) VALUES ($1, 'one', 5)",
+    ],
+)
+def test_player_who_joins_again_repairs_a_wrong_session(world: World, fault: str) -> None:
+    heartbeat(world)
+    if "INSERT" not in fault:
+        join(world, ANN.id)
+    world.sql(fault, ANN.id)
+    found = findings(world, "activity")
+    assert found
+    assert all(each.message.endswith("Let the player join the game and leave it.") for each in found)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    assert findings(world, "activity") == []
+    join(world, ANN.id)
+    assert findings(world, "activity") == []
+
+
 def test_doctor_compares_periods_with_hours_and_sign_ins_with_events(world: World) -> None:
     midnight = find_midnight(world)
     world.run(play_rows(world.keeper, invent_sessions([ANN.id, BOB.id], midnight, 10, 3), 10))

@@ -12,6 +12,7 @@ import guild_values
 from commanding import read_feed
 from findings import findings
 from gamekeeper.backup.person import export_person
+from gamekeeper.doctor import NOTE
 from gamekeeper.store import guilds
 from guild_rows import GUILD_ID
 from guild_values import FAME
@@ -262,3 +263,6 @@ def test_doctor_finds_a_wrong_number_of_members(world: World) -> None:
     world.sql("UPDATE guilds SET members = 5")
     [found] = [each for each in findings(world) if each.check == "guilds"]
     assert found.message.startswith(f"Guild {GUILD_ID} (Red Hand) counts 5 members, but has 1.")
+    assert found.message.endswith("gamekeeper doctor --fix")
+    assert [each.level for each in findings(world, "guilds", fix=True)] == [NOTE]
+    assert findings(world, "guilds") == []

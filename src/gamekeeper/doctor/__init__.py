@@ -1,7 +1,7 @@
 """Check the whole database for contradictions, such as item totals or columns that differ from the ledger.
 
 The doctor reads in pages within one snapshot, so it can run while a server runs. It writes nothing, except that
-`--fix` creates missing indexes, recounts the ordered lists, and adds up wrong blocks of ranked lists.
+`--fix` repairs what follows from other rows: indexes, counts of lists and guilds, blocks, and totals of past days.
 """
 
 from gamekeeper.doctor.accounts import check_oidc_roles, check_required_roles

@@ -66,7 +66,7 @@ async def check_required_roles(tx: Reading, settings: Settings) -> list[DoctorFi
     required = second_factors.read_policy(settings).required_roles
     unknown = sorted(required - (await roles.read_all(tx)).keys()) if required else []
     message = "GAMEKEEPER_SECOND_FACTOR_ROLES names the role {}, which does not exist. {}"
-    advice = "List the roles with: gamekeeper roles list"
+    advice = "Correct the setting, or create the role. List the roles with: gamekeeper roles list"
     return [DoctorFinding(ERROR, "second factors", message.format(each, advice)) for each in unknown]
 
 
@@ -77,7 +77,8 @@ async def check_oidc_roles(tx: Reading, settings: Settings) -> list[DoctorFindin
     except BadSetting:
         return []  # the check of the settings reports it
     message = (
-        "GAMEKEEPER_OIDC_ROLES names the role {}, which does not exist. List the roles with: gamekeeper roles list"
+        "GAMEKEEPER_OIDC_ROLES names the role {}, which does not exist. Correct the setting, or create the role. "
+        "List the roles with: gamekeeper roles list"
     )
     return [DoctorFinding(ERROR, "openid connect", message.format(each)) for each in unknown]
 

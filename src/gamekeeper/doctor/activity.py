@@ -19,7 +19,9 @@ from gamekeeper.store.play_sessions import StoredSession
 PAGE = 2_000  # sessions that are in memory at a time
 DAY_HOURS = 24
 ABSENCE_DAYS = 7
-ADVICE = "Numbers over time are wrong there; nothing else depends on them."
+ADVICE = "Numbers over time are wrong there; nothing else depends on them, and nothing counts them again."
+PLAYER_ADVICE = "Nothing counts them again; only numbers over time and boards by play time depend on them."
+SESSION_ADVICE = "Let the player join the game and leave it."
 
 
 @dataclass(slots=True)
@@ -94,7 +96,11 @@ def _is_recent(step: str, last_day: int, start: int) -> bool:
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:
     for player_id in await play_sessions.find_disagreeing(tx, MAX_SHOWN):
-        found.add(ERROR, "activity", f"Player {player_id} is online without an open play session, or the reverse.")
+        found.add(
+            ERROR,
+            "activity",
+            f"Player {player_id} is online without an open play session, or the reverse. {SESSION_ADVICE}",
+        )
     since, deleted = await rollups.find(tx, SESSIONS)
     today = await clock.now(tx) // DAY_MS
     recount = Recount(deleted // DAY_MS + 1 if deleted else since // DAY_MS, is_complete=not deleted, today=today)
@@ -106,7 +112,9 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
         done += len(sessions)
         progress("play sessions", done, done)
     for player_id in recount.wrong_players:
-        found.add(ERROR, "activity", f"Player {player_id}: days or play time differ from its play sessions.")
+        found.add(
+            ERROR, "activity", f"Player {player_id}: days or play time differ from its play sessions. {PLAYER_ADVICE}"
+        )
     await _compare_periods(tx, found, recount)
     await _compare_online(tx, found, recount, deleted // MINUTE_MS + 1 if deleted else 0)
     await activity_sums.check(tx, found)

@@ -14,7 +14,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER
 
 DAY_HOURS = 24
-ADVICE = "Numbers over time are wrong there; nothing else depends on them."
+ADVICE = "Numbers over time are wrong there; nothing else depends on them, and nothing counts them again."
 OF_HOURS = ("online_sum", "requests", "errors", "sign_ins")  # numbers of days that are sums over their hours
 OF_DAYS = (*OF_HOURS, "play_ms", "new_players")  # numbers of weeks and months that are sums over their days
 Row = TypeVar("Row", Hour, Period)

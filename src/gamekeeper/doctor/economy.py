@@ -6,10 +6,13 @@ from collections.abc import Sequence
 import msgspec
 
 from gamekeeper.doctor import economy_sums, item_days
-from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, PAGE_ROWS, DoctorFinding, Findings, Progress
+from gamekeeper.doctor.item_days import WrongDay
 from gamekeeper.game import flows
+from gamekeeper.game import item_days as days
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.economy import LAST_GUID, read_variables
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy, holdings
 from gamekeeper.store.economy import CountedChange, EconomyState
@@ -34,6 +37,28 @@ async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) 
         await economy_sums.check(tx, found, codec, state, progress)
     except (msgspec.DecodeError, ValueError):
         return  # a change that cannot be read: the check of item totals reports it
+
+
+async def fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
+    """Delete wrong totals at the ends of days, unless the flows or the present totals, which judge them, are wrong."""
+    wrong = await keeper.store.read(lambda tx: _find_wrong_days(tx, keeper.changes.codec, progress))
+    places = sorted({(each.item_id, each.day) for each in wrong})
+    if not places:
+        return []
+    await keeper.store.write(lambda tx: days.forget(tx, places))
+    return [DoctorFinding(NOTE, ECONOMY, f"Deleted {len(places)} wrong totals of items at the ends of days.")]
+
+
+async def _find_wrong_days(tx: Reading, codec: Codec, progress: Progress) -> Sequence[WrongDay]:
+    state, found = await economy.read_state(tx), Findings()
+    if state is None or state.swept is not None:
+        return ()
+    try:
+        await _check_totals(tx, found)
+        await economy_sums.check(tx, found, codec, state, progress)
+        return () if found.all() else await item_days.find_wrong(tx, codec, state, progress)
+    except (msgspec.DecodeError, ValueError):
+        return ()
 
 
 async def _check_totals(tx: Reading, found: Findings) -> None:

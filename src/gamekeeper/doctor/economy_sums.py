@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, REPAIR_ADVICE, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
 from gamekeeper.game import flows
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.flows import KEY, STAFF, find_day
@@ -14,6 +14,7 @@ from gamekeeper.store.history import NEVER
 
 ECONOMY = "economy"
 WINDOW_DAYS = 31  # days whose sums are in memory at a time
+ADVICE = "Nothing counts it again; only reports of this day show it. Restore a backup if you need the right number."
 KEY_OR_STAFF = f"{KEY} or {STAFF}"
 Sums = Counter[tuple[int, str, str, str]]  # day, item, source or giver, name of the number
 
@@ -70,7 +71,7 @@ class _Differences:
             if not number:
                 continue
             message = f"Item {item}, day {day}: {name} by {whose} is {-number:+} compared with the count"
-            found.add(ERROR, ECONOMY, f"{message} by the audit log. {REPAIR_ADVICE}")
+            found.add(ERROR, ECONOMY, f"{message} by the audit log. {ADVICE}")
 
     def _add(self, some: Sequence[Flow], gifts: Sequence[GiftFlow], sign: int) -> None:
         for flow in some:

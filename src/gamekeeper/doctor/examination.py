@@ -26,13 +26,13 @@ READ_ONLY = "Every transaction of the database user is read-only (default_transa
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[DoctorFinding]:
     """Run every check of the doctor. If integrity, privileges or schema fail, skip the checks that depend on them.
 
-    `fix` first creates missing indexes, recounts the lists and adds up wrong blocks; nothing else can be repaired from
-    the stored data.
+    `fix` first repairs what can be repaired from the stored data: it creates missing indexes, recounts the lists and
+    the members of guilds, adds up wrong blocks, and deletes wrong totals of past days.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
     found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)
     if not found:
-        found = await _fix(keeper) if fix else []
+        found = await _fix(keeper, progress) if fix else []
         found += await imports.find_unfinished_imports(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
@@ -42,8 +42,14 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     return found + settings.check(keeper)
 
 
-async def _fix(keeper: Keeper) -> list[DoctorFinding]:
-    return [*await lists.create_indexes(keeper), await lists.recount(keeper), *await ranked_buckets.fix(keeper)]
+async def _fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
+    return [
+        *await lists.create_indexes(keeper),
+        await lists.recount(keeper),
+        *await ranked_buckets.fix(keeper),
+        *await guilds.fix(keeper),
+        *await economy.fix(keeper, progress),
+    ]
 
 
 async def _check_user(keeper: Keeper) -> list[DoctorFinding]:

@@ -1,9 +1,10 @@
 """The doctor's check of the totals of items at the ends of days: quantities by the flows, holders by the audit log."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, REPAIR_ADVICE, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
 from gamekeeper.game import flows
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayersLoaded
@@ -17,10 +18,24 @@ from gamekeeper.store.holdings import ITEM, Holding
 
 ECONOMY = "economy"
 HOLDER_DAYS = 92  # days whose holders are counted again: memory has a number for each item and day
+ADVICE = "Delete the wrong totals, so that reports follow the flows: gamekeeper doctor --fix"
 Steps = dict[str, Counter[int]]  # item → day → players who have it at its end, minus those at the end of the day before
 
 
+class WrongDay(NamedTuple):
+    item_id: str
+    day: int
+    message: str
+    follows: bool = False  # the next stored day is wrong by as much: one wrong flow, or total, is one finding
+
+
 async def check(tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress) -> None:
+    for each in await find_wrong(tx, codec, state, progress):
+        if not each.follows:
+            found.add(ERROR, ECONOMY, f"{each.message} {ADVICE}")
+
+
+async def find_wrong(tx: Reading, codec: Codec, state: EconomyState, progress: Progress) -> list[WrongDay]:
     """Go back from the present totals, day by day. Quantities follow from the flows, which are kept forever.
 
     Holders follow from the changes of each player. They are known since the last bulk load, which does not say who
@@ -29,17 +44,21 @@ async def check(tx: Reading, found: Findings, codec: Codec, state: EconomyState,
     first = await _find_first_day(tx, state)
     steps = await _count_holders(tx, codec, state, first, progress)
     totals = await economy.read_totals(tx)
-    for item in await economy.read_flow_items(tx):
-        await _check_item(tx, found, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
+    return [
+        wrong
+        for item in await economy.read_flow_items(tx)
+        for wrong in await _check_item(tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
+    ]
 
 
 async def _check_item(
-    tx: Reading, found: Findings, item: str, total: tuple[int, int], first: int, steps: Mapping[int, int]
-) -> None:
+    tx: Reading, item: str, total: tuple[int, int], first: int, steps: Mapping[int, int]
+) -> Sequence[WrongDay]:
+    found: list[WrongDay] = []
     gains: Counter[int] = Counter()
     for flow in await economy.read_flows(tx, item, 0, NEVER):
         gains[flow.day] += flow.created - flow.destroyed
-    quantity, holders = total
+    (quantity, holders), off = total, 0
     later, stepped = sorted(gains), sorted(steps)
     for row in reversed(await economy.read_all_days(tx, item)):
         while later and later[-1] > row.day:
@@ -49,11 +68,12 @@ async def _check_item(
         where = f"Item {item}, day {row.day}"
         if row.quantity != quantity:
             message = f"{where}: the stored total is {row.quantity}; the flows give {quantity}."
-            found.add(ERROR, ECONOMY, f"{message} {REPAIR_ADVICE}")
-            quantity = row.quantity  # one wrong day is one finding, or two
+            found.append(WrongDay(item, row.day, message, follows=row.quantity - quantity == off))
+        off = row.quantity - quantity
         if row.day >= first and row.holders != holders:
             message = f"{where}: {row.holders} players are stored as holders; the changes of players give {holders}."
-            found.add(ERROR, ECONOMY, f"{message} {REPAIR_ADVICE}")
+            found.append(WrongDay(item, row.day, message))
+    return found
 
 
 async def _find_first_day(tx: Reading, state: EconomyState) -> int:

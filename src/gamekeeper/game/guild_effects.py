@@ -10,6 +10,18 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.guilds import GuildColumns
 
 
+async def recount_members(tx: Writing) -> int:
+    """Count the members of guilds again whose number is wrong. Return the number of these guilds.
+
+    The locks come first: a member may join or leave meanwhile.
+    """
+    wrong = [each.id for each in await guilds.find_miscounted(tx)]
+    if wrong:
+        await guilds.lock_all(tx, wrong)
+        guilds.recount(tx, wrong)
+    return len(wrong)
+
+
 @dataclass(frozen=True, slots=True)
 class GuildSaved:
     """A guild that was created or changed. Both sides have only the members who joined, left or got another rank."""

@@ -6,7 +6,7 @@ end of both days are corrected.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gamekeeper.game import flows
 from gamekeeper.game.codec import Codec
@@ -21,6 +21,20 @@ from gamekeeper.store.rollups import Checkpoint
 # checkpoint: the newest day of which a change was counted, and the number of its first counted change
 NEWEST_DAY = "economy_day"
 MOST_LATER = 500  # changes of the newest day that are read for a batch of the day before
+
+
+async def forget(tx: Writing, places: Iterable[tuple[str, int]]) -> None:
+    """Delete the totals of items at the ends of these days: reports then find the quantity by the flows.
+
+    They go back from a later total, so the present totals are stored. The lock comes first: a server may count
+    meanwhile.
+    """
+    state = await economy.wait_for_lock(tx)
+    if state is None or state.swept is not None:  # the present totals are not known
+        return
+    for item_id, day in places:
+        await economy.delete_days(tx, [item_id], day, day + 1)
+    await economy.save_days(tx, find_day(state.at), sorted({item_id for item_id, _ in places}))
 
 
 async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence[CountedChange], tally: Tally) -> None:
