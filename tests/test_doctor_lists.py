@@ -262,7 +262,7 @@ def test_recount_fails_while_bulk_loads_continue(world: World) -> None:
 
 def test_failed_fix_is_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     lose_a_change(world)
-    monkeypatch.setattr(lists, "MOST_ATTEMPTS", 0)
+    monkeypatch.setattr(lists, "MAX_ATTEMPTS", 0)
     said = CommandLine(world.url).says("doctor", "--fix", code=1)
     assert said.startswith("error: lists: The lists could not be recounted: ")
     assert "The list 'rank' is off by 1 rows" in said

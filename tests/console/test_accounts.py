@@ -103,7 +103,7 @@ def test_long_list_shows_the_newest_and_finds_others_by_name(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (search, accounts):
-        monkeypatch.setattr(module, "MOST_MATCHES", 2)
+        monkeypatch.setattr(module, "MAX_MATCHES", 2)
     impose(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     page = root.page(BANNED)
     assert list_names(root, BANNED) == ["Shop", "Clerk"]
@@ -122,13 +122,13 @@ def test_search_for_common_text_is_marked_incomplete(
     """All accounts match by email. If too many have the state, a limited number of matches is filtered by it."""
     impose(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
     # search limit of 6: only 5 accounts are banned, so the search examines all of them
-    monkeypatch.setattr(search, "MOST_MATCHES", 6)
+    monkeypatch.setattr(search, "MAX_MATCHES", 6)
     assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
-    monkeypatch.setattr(search, "MOST_MATCHES", 4)
+    monkeypatch.setattr(search, "MAX_MATCHES", 4)
     for path in (PAGE + "?", BANNED, POWERS):
         assert "or more accounts" in root.page(f"{path}&search=example").text
         assert "1 to 1 of 1 accounts" in root.page(f"{path}&search=shop@").text
-    monkeypatch.setattr(search, "MOST_MATCHES", 1)
+    monkeypatch.setattr(search, "MAX_MATCHES", 1)
     assert "Too many names match to search them all" in root.page(f"{BANNED}&search=root").text
 
 

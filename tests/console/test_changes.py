@@ -121,7 +121,7 @@ def test_incomplete_search_says_how_far_it_reached(world: World, root: Keeper, m
     for _ in range(6):
         give(world)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
-    monkeypatch.setattr(history, "MOST_WINDOWS", 4)
+    monkeypatch.setattr(history, "MAX_WINDOWS", 4)
     page = root.page(f"{CHANGES}?reason=the+one")
     assert list_numbers(page) == []
     assert "No results back to" in page.text
@@ -327,7 +327,7 @@ def test_empty_batches_do_not_end_an_export(
 ) -> None:
     sought = [give(world, reason=each) for each in ("sought", "sought", "other", "other", "sought", "other")]
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
-    monkeypatch.setattr(history, "MOST_WINDOWS", 1)
+    monkeypatch.setattr(history, "MAX_WINDOWS", 1)
     raw = root.get(f"{CHANGES}/file?format={form}&reason=sought").raw.decode()
     found = (
         [int(row[0]) for row in list(csv.reader(io.StringIO(raw)))[1:-1]]
@@ -341,7 +341,7 @@ def test_export_does_not_block_other_requests(world: World, root: Keeper, monkey
     """Other requests are answered even while the export searches without finding a change."""
     monkeypatch.setattr(changes, "BATCHES", 20)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
-    monkeypatch.setattr(history, "MOST_WINDOWS", 1)
+    monkeypatch.setattr(history, "MAX_WINDOWS", 1)
     path = f"{CHANGES}/file?format=csv&reason=nobody+said+this"
     cookie = {"cookie": f"gamekeeper={root.cookie}"}
 

@@ -83,7 +83,7 @@ def test_search_for_common_text_is_marked_incomplete(
     game_server.heartbeat(world)
     text = f"{online}&search=new"
     assert "No results among the online players." in root.page(text).text
-    monkeypatch.setattr(search, "MOST_MATCHES", 2)  # search limit: examine 2 of the three matches
+    monkeypatch.setattr(search, "MAX_MATCHES", 2)  # search limit: examine 2 of the three matches
     assert "Too many names match to search them all" in root.page(text).text
     game_server.join(world, *[player_id for player_id, _ in news[:2]])
     assert re.search(r"of [12] or more", root.page(text).text)

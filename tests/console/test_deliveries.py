@@ -102,7 +102,7 @@ def test_overdue_commands_are_counted_and_listed(world: World, root: Keeper, kic
 def test_overview_counts_the_overdue_commands(
     world: World, root: Keeper, kick: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deliveries, "MOST_EXAMINED", 1)
+    monkeypatch.setattr(deliveries, "MAX_EXAMINED", 1)
     for _ in range(2):  # newer ones that expire do not hide the kick
         assert world.post("/api/v1/chat", {"Message": "Hi"}).status == 200
     world.sql("UPDATE deliveries SET queued_at = queued_at - 31000")

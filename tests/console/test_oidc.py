@@ -205,5 +205,5 @@ def test_password_works_while_the_provider_is_away(open_to: MakeWorld) -> None:
 
 
 def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "MOST_BYTES", 100)
+    monkeypatch.setattr(fetching, "MAX_BYTES", 100)
     assert "too large" in read(Browser(open_to()).get(START))

@@ -51,7 +51,7 @@ def test_too_many_sign_ins_are_explained_and_not_remembered(
 ) -> None:
     browser = Browser(open_to())
     with monkeypatch.context() as limited:
-        limited.setattr(fetching, "MOST_WAITING", 0)
+        limited.setattr(fetching, "MAX_WAITING", 0)
         refused = browser.get(START)
     assert refused.status == 503
     assert "too many people" in read(refused)

@@ -344,6 +344,6 @@ def test_suggestions_tolerate_typos(root: Keeper, world: World, monkeypatch: pyt
     for nothing in ("fierball", "xqzzy", "xe", "\0" * 4, "x" * 300):
         assert suggested(nothing) == ([], False), nothing
     # a text with a typo is compared with 2 entries only: Arrow and Gold Coin
-    monkeypatch.setattr(finder, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(finder, "MAX_ENTRIES", 2)
     assert suggested("helaing") == ([], False)
     assert suggested("arorw") == (["Arrow"], True)

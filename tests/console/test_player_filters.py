@@ -68,8 +68,8 @@ def test_columns_are_chosen_in_the_address(root: Keeper) -> None:
 
 @pytest.mark.usefixtures("crowd")
 def test_large_lists_go_on_from_page_to_page(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player_filters, "MOST_SORTED", 3)
-    monkeypatch.setattr(player_filters, "MOST_SEARCHED", 20)
+    monkeypatch.setattr(player_filters, "MAX_SORTED", 3)
+    monkeypatch.setattr(player_filters, "MAX_SEARCHED", 20)
     page = root.page(f"{PAGE}?levelfrom=45&sortby=name")
     found: list[str] = []
     for _ in range(5):

@@ -75,7 +75,7 @@ def test_wrong_view_is_rejected(world: World, root: Keeper, fields: dict[str, st
 
 
 def test_views_are_limited(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_views, "MOST_VIEWS", 1)
+    monkeypatch.setattr(saved_views, "MAX_VIEWS", 1)
     save(root, "first view")
     assert root.post(VIEWS, {"name": "second", "query": "levelfrom=1", "list": "players"}).status == 400
 

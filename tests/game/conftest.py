@@ -19,7 +19,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "BUCKET_ROWS", 4)
     monkeypatch.setattr(bucket_index, "SPLIT_ROWS", 8)
     monkeypatch.setattr(bucket_index, "BLOCK_BUCKETS", 3)
-    monkeypatch.setattr(lists, "MOST_SPLITS", 2)
+    monkeypatch.setattr(lists, "MAX_SPLITS", 2)
     monkeypatch.setattr(lists, "CHECKPOINT_ENTRIES", CHECKPOINT)
 
 

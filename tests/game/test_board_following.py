@@ -94,7 +94,7 @@ def test_sweep_after_the_end_shows_what_players_had_at_the_end(
     monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 1)
     create(world, "coins", "item", Thing="Gold Coin")
     world.run(world.keeper.boards.refresh())
-    monkeypatch.setattr(board_follower, "MOST_AHEAD", ahead)
+    monkeypatch.setattr(board_follower, "MAX_AHEAD", ahead)
     end_now(world, "coins")
     for name in ("Zoe", "Bob", "Ann", "Bob"):
         give(world, name, 7)

@@ -36,7 +36,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make buckets and blocks small, so that a few dozen rows split and merge both."""
     monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 5)
     monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 5)
-    monkeypatch.setattr(ranked_buckets, "MOST_SPLITS", 2)
+    monkeypatch.setattr(ranked_buckets, "MAX_SPLITS", 2)
 
 
 async def change(tx: Writing, kind: str, before: Values, after: Values) -> None:

@@ -70,7 +70,7 @@ def test_each_combination_of_conditions_finds_what_matches(
     crowd: World, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """A list that is complete has exactly the matches; one that is not has only matches."""
-    monkeypatch.setattr(search, "MOST_MATCHES", most)
+    monkeypatch.setattr(search, "MAX_MATCHES", most)
     complete = 0
     roles, texts = ("", "moderator", "api", "none"), ("", "mod@", "example")
     for state, role, since, until, text in product(("", "banned"), roles, (None, 2), (None, 5), texts):

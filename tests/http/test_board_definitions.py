@@ -54,8 +54,8 @@ def test_board_is_renamed_deleted_and_created_again(world: World) -> None:
 
 
 def test_number_of_boards_and_hidden_accounts_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boards, "MOST_BOARDS", 1)
-    monkeypatch.setattr(boards, "MOST_HIDDEN", 1)
+    monkeypatch.setattr(boards, "MAX_BOARDS", 1)
+    monkeypatch.setattr(boards, "MAX_HIDDEN", 1)
     create(world)
     refused(world.post(BOARDS, {"Name": "b", "Title": "x", "Ranks": "level"}), 409, "too_many_boards")
     assert hide(world, "Ann").status == 200

@@ -74,7 +74,7 @@ def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch)
     refused(too_many, 400, "too_many_players")
     for name in ("MOST_SORTED", "MOST_SEARCHED", "BATCH_ROWS"):
         monkeypatch.setattr(player_filters, name, 3)
-    monkeypatch.setattr(bulk_filters, "MOST_COMPARED", 6)
+    monkeypatch.setattr(bulk_filters, "MAX_COMPARED", 6)
     wide = crowd.post(ROOT, GIVE | {"Filter": {"ClassId": WARRIOR.id, "LevelTo": 21}})
     refused(wide, 400, "filter_too_wide")
     assert "6 players" in wide.message

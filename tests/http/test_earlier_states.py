@@ -115,7 +115,7 @@ def test_state_before_the_retained_history_is_refused(make_world: Callable[..., 
 
 def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 2)
-    monkeypatch.setattr(history, "MOST_REWOUND", 4)
+    monkeypatch.setattr(history, "MAX_REWOUND", 4)
     start = last(world)
     for _ in range(7):
         give(world)
@@ -125,7 +125,7 @@ def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pyt
 
 
 def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST_REWOUND", 2)
+    monkeypatch.setattr(history, "MAX_REWOUND", 2)
     start = give(world)
     for level in range(3, 20):
         world.post("/api/v1/players/Bob/level", {"level": level})

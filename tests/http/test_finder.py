@@ -152,7 +152,7 @@ def test_exact_email_or_catalogue_name_hides_partial_matches(world: World) -> No
 
 
 def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None:
-    names = [*(f"A zed {number}" for number in range(2 * finder.MOST_PER_MATCH)), "Zed stone"]
+    names = [*(f"A zed {number}" for number in range(2 * finder.MAX_PER_MATCH)), "Zed stone"]
     put_catalogue(
         world,
         "items",
@@ -160,7 +160,7 @@ def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None
     )
     told = find(world, "zed")
     assert told[0] == ("item", "Zed stone", "prefix")
-    assert [match for *_, match in told[1:]] == ["part"] * finder.MOST_PER_MATCH
+    assert [match for *_, match in told[1:]] == ["part"] * finder.MAX_PER_MATCH
 
 
 def test_search_compares_accents(world: World) -> None:

@@ -93,7 +93,7 @@ def test_to_filter_skips_later_changes_without_reading_them(world: World, monkey
 
 def test_cursor_visits_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW_ROWS", 4)
-    monkeypatch.setattr(history, "MOST_WINDOWS", 2)
+    monkeypatch.setattr(history, "MAX_WINDOWS", 2)
     for number in range(11):
         give(world, name=("Ann", "Bob")[number % 2])
     wanted = {"": 27, f"player={ANN.id}": 7, "kind=items_given": 11, "kind=player_created": 3, "reason=x": 0}
@@ -199,7 +199,7 @@ def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.Mo
 
 def test_item_filter_reads_fewer_windows_per_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW_ROWS", 4)
-    monkeypatch.setattr(history, "MOST_ITEM_WINDOWS", 1)
+    monkeypatch.setattr(history, "MAX_ITEM_WINDOWS", 1)
     answer = world.get(f"{CHANGES}?item={ARROW.id}").json
     assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
 

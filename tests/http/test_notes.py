@@ -48,7 +48,7 @@ def test_notes_are_searched_by_text_and_paged(world: World, monkeypatch: pytest.
     page = world.get(f"{NOTES}?limit=4").json
     assert len(page["Notes"]) == 4
     assert list_texts(world, f"?limit=4&before={page['Next']}") == ["Note 1 REFUND", "Note 0"]
-    monkeypatch.setattr(notes, "MOST_SEARCHED", 2)  # a search reads two notes, and says where it stopped
+    monkeypatch.setattr(notes, "MAX_SEARCHED", 2)  # a search reads two notes, and says where it stopped
     first = world.get(f"{NOTES}?text=note 0").json
     assert (first["Notes"], first["Next"] is None) == ([], False)
 

@@ -81,7 +81,7 @@ def test_export_of_unknown_account_is_404(world: World) -> None:
 
 
 def test_export_above_the_limit_names_the_command(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(person, "MOST_MIB", 0)
+    monkeypatch.setattr(person, "MAX_MIB", 0)
     answer = world.get(PATH.format("Ann"))
     refused(answer, 409, "export_too_large")
     assert "gamekeeper users export" in answer.json["Message"]

@@ -88,8 +88,8 @@ def walk(world: World, query: str, size: int = 100) -> list[str]:
 
 def lower_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every list be walked in small steps, as in a large game."""
-    monkeypatch.setattr(player_filters, "MOST_SORTED", -1)
-    monkeypatch.setattr(player_filters, "MOST_SEARCHED", 7)
+    monkeypatch.setattr(player_filters, "MAX_SORTED", -1)
+    monkeypatch.setattr(player_filters, "MAX_SEARCHED", 7)
     monkeypatch.setattr(player_filters, "BATCH_ROWS", 3)
 
 

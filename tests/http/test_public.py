@@ -145,7 +145,7 @@ def test_addresses_of_one_ipv6_network_are_counted_together(first: str, second: 
 
 
 def test_network_that_asks_on_stays_counted_when_there_are_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(public_guard, "MOST_NETWORKS", 3)
+    monkeypatch.setattr(public_guard, "MAX_NETWORKS", 3)
     guard = PublicGuard(lambda: 0.0)
     for number in range(10):
         guard.count("192.0.2.1", 10)

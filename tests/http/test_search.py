@@ -181,7 +181,7 @@ def test_search_text_with_control_characters_is_refused(world: World, text: str)
 
 def test_search_reads_a_limited_number_of_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     add(world, [f"Common{number:03}" for number in range(60)], 0x10000)
-    monkeypatch.setattr(search, "MOST_MATCHES", 25)
+    monkeypatch.setattr(search, "MAX_MATCHES", 25)
     found = names(world, PLAYERS, search="COMMON")
     assert len(found) == 25
     assert found == sorted(found)
@@ -192,23 +192,23 @@ def test_search_reads_a_limited_number_of_rows(world: World, monkeypatch: pytest
 
 def test_search_limit_holds_when_few_rows_match(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """All names have the trigrams of the text, but only one in four contains the text."""
-    monkeypatch.setattr(search, "MOST_PARTS", 2)
+    monkeypatch.setattr(search, "MAX_PARTS", 2)
     given = [f"Quill{'abcd'[number % 4]}feather{number:02}" for number in range(60)]
     add(world, given, 0x10000)
     add_users(world, [(f"{number}", f"{name}@example.test") for number, name in enumerate(given)])
     for path in (PLAYERS, USERS):
         assert len(names(world, path, search="quillafeather")) == 15
-        monkeypatch.setattr(search, "MOST_CANDIDATES", 20)
+        monkeypatch.setattr(search, "MAX_CANDIDATES", 20)
         assert 0 < len(names(world, path, search="quillafeather")) < 15
         monkeypatch.undo()
-        monkeypatch.setattr(search, "MOST_PARTS", 2)
+        monkeypatch.setattr(search, "MAX_PARTS", 2)
 
 
 @pytest.mark.parametrize("length", range(3, 30))
 def test_first_and_last_trigram_are_always_used(length: int) -> None:
     text = string.ascii_letters[:length]
     parts = search.pick_parts(text)
-    assert (parts[0], parts[-1], len(parts)) == (text[:3], text[-3:], min(length - 2, search.MOST_PARTS))
+    assert (parts[0], parts[-1], len(parts)) == (text[:3], text[-3:], min(length - 2, search.MAX_PARTS))
 
 
 def test_online_players_are_found_among_many_offline_ones(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +217,7 @@ def test_online_players_are_found_among_many_offline_ones(world: World, monkeypa
     game_server.join(world, *[guid(0x10000 + number) for number in range(1, 60, 2)], ANN.id)
     wanted = [f"Common{number:03}" for number in range(1, 60, 2)]
     assert names(world, ONLINE, search="mmon") == wanted
-    monkeypatch.setattr(search, "MOST_MATCHES", 10)
+    monkeypatch.setattr(search, "MAX_MATCHES", 10)
     assert set(names(world, ONLINE, search="mmon")) == set(wanted) & set(names(world, PLAYERS, search="mmon"))
     assert names(world, ONLINE, search="Ann") == ["Ann"]
     assert names(world, ONLINE, search="Zoe") == []

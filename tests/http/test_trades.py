@@ -165,7 +165,7 @@ def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: Wo
 
 def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trades, "WINDOW_CHANGES", 2)
-    monkeypatch.setattr(trades, "MOST_WINDOWS", 3)
+    monkeypatch.setattr(trades, "MAX_WINDOWS", 3)
     took = take_swords(world)
     for level in range(2, 6):
         assert world.post("/api/v1/players/Bob/level", {"level": level}).status == 200

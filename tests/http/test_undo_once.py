@@ -106,7 +106,7 @@ def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[.
 
 
 def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo, "MOST_UNDOS", 5)
+    monkeypatch.setattr(undo, "MAX_UNDOS", 5)
     items(world, "give", COIN.id, 5, "Bob")
     seq = last(world)
     for _ in range(2):

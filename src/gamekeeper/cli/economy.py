@@ -80,7 +80,7 @@ def economy_(
         item_id = await _find_id(keeper, ITEM, item) if item else None
         if item_id and holders:
             return await _load_holders(keeper, ITEM, item_id, part)
-        most = reports.MOST_DAYS if staff or not item_id else reports.MOST_ITEM_DAYS
+        most = reports.MAX_DAYS if staff or not item_id else reports.MAX_ITEM_DAYS
         days = await reports.choose_days(keeper.store, since, until, most)
         if staff:
             wanted = GiftFilter(item_id, await _find_giver(keeper, giver) if giver else None)

@@ -17,7 +17,7 @@ Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]
 
 
 def add_penalty_options(command: F) -> F:
-    limit = click.IntRange(0, moderation.MOST_DAYS)
+    limit = click.IntRange(0, moderation.MAX_DAYS)
     days = click.option("--days", type=limit, default=0, help="Duration in days; 0, the default, is permanent.")
     reason = click.option("--reason", default="", help="Reason; shown by `users show`, the console and the audit log.")
     return days(reason(command))

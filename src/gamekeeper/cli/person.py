@@ -101,7 +101,7 @@ def _confirm() -> None:
 def _summarize(erased: ErasureSummary) -> str:
     names = f" ({', '.join(erased.characters)})" if erased.characters else ""
     held = f"{_format_count(len(erased.characters), 'player')}{names}"
-    more = " or more" if erased.changes == erasures.MOST_COUNTED else ""
+    more = " or more" if erased.changes == erasures.MAX_COUNTED else ""
     rows = f"the names in {erased.changes:,}{more} {'change' if erased.changes == 1 else 'changes'} of the audit log"
     return f"{erased.user.name} ({erased.user.id}), {held} and {rows}"
 

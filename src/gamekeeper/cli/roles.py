@@ -17,7 +17,7 @@ from gamekeeper.store import roles as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import Role
 
-MOST_QUOTA = 2**31 - 1
+MAX_QUOTA = 2**31 - 1
 
 
 class QuotaType(click.ParamType[tuple[str, int]]):
@@ -28,7 +28,7 @@ class QuotaType(click.ParamType[tuple[str, int]]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         item, _, most = value.partition("=")
         item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
-        if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MOST_QUOTA:
+        if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MAX_QUOTA:
             example = "9e2b8323-5231-5487-a8b0-017c3b453c23=1000"
             self.fail(f"'{value}' is not a quota, such as {example}. {ITEM_ADVICE}", param, ctx)
         return item_id, int(most)

@@ -13,7 +13,7 @@ from gamekeeper.console.menu import SECURITY
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import account_filters, lookup
 from gamekeeper.game.accounts import FLAGS
-from gamekeeper.game.search import MOST_MATCHES
+from gamekeeper.game.search import MAX_MATCHES
 from gamekeeper.http import account_filters as operations
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
@@ -66,7 +66,7 @@ async def show(request: Request) -> Response:
         signed_in=await operations.load_last_sign_ins(request, [each.id for each in users]),
         newest=lists.build_url(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
         has_newest=account_filters.NEWEST in sorts,
-        most=MOST_MATCHES,
+        most=MAX_MATCHES,
         views=await saved_views.load(request, "accounts"),
         **beside,
     )

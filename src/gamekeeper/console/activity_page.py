@@ -11,7 +11,7 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.console.ticks import DAY_MS
 from gamekeeper.console.time_range import MOST_BY_WEEK_MS, TimeRange
 from gamekeeper.game import activity_series
-from gamekeeper.game.activity_series import MOST_POINTS, CohortPoint, Point
+from gamekeeper.game.activity_series import MAX_POINTS, CohortPoint, Point
 from gamekeeper.game.calendar_steps import MINUTE_MS, format_day
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -33,7 +33,7 @@ async def show(request: Request) -> Response:
     chosen = request.query if request.query.keys() & {"range", "from", "to"} else {"range": DEFAULT}
     wanted = time_range.read_range(chosen, now)
     points = {step: await reader.read(step, wanted.start, wanted.end) for step in _list_steps(wanted)}
-    first = max(wanted.start, wanted.end - (MOST_POINTS - 1) * DAY_MS)
+    first = max(wanted.start, wanted.end - (MAX_POINTS - 1) * DAY_MS)
     _, _, cohorts = await store.read(lambda tx: activity_series.load_cohorts(tx, first, wanted.end - 1))
     return pages.render(
         request,

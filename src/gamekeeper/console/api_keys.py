@@ -15,7 +15,7 @@ from gamekeeper.game import api_keys, lookup
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.http.wire.api_keys import MOST_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord
+from gamekeeper.http.wire.api_keys import MAX_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord
 from gamekeeper.store import api_keys as rows
 from gamekeeper.store import catalogue, roles
 from gamekeeper.store.engine import Reading
@@ -55,7 +55,7 @@ async def show(request: Request) -> Response:
         revoked=[each for each in views if each.key.RevokedAt is not None],
         offered=[each.name for each in table.values() if _list_allowed((), each) <= request.caller.permissions],
         boxes=list_boxes(request, frozenset()),
-        most_minutes=MOST_GRACE_MINUTES,
+        most_minutes=MAX_GRACE_MINUTES,
         example_item=first[0].name if first else "",
     )
 

@@ -10,7 +10,7 @@ from gamekeeper.console.refusals import NameNotTyped
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.erasures import MOST_COUNTED
+from gamekeeper.game.erasures import MAX_COUNTED
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import users
 from gamekeeper.http.request import Request
@@ -52,10 +52,10 @@ async def summarise(request: Request, call: ApiCall, entries: Sequence[LedgerEnt
         ids = {each.player_id or "" for each in deleted}
         names = {each.id: each.name for each in await players.read_summaries(tx, ids)}
         known = {*ids, *await ledger.find_deleted_of_user(tx, user.id)}
-        changes = await ledger.count_about(tx, user.id, known, MOST_COUNTED)
+        changes = await ledger.count_about(tx, user.id, known, MAX_COUNTED)
         count = (
             gettext("%(count)s or more", count=format_number(changes))
-            if changes == MOST_COUNTED
+            if changes == MAX_COUNTED
             else format_number(changes)
         )
         lost = [_count_owned(request, names.get(each.player_id or "", ""), each) for each in deleted]

@@ -74,7 +74,7 @@ async def load_givers(request: Request, days: Days, limit: int, offset: int) -> 
 
 async def choose_days(request: Request, days: int) -> Days:
     """Return the last `days` UTC days, with the present one."""
-    today = (await reports.choose_days(request.services.keeper.store, None, None, reports.MOST_DAYS)).last
+    today = (await reports.choose_days(request.services.keeper.store, None, None, reports.MAX_DAYS)).last
     return Days(today - days + 1, today)
 
 

@@ -1,8 +1,8 @@
 """Filtered lists of accounts: by state, role and last sign-in. A page costs the same for any number of accounts.
 
-Each condition has an index. If fewer than MOST_MATCHES accounts meet one of the conditions, all of these are read and
+Each condition has an index. If fewer than MAX_MATCHES accounts meet one of the conditions, all of these are read and
 compared with the others, and the list is complete. Otherwise a limited number of accounts is compared: with a text its
-matches, without one the first MOST_MATCHES accounts that meet the first condition.
+matches, without one the first MAX_MATCHES accounts that meet the first condition.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -103,32 +103,32 @@ def _contains(fold: str, sought: str) -> bool:
 
 
 def _cut(found: Sequence[UserMatch]) -> Matches:
-    return Matches(found, len(found) >= search.MOST_MATCHES)
+    return Matches(found, len(found) >= search.MAX_MATCHES)
 
 
 async def _find_banned(tx: Reading) -> Matches:
-    return _cut(await rows.find_banned(tx, search.MOST_CANDIDATES, search.MOST_MATCHES))
+    return _cut(await rows.find_banned(tx, search.MAX_CANDIDATES, search.MAX_MATCHES))
 
 
 async def _find_muted(tx: Reading) -> Matches:
-    return _cut(await rows.find_muted(tx, search.MOST_CANDIDATES, search.MOST_MATCHES))
+    return _cut(await rows.find_muted(tx, search.MAX_CANDIDATES, search.MAX_MATCHES))
 
 
 async def _find_with_powers(tx: Reading) -> Matches:
-    return _cut(await rows.find_with_powers(tx, search.MOST_MATCHES))
+    return _cut(await rows.find_with_powers(tx, search.MAX_MATCHES))
 
 
 async def _find_role(role: str, tx: Reading) -> Matches:
-    return _cut(await rows.find_with_role(tx, role, search.MOST_MATCHES))
+    return _cut(await rows.find_with_role(tx, role, search.MAX_MATCHES))
 
 
 async def _find_signed_in(times: tuple[int, int], tx: Reading) -> Matches:
     """Find accounts by their last sign-in, among the newest sign-ins of the range."""
-    newest, is_cut = await rows.find_sign_ins(tx, *times, search.MOST_CANDIDATES)
+    newest, is_cut = await rows.find_sign_ins(tx, *times, search.MAX_CANDIDATES)
     last = await _filter_signed_in(times, tx, newest)
-    ids = sorted(last, key=lambda each: (-last[each], each))[: search.MOST_MATCHES]
+    ids = sorted(last, key=lambda each: (-last[each], each))[: search.MAX_MATCHES]
     found = await rows.read_users(tx, ids)
-    is_cut = is_cut or len(ids) >= search.MOST_MATCHES
+    is_cut = is_cut or len(ids) >= search.MAX_MATCHES
     return Matches([each._replace(since=last[each.id]) for each in found], is_cut)
 
 

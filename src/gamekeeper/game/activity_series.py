@@ -17,7 +17,7 @@ from gamekeeper.store.activity import Hour, Minute, Period
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.rollups import Checkpoint
 
-MOST_POINTS = 3_000  # points of a series: two days of minutes, or 90 days of hours
+MAX_POINTS = 3_000  # points of a series: two days of minutes, or 90 days of hours
 DEFAULT_POINTS: Mapping[str, int] = {"minute": 180, "hour": 48, "day": 30, "week": 26, "month": 12}
 DEFAULT_COHORTS = 60  # days
 
@@ -95,7 +95,7 @@ def _find_default_start(step: str, end: int) -> int:
 def _list_starts(step: str, start: int, end: int) -> list[int]:
     starts: list[int] = []
     while start <= end:
-        if len(starts) == MOST_POINTS:
+        if len(starts) == MAX_POINTS:
             raise TooManyPoints
         starts.append(start)
         start = find_next_start(step, start)
@@ -194,7 +194,7 @@ async def load_cohorts(tx: Reading, start: int | None, end: int | None) -> tuple
     today = await clock.now(tx) // DAY_MS
     last = today if end is None else min(end // DAY_MS, today)
     first = last - DEFAULT_COHORTS + 1 if start is None else start // DAY_MS
-    if last - first >= MOST_POINTS:
+    if last - first >= MAX_POINTS:
         raise TooManyPoints
     rows = await activity.read_cohorts(tx, first, last + 1)
 

@@ -27,7 +27,7 @@ from gamekeeper.store.roles import Role
 from gamekeeper.store.users import User
 
 PREFIX = "gkk_"
-MOST_NAME = 100  # characters of a key's name
+MAX_NAME = 100  # characters of a key's name
 # permissions that a key has only if it names them: users.manage includes them for people, not for programs
 NAMED_ONLY = frozenset({"keys.manage", "staff.manage"})
 
@@ -294,7 +294,7 @@ async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:
 def _require_name(name: str) -> str:
     if not name.strip():
         raise BadField(field="Name", problem="must not be empty")
-    return texts.require_text(name, "Name", MOST_NAME)
+    return texts.require_text(name, "Name", MAX_NAME)
 
 
 def _parse_addresses(given: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -22,7 +22,7 @@ from gamekeeper.game.board_seasons import FOREVER, is_before_end, is_counted_in,
 from gamekeeper.game.board_values import ReadChange, advance, make_level
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
-from gamekeeper.game.followers import BATCH_CHANGES, BATCH_PLAYERS, MOST_AHEAD, READ_STEPS, REST_FACTOR
+from gamekeeper.game.followers import BATCH_CHANGES, BATCH_PLAYERS, MAX_AHEAD, READ_STEPS, REST_FACTOR
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.standings import BOARDS
 from gamekeeper.store import boards, clock, holdings, ledger, rollups
@@ -338,8 +338,8 @@ async def _read_later(tx: Reading, season: Season, players: tuple[str, str], now
     found: list[BoardChange] = []
     seq, (after, last) = season.seq, players
     has_ended = season.ends_at is not None and season.ends_at <= now  # it stays at its end until it is swept
-    while page := await boards.read_changes(tx, seq, FOREVER, MOST_AHEAD):
-        if len(page) == MOST_AHEAD and not has_ended:
+    while page := await boards.read_changes(tx, seq, FOREVER, MAX_AHEAD):
+        if len(page) == MAX_AHEAD and not has_ended:
             return None
         found += [each for each in page if each.player_id and after < each.player_id <= last]
         seq = page[-1].seq

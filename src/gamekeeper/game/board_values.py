@@ -10,11 +10,12 @@ from gamekeeper.game.item_undo import ITEM_KINDS
 from gamekeeper.store.boards import ITEM, LEVEL, PLAY_TIME, BoardChange, OpenSeason
 
 EXP_BITS = 40  # of the value of a level: players of the same level are ranked by their experience in it
-MOST_EXP = 2**EXP_BITS - 1
-MOST_LEVEL = 2 ** (63 - EXP_BITS) - 1
+MAX_EXP = 2**EXP_BITS - 1
+MAX_LEVEL = 2 ** (63 - EXP_BITS) - 1
 EXISTENCE_KINDS = frozenset({"player_created", "player_deleted"})
 FIRST_LEVEL = 1  # of a player that does not exist yet
-LEAST, MOST = -(2**63), 2**63 - 1  # values that both databases can store; a variable can change by more than that
+# values that both databases can store; a variable can change by more than that
+MIN_VALUE, MAX_VALUE = -(2**63), 2**63 - 1
 
 
 class ReadChange:
@@ -73,7 +74,7 @@ class ReadChange:
 
 def make_level(level: int, exp: int) -> int:
     """Return the value of a level, which orders players by level and then by experience."""
-    return min(level, MOST_LEVEL) << EXP_BITS | min(max(exp, 0), MOST_EXP)
+    return min(level, MAX_LEVEL) << EXP_BITS | min(max(exp, 0), MAX_EXP)
 
 
 def show_value(ranks: str, *, gain: bool, value: int) -> int:
@@ -85,7 +86,7 @@ def describe_value(ranks: str, *, gain: bool, value: int) -> dict[str, int | str
     """Return the value of a standing with what people need to read it: experience within a level, unit of a time."""
     if ranks == PLAY_TIME:
         return {"value": value // 1000, "unit": "seconds"}
-    more = {"experience": value & MOST_EXP} if ranks == LEVEL and not gain else {}
+    more = {"experience": value & MAX_EXP} if ranks == LEVEL and not gain else {}
     return {"value": show_value(ranks, gain=gain, value=value), **more}
 
 
@@ -100,7 +101,7 @@ def advance(season: OpenSeason, value: int | None, read: ReadChange) -> int | No
 
 
 def _clamp(value: int) -> int:
-    return min(max(value, LEAST), MOST)
+    return min(max(value, MIN_VALUE), MAX_VALUE)
 
 
 def _advance_value(season: OpenSeason, value: int | None, read: ReadChange) -> int | None:
@@ -122,7 +123,7 @@ def _advance_level(value: int | None, after: ChangeSide) -> int | None:
         return value
     known = value or 0
     return make_level(
-        level if isinstance(level, int) else known >> EXP_BITS, exp if isinstance(exp, int) else known & MOST_EXP
+        level if isinstance(level, int) else known >> EXP_BITS, exp if isinstance(exp, int) else known & MAX_EXP
     )
 
 

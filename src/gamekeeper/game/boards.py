@@ -22,9 +22,9 @@ from gamekeeper.store import boards, catalogue, clock, ledger, rollups
 from gamekeeper.store.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
 from gamekeeper.store.engine import Locking, Reading
 
-MOST_BOARDS = 50
-MOST_SEASONS = 500  # of one board
-MOST_HIDDEN = 500
+MAX_BOARDS = 50
+MAX_SEASONS = 500  # of one board
+MAX_HIDDEN = 500
 SHOWN_SEASONS = 20  # newest seasons of a board in its record
 SESSIONS = "activity"  # checkpoint of the play sessions: since when they are recorded, and which are deleted
 # A season of play time that starts before now, or within this time, also adds the sessions that are counted already.
@@ -134,8 +134,8 @@ async def create(tx: Locking, draft: BoardDraft, season: SeasonDraft) -> Decisio
     existing = await boards.read_all(tx)
     if any(each.name == draft.name for each in existing):
         raise BoardExists(board=draft.name)
-    if len(existing) >= MOST_BOARDS:
-        raise TooManyBoards(most=MOST_BOARDS, seasons=MOST_SEASONS)
+    if len(existing) >= MAX_BOARDS:
+        raise TooManyBoards(most=MAX_BOARDS, seasons=MAX_SEASONS)
     now, thing_id, thing = await clock.now(tx), None, None
     if draft.ranks in CATALOGUE:
         thing_id, thing = await _find_thing(tx, draft)
@@ -180,8 +180,8 @@ async def start_season(tx: Locking, name: str, draft: SeasonDraft) -> Decision[B
     board, now = await _lock_board(tx, name), await clock.now(tx)
     newest = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
     last = newest[0] if newest else None
-    if last and last.number >= MOST_SEASONS:
-        raise TooManyBoards(most=MOST_BOARDS, seasons=MOST_SEASONS)
+    if last and last.number >= MAX_SEASONS:
+        raise TooManyBoards(most=MAX_BOARDS, seasons=MAX_SEASONS)
     season = await _make_season(tx, board, draft, last.number + 1 if last else 1, now)
     changes: list[SeasonSaved] = []
     if last and (last.ends_at is None or last.ends_at > season.starts_at):
@@ -218,8 +218,8 @@ async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenAccoun
     """Hide all players of an account from all boards, or show them again."""
     found = await lookup.lock_user(tx, user)
     before = await boards.is_hidden(tx, found.id)
-    if hidden and not before and await boards.count_hidden(tx) >= MOST_HIDDEN:
-        raise TooManyHidden(most=MOST_HIDDEN)
+    if hidden and not before and await boards.count_hidden(tx) >= MAX_HIDDEN:
+        raise TooManyHidden(most=MAX_HIDDEN)
     changes = [AccountHidden(found.id, before, hidden)] if hidden != before else []
     return Decision(changes, HiddenAccount(found.id, found.name), subject=(None, found.id))
 

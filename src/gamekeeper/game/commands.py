@@ -50,7 +50,7 @@ class _Target(NamedTuple):
 
 async def kill(tx: Reading, order: CommandRequest) -> Decision[str]:
     """Kill a player who is online. Return its name. The caller's powers must weigh as much as those of the account."""
-    texts.require_text(order.reason, "reason", texts.MOST_REASON_CHARACTERS)
+    texts.require_text(order.reason, "reason", texts.MAX_REASON_CHARACTERS)
     target = await _lock_online(tx, order, compare=True)
     details = {"Reason": order.reason, "Moderator": order.moderator}
     command = GameCommanded(KILLED, target.player_id, details, (target.server,), order.life_ms)

@@ -23,7 +23,7 @@ from gamekeeper import crash, log
 from gamekeeper.game import flows, holdings, item_days, signal_watch, signals
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
-from gamekeeper.game.followers import BATCH_CHANGES, BATCH_PLAYERS, MOST_AHEAD, READ_STEPS, REST_FACTOR
+from gamekeeper.game.followers import BATCH_CHANGES, BATCH_PLAYERS, MAX_AHEAD, READ_STEPS, REST_FACTOR
 from gamekeeper.game.lookup import ZERO_GUID, parse_guid
 from gamekeeper.game.signal_rules import DEFAULTS, Limits
 from gamekeeper.settings import BadSetting, variable
@@ -35,7 +35,7 @@ from gamekeeper.store.holdings import ITEM, VARIABLE, Holding, RankedList
 from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 
 BATCH_HOLDINGS = 500  # a sweep's transaction ends with the player who has this row: a few milliseconds, like changes
-MOST_RANKED = 20
+MAX_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
 LAST_GUID = HIGHEST[1]
 NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]", recount=False)
@@ -57,8 +57,8 @@ def parse_ranked(text: str) -> Sequence[RankedName]:
         if kind not in KINDS or not name:
             raise BadSetting(f"{variable('ranked')} has '{each}'; it must be item:NAME or variable:NAME, or an id.")
         found.append(RankedName(kind, name))
-    if len(found) > MOST_RANKED:
-        raise BadSetting(f"{variable('ranked')} has {len(found)} names; it must have at most {MOST_RANKED}.")
+    if len(found) > MAX_RANKED:
+        raise BadSetting(f"{variable('ranked')} has {len(found)} names; it must have at most {MAX_RANKED}.")
     return found
 
 
@@ -250,8 +250,8 @@ class Economy:
         state = await economy.read_state(tx)
         if state is None or state.swept is None:
             return None
-        later = await economy.read_changes(tx, state.seq, 2**62, MOST_AHEAD)
-        if len(later) == MOST_AHEAD:
+        later = await economy.read_changes(tx, state.seq, 2**62, MAX_AHEAD)
+        if len(later) == MAX_AHEAD:
             return None
         variables = read_variables(state)
         last = await _find_last_player(tx, state.swept, max(BATCH_PLAYERS // (1 + len(variables)), 1))

@@ -18,8 +18,8 @@ from gamekeeper.store.ranked_buckets import Holder
 # days after a day in which its next stored total must lie; the limit keeps the rows of a report bounded
 LOOK_AHEAD_DAYS = 400
 USUAL_DAYS = 7  # days of a report, the present one included
-MOST_DAYS = 92  # days of a report about many items or givers
-MOST_ITEM_DAYS = 400  # days of a report about one item
+MAX_DAYS = 92  # days of a report about many items or givers
+MAX_ITEM_DAYS = 400  # days of a report about one item
 
 Sums = Mapping[str, tuple[int, int]]  # source → created, destroyed
 

@@ -22,14 +22,14 @@ from gamekeeper.store.engine import Locking
 from gamekeeper.store.users import User
 
 # limit up to which an erasure's summary counts audit log entries: counting millions would be slow
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureSummary:
     user: User  # the account before its erasure
     characters: Sequence[str]  # names of the players that the erasure deleted
-    changes: int  # number of audit log entries about the account and its players, at most MOST_COUNTED
+    changes: int  # number of audit log entries about the account and its players, at most MAX_COUNTED
 
 
 async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Decision[ErasureSummary]:
@@ -48,7 +48,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     await staff.require_manager_left(tx, await staff.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
-    changes = await ledger.count_about(tx, user.id, ids, MOST_COUNTED)
+    changes = await ledger.count_about(tx, user.id, ids, MAX_COUNTED)
     names = [name for name, _ in gone]
     keys = await api_keys.read_ids_of_user(tx, user.id)
     deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys)

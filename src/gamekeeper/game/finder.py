@@ -15,14 +15,14 @@ from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
 
-MOST_PER_MATCH = 8  # search hits per kind (players, accounts …) and per way to match
-SIMILAR_PER_PREFIX, MOST_SIMILAR = (
+MAX_PER_MATCH = 8  # search hits per kind (players, accounts …) and per way to match
+SIMILAR_PER_PREFIX, MAX_SIMILAR = (
     2,
     64,
 )  # search hits per corrected prefix, and for all corrected prefixes together
 TYPO_LETTERS = 6  # number of first letters of a search text in which a typo is corrected
-MOST_CANDIDATES = 1000
-MOST_ENTRIES = 2000  # catalogue entries that are compared with a search text that has a typo
+MAX_CANDIDATES = 1000
+MAX_ENTRIES = 2000  # catalogue entries that are compared with a search text that has a typo
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_- "
 ID, EXACT, PREFIX, PART, NEAR = "id", "exact", "prefix", "part", "near"
 MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
@@ -76,9 +76,7 @@ async def find_similar_entries(tx: Reading, kind: str, text: str, most: int) -> 
         return []
     meant = set(_list_similar_prefixes(sought))
     found = [
-        each
-        for each in await entries.read_page(tx, kind, MOST_ENTRIES, 0)
-        if _has_prefix(lookup.fold(each.name), meant)
+        each for each in await entries.read_page(tx, kind, MAX_ENTRIES, 0) if _has_prefix(lookup.fold(each.name), meant)
     ]
     return sorted(found, key=lambda each: (abs(len(each.name) - len(sought)), each.name, each.id))[:most]
 
@@ -122,17 +120,15 @@ async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHi
 
 async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
     found = [
-        _make_player_hit(each, sought)
-        for each in await finder.find_players(tx, [sought], MOST_PER_MATCH, MOST_PER_MATCH)
+        _make_player_hit(each, sought) for each in await finder.find_players(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
     ]
     if accounts:
         found += [
-            _make_user_hit(each, sought)
-            for each in await finder.find_users(tx, [sought], MOST_PER_MATCH, MOST_PER_MATCH)
+            _make_user_hit(each, sought) for each in await finder.find_users(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
         ]
         found += [
             _make_user_hit(each, sought)
-            for each in await finder.find_users_by_email(tx, [sought], MOST_PER_MATCH, MOST_PER_MATCH)
+            for each in await finder.find_users_by_email(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
         ]
     return found
 
@@ -146,12 +142,12 @@ def _has_whole_match(found: Iterable[SearchHit], sought: str) -> bool:
 async def _find_by_part(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
     asked = search.pick_parts(sought)
     records = await players.read_summaries(
-        tx, _pick_shortest(await parts.find_players(tx, asked, sought, MOST_CANDIDATES, MOST_CANDIDATES))
+        tx, _pick_shortest(await parts.find_players(tx, asked, sought, MAX_CANDIDATES, MAX_CANDIDATES))
     )
     found = [SearchHit("player", each.id, each.name, _describe_level(each.level), PART, each.fold) for each in records]
     if accounts:
         named = await users.read_by_ids(
-            tx, _pick_shortest(await parts.find_users(tx, asked, sought, MOST_CANDIDATES, MOST_CANDIDATES))
+            tx, _pick_shortest(await parts.find_users(tx, asked, sought, MAX_CANDIDATES, MAX_CANDIDATES))
         )
         found += [SearchHit("user", each.id, each.name, each.email, PART, lookup.fold(each.name)) for each in named]
     return found
@@ -159,21 +155,21 @@ async def _find_by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
 
 def _pick_shortest(found: Iterable[parts.PlayerMatch | parts.UserMatch]) -> list[str]:
     """Return the ids with the shortest names: the search text is the largest part of those names."""
-    return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:MOST_PER_MATCH]]
+    return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:MAX_PER_MATCH]]
 
 
 async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[SearchHit]:
     if not sought.isascii():
         kinds = CATALOGUE_KINDS.items()
         found = [
-            (one, each) for one, kind in kinds for each in await catalogue.find_by_name(tx, kind, typed, MOST_PER_MATCH)
+            (one, each) for one, kind in kinds for each in await catalogue.find_by_name(tx, kind, typed, MAX_PER_MATCH)
         ]
         return [_make_entry_hit(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
-    part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), MOST_PER_MATCH)
+    part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), MAX_PER_MATCH)
     # fewer hits than the limit are all names that contain the search text, also those that start with it
     beginning = (
-        await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), MOST_PER_MATCH)
-        if len(part) == MOST_PER_MATCH
+        await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), MAX_PER_MATCH)
+        if len(part) == MAX_PER_MATCH
         else []
     )
     return [_make_entry_hit(each, sought) for each in dict.fromkeys([*beginning, *part])]
@@ -183,20 +179,20 @@ async def _find_similar(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
     beginnings = _list_similar_prefixes(sought)
     found = [
         _make_player_hit(each, sought)
-        for each in await finder.find_players(tx, beginnings, SIMILAR_PER_PREFIX, MOST_SIMILAR)
+        for each in await finder.find_players(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
     ]
     if accounts:
         found += [
             _make_user_hit(each, sought)
-            for each in await finder.find_users(tx, beginnings, SIMILAR_PER_PREFIX, MOST_SIMILAR)
+            for each in await finder.find_users(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
         ]
         found += [
             _make_user_hit(each, sought)
-            for each in await finder.find_users_by_email(tx, beginnings, SIMILAR_PER_PREFIX, MOST_SIMILAR)
+            for each in await finder.find_users_by_email(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
         ]
     named = [
         _make_entry_hit(each, sought)
-        for each in await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(""), MOST_ENTRIES)
+        for each in await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(""), MAX_ENTRIES)
     ]
     meant = set(beginnings)
     found += [each for each in named if _has_prefix(each.fold, meant)]

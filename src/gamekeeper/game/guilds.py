@@ -16,9 +16,9 @@ from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.search import PART_LETTERS
 
 R = TypeVar("R")
-MOST_GUILDS = 10_000  # guilds that a list counts, or that a search reads
-MOST_MATCHES = 1000  # guilds that a search finds
-MOST_MEMBERS = 1000  # members of one guild that are listed
+MAX_GUILDS = 10_000  # guilds that a list counts, or that a search reads
+MAX_MATCHES = 1000  # guilds that a search finds
+MAX_MEMBERS = 1000  # members of one guild that are listed
 
 _GUILD_KEYS: Mapping[str, Callable[[tuple[Guild, str]], Any]] = {
     "name": lambda found: (found[1], found[0].id),
@@ -63,10 +63,10 @@ def is_search(text: str) -> bool:
 async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
     """Load a page of all guilds, or of those whose name contains the text."""
     if is_search(search):
-        found = await guilds.search(tx, lookup.fold(search), MOST_GUILDS, MOST_MATCHES)
+        found = await guilds.search(tx, lookup.fold(search), MAX_GUILDS, MAX_MATCHES)
         ordered = sorted(found, key=_GUILD_KEYS[part.sort_by], reverse=part.descending)
         return GuildPage(len(found), [each for each, _ in ordered[part.offset : part.offset + part.limit]])
-    total = await guilds.count(tx, MOST_GUILDS)
+    total = await guilds.count(tx, MAX_GUILDS)
     limit = min(part.limit, total - part.offset)
     if limit <= 0:
         return GuildPage(total, ())
@@ -75,7 +75,7 @@ async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> GuildPag
 
 async def load_members(tx: Reading, guild_id: str, part: GuildSlice, search: str = "") -> GuildPage[StoredPlayer]:
     """Load a page of the members of a guild. A guild that does not exist has none."""
-    roster = await guilds.read_roster(tx, guild_id, MOST_MEMBERS)
+    roster = await guilds.read_roster(tx, guild_id, MAX_MEMBERS)
     if is_search(search):
         sought = lookup.fold(search)
         roster = [each for each in roster if sought in lookup.strip_clash(each.fold)]

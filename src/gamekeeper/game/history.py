@@ -18,16 +18,16 @@ K = TypeVar("K")
 V = TypeVar("V")
 Pause = Callable[[], Awaitable[None]]  # called between the parts of a long read, so that other requests can run
 WINDOW_ROWS = 625  # rows of the audit log that one statement reads with a filter: takes a few milliseconds
-MOST_WINDOWS = 32  # windows (of WINDOW_ROWS rows) read per request: the caller continues from the returned cursor
-MOST_ITEM_WINDOWS = 8  # windows read per request when filtering changes by item, which decodes each row
+MAX_WINDOWS = 32  # windows (of WINDOW_ROWS rows) read per request: the caller continues from the returned cursor
+MAX_ITEM_WINDOWS = 8  # windows read per request when filtering changes by item, which decodes each row
 PIECE_ROWS = 250  # rows of the audit log that one statement reads without a filter
 # a change may be this many ms older than one with a lower number: parallel transactions, different clocks
 CLOCK_SLACK_MS = 60_000
 REWIND_BATCH_ROWS = 100  # changes of a player that one statement reads while rewinding to an earlier time
 # changes of a player's items, spells and variables that one request reverts at most to show an earlier state
-MOST_REWOUND = 5_000
+MAX_REWOUND = 5_000
 HIDDEN_NAME = ""  # shown instead of an account's name to callers that may not see accounts
-SKIP_FACTOR = 10  # a rewind skips up to this many times MOST_REWOUND changes of a player: most do not concern items
+SKIP_FACTOR = 10  # a rewind skips up to this many times MAX_REWOUND changes of a player: most do not concern items
 NOTE_KINDS = ("note_added", "note_deleted", "tags_set")
 PLAYER_KINDS = (
     "items_given",
@@ -163,7 +163,7 @@ async def load_pages(
 def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
     """Return how many rows of the audit log each statement of one history request reads."""
     if wanted.is_selective:
-        return [WINDOW_ROWS] * (MOST_ITEM_WINDOWS if wanted.item_id else MOST_WINDOWS)
+        return [WINDOW_ROWS] * (MAX_ITEM_WINDOWS if wanted.item_id else MAX_WINDOWS)
     whole, rest = divmod(limit, PIECE_ROWS)
     return [PIECE_ROWS] * whole + [rest] * bool(rest)
 
@@ -229,11 +229,11 @@ async def _rewind_to(
     """Revert a player's changes back to a point in time, and return the number of the last change that remains."""
     await _require_past(tx, moment)
     await _require_untrimmed(tx, moment)
-    most = SKIP_FACTOR * MOST_REWOUND
+    most = SKIP_FACTOR * MAX_REWOUND
     since = await find_last_kept(tx, player_id, moment)
     passed, told = await history.count_since(tx, player_id, since, most)
-    if passed == most or told > MOST_REWOUND:
-        raise HistoryTooLong(most=MOST_REWOUND)
+    if passed == most or told > MAX_REWOUND:
+        raise HistoryTooLong(most=MAX_REWOUND)
     cursor = NEVER
     while steps := await history.read_back(tx, player_id, cursor, since, REWIND_BATCH_ROWS):
         for step in steps:
@@ -250,7 +250,7 @@ async def find_last_kept(tx: Reading, player_id: str, moment: PointInTime) -> in
     """
     if moment.at is None:
         return moment.seq or 0
-    return await history.find_newest_until(tx, player_id, moment.at, SKIP_FACTOR * MOST_REWOUND)
+    return await history.find_newest_until(tx, player_id, moment.at, SKIP_FACTOR * MAX_REWOUND)
 
 
 async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, since: int) -> bool:

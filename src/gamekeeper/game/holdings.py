@@ -17,7 +17,7 @@ DELETED_BUCKETS = 500  # buckets of an earlier count that one transaction delete
 BUILT_BUCKETS = 16  # buckets that one transaction counts of a new list
 KEEP_MS = 60 * 60 * 1000  # a list stays for so long after an instance wanted it: longer than a rolling restart
 NOTE_MS = KEEP_MS // 12  # an instance notes so often that it wants a list
-MOST_UNRANKED = 100  # holders that are found of an item that is not ranked
+MAX_UNRANKED = 100  # holders that are found of an item that is not ranked
 
 Quantity = int | None  # None: the player does not have it
 
@@ -144,10 +144,10 @@ def _list_unwanted(lists: Iterable[RankedList], wanted: Collection[tuple[str, st
 
 async def _load_first(tx: Reading, kind: str, thing_id: str, offset: int, limit: int) -> HoldersPage:
     """Load a page of the first 100 holders."""
-    most = max(min(limit, MOST_UNRANKED - offset), 0)
+    most = max(min(limit, MAX_UNRANKED - offset), 0)
     rows = await BUCKETS.read_page(tx, kind, thing_id, HIGHEST, most, offset) if most else []
     item = await economy.find_item(tx, thing_id) if kind == ITEM else None
-    total = await holdings.count_from(tx, RankedBucket(kind, thing_id, *LOWEST, 0), MOST_UNRANKED)
+    total = await holdings.count_from(tx, RankedBucket(kind, thing_id, *LOWEST, 0), MAX_UNRANKED)
     return HoldersPage(total, False, item.holders if item else None, rows)
 
 

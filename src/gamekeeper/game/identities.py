@@ -39,9 +39,9 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.identities import Identity
 from gamekeeper.store.users import Powers, User
 
-MOST_IDENTITIES = 10  # per account
-MOST_NAMESAKES = 100  # names that are tried for a new account: ann, ann2, ann3 …
-MOST_NAME = 16  # characters of a person's name at the provider that are used, so that a number still fits
+MAX_IDENTITIES = 10  # per account
+MAX_NAMESAKES = 100  # names that are tried for a new account: ann, ann2, ann3 …
+MAX_NAME = 16  # characters of a person's name at the provider that are used, so that a number still fits
 REASON = "OpenID Connect sign-in"  # reason in the audit log of changes that a sign-in makes
 
 
@@ -169,10 +169,10 @@ async def _find_free_name(tx: Reading, proven: ProvenIdentity, settings: Setting
 def _list_names(wanted: str) -> Iterator[str]:
     """Yield names for a new account: the person's name, then only its ASCII letters and digits, then with a number."""
     yield wanted
-    plain = re.sub("[^A-Za-z0-9]", "", wanted.partition("@")[0])[:MOST_NAME]
+    plain = re.sub("[^A-Za-z0-9]", "", wanted.partition("@")[0])[:MAX_NAME]
     if plain:
         yield plain
-        yield from (f"{plain}{number}" for number in range(2, MOST_NAMESAKES))
+        yield from (f"{plain}{number}" for number in range(2, MAX_NAMESAKES))
 
 
 async def _find_free_email(tx: Reading, email: str) -> str:
@@ -192,8 +192,8 @@ async def link(tx: Reading, user_id: str, proven: ProvenIdentity, started_at: in
         raise IdentityTaken(provider=proven.provider)
     if found:
         return Decision([], user, subject=(None, user.id))
-    if len(held) >= MOST_IDENTITIES:
-        raise TooManyIdentities(most=MOST_IDENTITIES)
+    if len(held) >= MAX_IDENTITIES:
+        raise TooManyIdentities(most=MAX_IDENTITIES)
     added = Identity(lookup.new_guid(), user.id, proven.issuer, proven.subject, started_at)
     return Decision([IdentitiesChanged(user, held, added=added)], user)
 

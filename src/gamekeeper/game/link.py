@@ -54,7 +54,7 @@ from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
 
-MOST_UNAPPLIED = 100
+MAX_UNAPPLIED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
     """Refuse a report if the game server has not applied all changes of the player, which is locked meanwhile."""
     if applied is None:
         return
-    newer = await feed.read_of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
+    newer = await feed.read_of_player(tx, player_id, applied, account_id, MAX_UNAPPLIED)
     _, last, trimmed = await feed.read_state(tx)
     # `newer` may have gaps: a trim of the audit log keeps a player's newest change, but not those before it
     if newer and applied < trimmed:

@@ -35,10 +35,10 @@ R = TypeVar("R")
 _KEYS = {each.name: each.make_key for each in LISTS}
 MAINTAIN_SECONDS = 1.0  # seconds between two maintenance runs of the ordered lists, such as the ranking
 # buckets of an ordered list that one maintenance run splits at most: the event loop is blocked meanwhile
-MOST_SPLITS = 80
+MAX_SPLITS = 80
 # entries of the list change log after which a checkpoint is saved: limits the log that a new process reads
 CHECKPOINT_ENTRIES = 20_000
-MOST_ATTEMPTS = 3  # attempts to save a checkpoint of the ordered lists while other processes save theirs
+MAX_ATTEMPTS = 3  # attempts to save a checkpoint of the ordered lists while other processes save theirs
 NOT_BUILT = (
     "A bulk load is running or was interrupted, so the ordered lists have no counts. Until they are counted again, "
     "every page is counted separately, which is slower. If no bulk load is running, run: gamekeeper doctor --fix"
@@ -121,7 +121,7 @@ class Lists:
     async def prepare(self) -> None:
         """Load the ordered lists' counts before the first request; recount after a bulk load, restore or upgrade."""
         # retry: another process that starts now may save its counts of the ordered lists first
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             if await self._store.read(self._load_current_view) is not None or await self._try_rebuild():
                 return
         log.problem("lists", NOT_BUILT)
@@ -148,7 +148,7 @@ class Lists:
 
     async def rebuild(self) -> bool:
         """Recount all ordered lists while reads and writes go on. False: other processes saved theirs meanwhile."""
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             if await self._try_rebuild():
                 return True
         return False
@@ -293,7 +293,7 @@ def _make_ranking(index: BucketIndex, bucket: Bucket, mine: RankKey, found: Rank
 
 
 async def _split_crowded(tx: Reading, definition: ListDefinition[Any], index: BucketIndex) -> BucketIndex:
-    for bucket in index.find_crowded()[:MOST_SPLITS]:
+    for bucket in index.find_crowded()[:MAX_SPLITS]:
         index = index.split(bucket.start, await definition.load_keys(tx, bucket.start, bucket.size))
     return index
 

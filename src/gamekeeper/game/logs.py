@@ -18,7 +18,7 @@ from gamekeeper.store.history import NEVER
 from gamekeeper.store.logs import DAY_MS, NO_ID, ActivityEntry, ActivityRow, AddressRow, TradeEntry, TradeRow
 
 R = TypeVar("R")
-MOST_AHEAD_MS = DAY_MS  # a time further in the future is refused: the entry would not be deleted when it is old
+MAX_AHEAD_MS = DAY_MS  # a time further in the future is refused: the entry would not be deleted when it is old
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class _Place(NamedTuple):
 
 async def require_credible_times(tx: Reading, times: Sequence[int]) -> None:
     """Refuse times before 1970 and times more than a day in the future."""
-    latest = await clock.now(tx) + MOST_AHEAD_MS
+    latest = await clock.now(tx) + MAX_AHEAD_MS
     for number, at in enumerate(times):
         if not 0 <= at <= latest:
             raise BadField(field=f"Entries[{number}].TimeStamp", problem="must be from 1970 on, and not in the future")

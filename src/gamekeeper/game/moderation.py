@@ -18,7 +18,7 @@ from gamekeeper.store.users import Powers, User
 PROTECTED = frozenset({"users.manage", "staff.manage", "game.link"})  # only moderators with the same may act on holders
 DAY_MS = 24 * 60 * 60 * 1000
 # longest ban or mute in days: game engines send 999,999 for a permanent ban; its end has a year of four digits
-MOST_DAYS = 999_999
+MAX_DAYS = 999_999
 
 
 class ModerationRequest(NamedTuple):
@@ -85,7 +85,7 @@ async def kick(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User, SubjectIds]:
     """Find and lock the account to moderate, so that it gets no token meanwhile; refuse if it outranks the caller."""
-    texts.require_text(order.reason, "reason", texts.MOST_REASON_CHARACTERS)
+    texts.require_text(order.reason, "reason", texts.MAX_REASON_CHARACTERS)
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
     if order.actor is not None and not can_act_on(await read_permissions(tx, order.actor), user):

@@ -11,10 +11,10 @@ from gamekeeper.store import clock, notes
 from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.notes import NewNote, Note, Subject, Tagged
 
-MOST_TAGS = 20  # of one account or player
+MAX_TAGS = 20  # of one account or player
 LONGEST_TAG = 30  # characters
 FIRST = lookup.ZERO_GUID, lookup.ZERO_GUID  # position before the first tagged account
-MOST_SEARCHED = 2_000  # notes that one search reads: the caller continues from the returned position
+MAX_SEARCHED = 2_000  # notes that one search reads: the caller continues from the returned position
 
 
 class NotePage(NamedTuple):
@@ -56,8 +56,8 @@ async def set_tags(tx: Locking, player: str | None, user: str | None, tags: list
     """Replace the tags of an account or player."""
     subject = await find_subject(tx, player, user)
     wanted = sorted({normalize_tag(each) for each in tags})
-    if len(wanted) > MOST_TAGS:
-        raise BadField(field="Tags", problem=f"must have at most {MOST_TAGS} tags")
+    if len(wanted) > MAX_TAGS:
+        raise BadField(field="Tags", problem=f"must have at most {MAX_TAGS} tags")
     before = await notes.read_tags(tx, subject.user_id, subject.player_id or lookup.ZERO_GUID)
     changes = [TagsSet(subject, before, wanted)] if wanted != before else []
     return Decision(changes, wanted, subject=(None, subject.user_id))
@@ -76,13 +76,13 @@ async def load_page(
 ) -> NotePage:
     """Load the notes before a position that have a text, newest first."""
     searching = bool(text) or warnings
-    read = await notes.read_page(tx, before, MOST_SEARCHED if searching else limit + 1, subject)
+    read = await notes.read_page(tx, before, MAX_SEARCHED if searching else limit + 1, subject)
     wanted = text.lower()
     found = [each for each in read if wanted in each.text.lower() and (each.warning or not warnings)]
     if len(found) > limit:
         last = found[limit - 1]
         return NotePage(found[:limit], (last.at, last.id))
-    more = searching and len(read) == MOST_SEARCHED
+    more = searching and len(read) == MAX_SEARCHED
     return NotePage(found, (read[-1].at, read[-1].id) if more else None)
 
 

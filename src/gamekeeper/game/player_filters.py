@@ -1,8 +1,8 @@
 """Filtered lists of players. The size of the game does not change what a page costs.
 
-Each property has an index. If at most MOST_SORTED players have one of the wanted properties, all of these are read and
+Each property has an index. If at most MAX_SORTED players have one of the wanted properties, all of these are read and
 compared with the whole filter: the list is exact, in any order, with a total. Otherwise the players are walked in the
-order of an index and compared one by one, at most MOST_SEARCHED for one page; the next page goes on from there.
+order of an index and compared one by one, at most MAX_SEARCHED for one page; the next page goes on from there.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,8 +35,8 @@ from gamekeeper.store.player_filters import Candidate
 from gamekeeper.store.players import RecordRow
 from gamekeeper.store.search import PART_LETTERS
 
-MOST_SORTED = 2000  # players with one property that are read and sorted: about 20 ms
-MOST_SEARCHED = 2000  # players that are compared with a filter for one page
+MAX_SORTED = 2000  # players with one property that are read and sorted: about 20 ms
+MAX_SEARCHED = 2000  # players that are compared with a filter for one page
 BATCH_ROWS = 500  # players that one statement of a walk reads
 NEWEST_FIRST = {QUANTITY, SEEN}  # orders whose default direction is descending
 NOT_NUMBERED = "more than 2000 players may match, so the pages have no numbers: use the cursor Next of the page before"
@@ -161,11 +161,11 @@ async def _read_smallest_set(tx: Reading, wanted: PlayerFilter) -> tuple[list[Ca
         matches = await search.match_players(tx, sought)
         return await rows.read_of_ids(tx, [each.id for each in matches.found]), matches.is_cut
     if wanted.banned:
-        accounts = await rows.read_banned(tx, MOST_SORTED)
-        if len(accounts) <= MOST_SORTED:
+        accounts = await rows.read_banned(tx, MAX_SORTED)
+        if len(accounts) <= MAX_SORTED:
             return await rows.read_of_users(tx, accounts), False
     sets = await _count_sets(tx, wanted)
-    if not sets or min(sets, key=_get_size).size > MOST_SORTED:
+    if not sets or min(sets, key=_get_size).size > MAX_SORTED:
         return None
     return await _read_set(tx, min(sets, key=_get_size)), False
 
@@ -173,14 +173,14 @@ async def _read_smallest_set(tx: Reading, wanted: PlayerFilter) -> tuple[list[Ca
 class _CountedSet(NamedTuple):
     """The players with one property."""
 
-    size: int  # up to MOST_SORTED + 1
+    size: int  # up to MAX_SORTED + 1
     property: PlayerFilter
     order_by: str
 
 
 async def _count_sets(tx: Reading, wanted: PlayerFilter) -> list[_CountedSet]:
     sets = list[_CountedSet]()
-    limit = MOST_SORTED + 1
+    limit = MAX_SORTED + 1
     if wanted.item_id:
         count = await rows.count_holders(tx, wanted.item_id, limit)
         sets.append(_CountedSet(count, PlayerFilter(item_id=wanted.item_id), QUANTITY))
@@ -213,7 +213,7 @@ def _get_size(each: _CountedSet) -> int:
 async def _read_set(tx: Reading, chosen: _CountedSet) -> list[Candidate]:
     found, after = list[Candidate](), None
     while True:
-        batch = await player_walks.read_batch(tx, chosen.property, Order(chosen.order_by), after, MOST_SORTED + 1)
+        batch = await player_walks.read_batch(tx, chosen.property, Order(chosen.order_by), after, MAX_SORTED + 1)
         found += batch.candidates
         if batch.end is None:
             return found
@@ -239,8 +239,8 @@ async def _walk(tx: Reading, wanted: PlayerFilter, page: PageWanted) -> FoundPag
     """Compare players in the order of an index, until the page is full or the limit is reached."""
     order = choose_order(wanted, page, is_small=False)
     after, searched, found = page.cursor.key if page.cursor else None, 0, list[tuple[Key, str]]()
-    while searched < MOST_SEARCHED and len(found) <= page.size:
-        limit = min(BATCH_ROWS, MOST_SEARCHED - searched)
+    while searched < MAX_SEARCHED and len(found) <= page.size:
+        limit = min(BATCH_ROWS, MAX_SEARCHED - searched)
         batch = await player_walks.read_batch(tx, wanted, order, after, limit)
         matches = await _compare(tx, wanted, batch.candidates, needs_online=order.by == SEEN)
         found += [(make_key(each, order.by), each.player.id) for each in matches]

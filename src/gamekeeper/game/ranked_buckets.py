@@ -31,7 +31,7 @@ from gamekeeper.store.ranked_buckets import (
 # a page skips at most half a bucket. So each of the three levels costs a page about as much.
 BUCKET_ROWS = 1024  # rows in a new bucket
 BLOCK_BUCKETS = 64  # buckets in a new block, as in `build_blocks` of store/ranked_buckets.sql
-MOST_SPLITS = 20  # buckets split per transaction; the others are split when they change again
+MAX_SPLITS = 20  # buckets split per transaction; the others are split when they change again
 
 
 async def find_page(
@@ -78,7 +78,7 @@ async def count_steps(tx: Writing, table: BucketTable, steps: BucketSteps) -> No
     before = [each for each, step in sums.items() if step]
     after = [each._replace(entries=each.entries + sums[each]) for each in before]
     kept = [each for each in after if each.entries or each.key == LOWEST]
-    large = [each for each in kept if each.entries >= 2 * BUCKET_ROWS][:MOST_SPLITS]
+    large = [each for each in kept if each.entries >= 2 * BUCKET_ROWS][:MAX_SPLITS]
     parts = [part for each in large for part in await _split(tx, table, each)]
     edit = _Edit(tx, table)
     await edit.replace(before, [*(each for each in kept if each not in large), *parts])

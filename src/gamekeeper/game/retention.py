@@ -43,8 +43,8 @@ TIDY_SECONDS = 10.0
 BATCH_ROWS = 5_000  # old rows deleted per transaction, so that writers do not wait long
 BATCH_CHANGES = 1_000
 BATCH_LOG_ENTRIES = 1_000  # each entry also changes counts
-MOST_LOG_BATCHES = 100
-MOST_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
+MAX_LOG_BATCHES = 100
+MAX_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
 DAY_MS = 24 * HOUR_MS
 GIFT_DAYS = 7  # days for which the totals of gifts are kept; limits need only those of today
 SIGNAL_DAYS = 365  # days for which acknowledged signals are kept
@@ -122,13 +122,13 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS)
 
     await keeper.store.write(delete_others)
-    await _delete_batches(keeper, delete_bulk_job, 1, MOST_BATCHES)
-    await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MOST_LOG_BATCHES if settings.log_days else 0)
-    await _delete_batches(keeper, delete_signals, BATCH_ROWS, MOST_BATCHES)
-    await _delete_batches(keeper, delete_events, BATCH_ROWS, MOST_BATCHES)
-    await _delete_batches(keeper, delete_sessions, BATCH_ROWS, MOST_BATCHES if settings.session_days else 0)
-    await _delete_batches(keeper, delete_keys, BATCH_ROWS, MOST_BATCHES)
-    for _ in range(MOST_BATCHES if settings.ledger_days else 0):
+    await _delete_batches(keeper, delete_bulk_job, 1, MAX_BATCHES)
+    await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MAX_LOG_BATCHES if settings.log_days else 0)
+    await _delete_batches(keeper, delete_signals, BATCH_ROWS, MAX_BATCHES)
+    await _delete_batches(keeper, delete_events, BATCH_ROWS, MAX_BATCHES)
+    await _delete_batches(keeper, delete_sessions, BATCH_ROWS, MAX_BATCHES if settings.session_days else 0)
+    await _delete_batches(keeper, delete_keys, BATCH_ROWS, MAX_BATCHES)
+    for _ in range(MAX_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
             break
 

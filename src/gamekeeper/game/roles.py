@@ -35,7 +35,7 @@ from gamekeeper.store.users import User
 
 NAME = re.compile(r"[a-z][a-z0-9 _-]{0,38}[a-z0-9]")
 NAME_RULE = "must have 2 to 40 characters out of a-z, 0-9, space, _ and -, with a letter first and no space at the end"
-MOST_ABOUT = 200  # characters of a role's description
+MAX_ABOUT = 200  # characters of a role's description
 GIVE, TAKE, EDIT, DELETE = "give", "take", "edit", "delete"
 COMMANDS: Mapping[str, str] = {  # act → command that does it on the server
     GIVE: "users give NAME {role}",
@@ -182,7 +182,7 @@ async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) ->
     if not NAME.fullmatch(name):
         raise BadField(field="name", problem=NAME_RULE)
     require_known(draft.permissions or ())
-    texts.require_text(draft.about or "", "about", MOST_ABOUT)
+    texts.require_text(draft.about or "", "about", MAX_ABOUT)
     await rows.lock_staff(tx)
     before = (await rows.read_all(tx)).get(name)
     if name == ADMIN:

@@ -7,12 +7,12 @@ from gamekeeper.store.engine import Store, Writing
 from gamekeeper.store.saved_views import NewView, SavedView
 
 LISTS = ("players", "accounts")
-MOST_VIEWS = 30  # views of one account, and shared views of others that are shown
+MAX_VIEWS = 30  # views of one account, and shared views of others that are shown
 LONGEST_NAME, LONGEST_QUERY = 60, 2000  # characters
 
 
 async def load(store: Store, user_id: str, listed: str) -> list[SavedView]:
-    return await saved_views.read_of_viewer(store, user_id, listed, MOST_VIEWS)
+    return await saved_views.read_of_viewer(store, user_id, listed, MAX_VIEWS)
 
 
 async def save(store: Store, user_id: str, listed: str, name: str, query: str, *, shared: bool) -> None:
@@ -22,8 +22,8 @@ async def save(store: Store, user_id: str, listed: str, name: str, query: str, *
         raise BadField(field="query", problem="is not the query of a list")
 
     async def write(tx: Writing) -> None:
-        if await saved_views.count(tx, user_id) >= MOST_VIEWS:
-            raise BadField(field="name", problem=f"cannot be saved: an account has at most {MOST_VIEWS} views")
+        if await saved_views.count(tx, user_id) >= MAX_VIEWS:
+            raise BadField(field="name", problem=f"cannot be saved: an account has at most {MAX_VIEWS} views")
         new = NewView(lookup.new_guid(), user_id, listed, name, query, shared, await clock.now(tx))
         saved_views.save(tx, new)
 

@@ -20,10 +20,10 @@ from gamekeeper.store.players import RankKey, RecordRow
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
 R = TypeVar("R", RecordRow, users.User)
-MOST_MATCHES = 1000  # matches of one search that are read and sorted at most
+MAX_MATCHES = 1000  # matches of one search that are read and sorted at most
 # rows that a search reads from the trigram index: they contain parts of the text, but not all contain the whole text
-MOST_CANDIDATES = 4000
-MOST_PARTS = 6  # trigrams of a search text that the index search uses: more would cost more than they save
+MAX_CANDIDATES = 4000
+MAX_PARTS = 6  # trigrams of a search text that the index search uses: more would cost more than they save
 
 
 class Matches(NamedTuple):
@@ -67,8 +67,8 @@ async def _search(tx: Reading, sort: Sort[R], sought: str, wanted: PageRequest) 
 
 async def match_players(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.find_players(tx, pick_parts(sought), sought, MOST_CANDIDATES, MOST_MATCHES)
-    return Matches(found, len(found) >= MOST_MATCHES)
+    found = await search.find_players(tx, pick_parts(sought), sought, MAX_CANDIDATES, MAX_MATCHES)
+    return Matches(found, len(found) >= MAX_MATCHES)
 
 
 async def _match_online(tx: Reading, sought: str) -> Matches:
@@ -79,8 +79,8 @@ async def _match_online(tx: Reading, sought: str) -> Matches:
 
 async def match_users(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.find_users(tx, pick_parts(sought), sought, MOST_CANDIDATES, MOST_MATCHES)
-    return Matches(found, len(found) >= MOST_MATCHES)
+    found = await search.find_users(tx, pick_parts(sought), sought, MAX_CANDIDATES, MAX_MATCHES)
+    return Matches(found, len(found) >= MAX_MATCHES)
 
 
 async def _require_index(tx: Reading) -> None:
@@ -91,7 +91,7 @@ async def _require_index(tx: Reading) -> None:
 def pick_parts(sought: str) -> list[str]:
     """Pick trigrams of a search text for the index: the first, the last, and some evenly between."""
     last = len(sought) - PART_LETTERS
-    places = [number * last // (MOST_PARTS - 1) for number in range(MOST_PARTS)]
+    places = [number * last // (MAX_PARTS - 1) for number in range(MAX_PARTS)]
     return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
 
 

@@ -41,8 +41,8 @@ Check = Callable[[Writing], Coroutine[Any, Any, T | None]]
 UseFactor = Callable[[Writing], Coroutine[Any, Any, bool]]
 STEP_SECONDS = 30  # lifetime of a TOTP code (RFC 6238)
 SKEW_STEPS = 1  # codes of this many time steps before and after the present one are accepted
-MOST_FACTORS = 10  # per account
-MOST_NAME = 40  # characters of a factor's name
+MAX_FACTORS = 10  # per account
+MAX_NAME = 40  # characters of a factor's name
 RECOVERY_CODES = 10
 RECOVERY_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that look alike
 RECOVERY_LENGTH, RECOVERY_GROUP = 16, 4  # characters of a recovery code (79 bits), and of each group of it
@@ -181,13 +181,13 @@ async def add(tx: Reading, factor: SecondFactor, session_id: str | None = None) 
 
     The first one ends all sessions of the account but `session_id`.
     """
-    texts.require_text(factor.name, "name", MOST_NAME)
+    texts.require_text(factor.name, "name", MAX_NAME)
     user = await lookup.lock_user(tx, factor.user_id)
     held = await rows.read_of_user(tx, user.id)
     if any(each.id == factor.id for each in held):
         raise FactorExists
-    if len(held) >= MOST_FACTORS:
-        raise TooManyFactors(most=MOST_FACTORS)
+    if len(held) >= MAX_FACTORS:
+        raise TooManyFactors(most=MAX_FACTORS)
     codes = [] if held else make_recovery_codes()
     hashes = [hash_recovery_code(user.id, each) for each in codes]
     return Decision([SecondFactorsChanged(user, held, factor, code_hashes=hashes, session_id=session_id)], codes)

@@ -63,15 +63,13 @@ KINDS: Mapping[str, str] = {
     "role_edited": "A role was created, edited or deleted.",
 }
 COMMAND_LINE = "command line"  # in the details of an event: who caused it, instead of an account
-MOST_BROWSER = 200  # characters of the header User-Agent that are stored
+MAX_BROWSER = 200  # characters of the header User-Agent that are stored
 PIECE_ROWS = 250  # events that one statement of a long page reads
 FLUSH_SECONDS = 5.0  # interval between writes of failed guesses
-MOST_GROUPS = (
-    100  # kinds of failed guesses (account, caller and address) in one write; others are added up in one event
-)
-MOST_ADDRESSES = 50  # known addresses of an account or API key; a key in a web page is used from any number of them
+MAX_GROUPS = 100  # kinds of failed guesses (account, caller and address) in one write; others are added up in one event
+MAX_ADDRESSES = 50  # known addresses of an account or API key; a key in a web page is used from any number of them
 OTHER_ADDRESSES = "others"  # stands for all further addresses
-MOST_USES = 1000  # addresses that one write looks at, of all credentials
+MAX_USES = 1000  # addresses that one write looks at, of all credentials
 USED_PAUSE_MS = 24 * 60 * 60 * 1000  # an address that is in use is updated once a day
 # changes of the audit log that are in the security log too
 CHANGES = frozenset(
@@ -141,14 +139,14 @@ def record_decision(
 
 
 def make_origin(address: str, browser: bytes) -> Origin:
-    text = browser.decode("utf-8", "replace")[:MOST_BROWSER]
+    text = browser.decode("utf-8", "replace")[:MAX_BROWSER]
     return Origin(address or None, "".join(each if each.isprintable() else " " for each in text).strip() or None)
 
 
 async def note_uses(tx: Writing, uses: Iterable[CredentialUse]) -> None:
     """Store from where credentials were used, and record an event for each new address.
 
-    A holder has at most MOST_ADDRESSES: further ones are stored as one, OTHER_ADDRESSES, with one event.
+    A holder has at most MAX_ADDRESSES: further ones are stored as one, OTHER_ADDRESSES, with one event.
     """
     used = {(each.holder_id, find_network(each.address)): each for each in uses if each.address}
     if not used:
@@ -156,9 +154,9 @@ async def note_uses(tx: Writing, uses: Iterable[CredentialUse]) -> None:
     known = await security.read_known_addresses(tx, sorted({holder for holder, _ in used}))
     counts = Counter(holder for holder, network in known if network != OTHER_ADDRESSES)
     by_place: dict[tuple[str, str], CredentialUse] = {}
-    for (holder, network), use in islice(used.items(), MOST_USES):
+    for (holder, network), use in islice(used.items(), MAX_USES):
         is_new = (holder, network) not in known
-        if is_new and counts[holder] >= MOST_ADDRESSES:
+        if is_new and counts[holder] >= MAX_ADDRESSES:
             by_place[holder, OTHER_ADDRESSES] = use
         else:
             counts[holder] += is_new
@@ -199,9 +197,9 @@ class FailedGuesses:
         self._counts: dict[SecurityEvent, int] = {}
 
     def add(self, kind: str, user_id: str | None, actor_id: str | None, address: str) -> None:
-        """Collect a failed guess. Beyond MOST_GROUPS different ones, only their number is kept."""
+        """Collect a failed guess. Beyond MAX_GROUPS different ones, only their number is kept."""
         event = SecurityEvent(kind, user_id, actor_id, Origin(address or None))
-        if event not in self._counts and len(self._counts) >= MOST_GROUPS:
+        if event not in self._counts and len(self._counts) >= MAX_GROUPS:
             event = SecurityEvent(kind, None)
         self._counts[event] = self._counts.get(event, 0) + 1
 

@@ -16,7 +16,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.roles import Role
 from gamekeeper.store.users import Grants, Powers, User
 
-MOST_STAFF = 4000  # accounts with permissions that a list of staff reads at most
+MAX_STAFF = 4000  # accounts with permissions that a list of staff reads at most
 
 
 class StaffMember(NamedTuple):
@@ -79,7 +79,7 @@ async def lock_if_staff(tx: Reading, user: User) -> User:
 
 async def load_page(tx: Reading, offset: int, limit: int) -> StaffPage:
     """Load accounts that have a role or a directly granted permission, in order of name."""
-    found = await search.find_with_powers(tx, MOST_STAFF)
+    found = await search.find_with_powers(tx, MAX_STAFF)
     ids = [each.id for each in found[offset : offset + limit]]
     accounts = {each.id: each for each in await users.read_by_ids(tx, ids)} if ids else {}
     activity = await rows.read_activity(tx, ids) if ids else {}

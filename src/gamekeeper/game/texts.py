@@ -4,7 +4,7 @@ import re
 
 from gamekeeper.game.refusals import BadField
 
-MOST_REASON_CHARACTERS = 255
+MAX_REASON_CHARACTERS = 255
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 

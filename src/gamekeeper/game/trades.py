@@ -17,7 +17,7 @@ from gamekeeper.store.engine import Reading
 
 WINDOW_CHANGES = 1_000  # change numbers that one statement searches for a trade
 # windows of changes searched for a trade in each direction: limits the search, however busy the game is
-MOST_WINDOWS = 20
+MAX_WINDOWS = 20
 MINUTE_MS = 60_000
 
 
@@ -48,7 +48,7 @@ async def require_not_traded(tx: Reading, context: UndoContext) -> None:
 async def _iterate_windows(tx: Reading, context: UndoContext, seq: int, times: tuple[int, int]) -> AsyncIterator[range]:
     """Yield ranges of change numbers between two times: first those after change `seq`, then those before it."""
     start = seq + 1
-    for _ in range(MOST_WINDOWS):
+    for _ in range(MAX_WINDOWS):
         first = await rows.find_first_from(tx, start)
         if first is None or first[1] > times[1]:
             break
@@ -57,7 +57,7 @@ async def _iterate_windows(tx: Reading, context: UndoContext, seq: int, times: t
     else:
         raise _make_too_many_refusal(context)
     stop = seq
-    for _ in range(MOST_WINDOWS):
+    for _ in range(MAX_WINDOWS):
         start = max(stop - WINDOW_CHANGES, 0)
         yield range(start, stop)
         first = await rows.find_first_from(tx, start)
@@ -87,7 +87,7 @@ def _find_gained(before: ChangeSide, after: ChangeSide) -> set[Stack]:
 
 
 def _make_too_many_refusal(context: UndoContext) -> ItemMovedOn:
-    most = f"{WINDOW_CHANGES * MOST_WINDOWS:,}"
+    most = f"{WINDOW_CHANGES * MAX_WINDOWS:,}"
     return _make_refusal(context, f"more than {most} changes, too many to search for a trade, were made")
 
 

@@ -48,7 +48,7 @@ from gamekeeper.store.history import HistoryChange
 
 LINK = frozenset({"game.link"})
 MOST_DEPTH = 100  # longest chain of undos of undos, which `store/history` follows down to the first change
-MOST_UNDOS = 1_000  # undos in one chain: undos of a change, undos of those undos, and so on
+MAX_UNDOS = 1_000  # undos in one chain: undos of a change, undos of those undos, and so on
 MOVED_BY_PRESENCE = "last_online"
 
 
@@ -84,10 +84,10 @@ async def undo(
     kin = frozenset({told.first, *(each for numbers in by.values() for each in numbers)})
     sides = read_side(told.before, codec), read_side(told.after, codec)
     context = UndoContext(told, *sides, codec, room, actor, trade_ms, kin)
-    if told.depth >= MOST_DEPTH or len(kin) > MOST_UNDOS:
+    if told.depth >= MOST_DEPTH or len(kin) > MAX_UNDOS:
         raise context.make_conflict(
             f"it is an undo of an undo {MOST_DEPTH} levels deep, or the change was undone and redone "
-            f"{MOST_UNDOS} times; make the change you want"
+            f"{MAX_UNDOS} times; make the change you want"
         )
     if unknown := find_unknown_fields(told.kind, *sides):
         raise context.make_conflict(f"this version of Gamekeeper does not know {', '.join(unknown)}; use a newer one")

@@ -11,12 +11,12 @@ from gamekeeper.game.world_refusals import WrongValueType
 
 Value = bool | int | float | str
 BOOLEAN, INTEGER, STRING, NUMBER = "Boolean", "Integer", "String", "Number"  # types; players have only the first two
-MOST_CHARACTERS = 10_000
-LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
+MAX_CHARACTERS = 10_000
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
 FORM_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}  # spellings in a form, which has only texts
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*", re.ASCII | re.IGNORECASE)
-MOST_DIGITS = 1_000  # characters of a number as text: parsing longer ones would be slow
+MAX_DIGITS = 1_000  # characters of a number as text: parsing longer ones would be slow
 # tabs and line breaks are allowed: a text can be a notice with several lines
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 # the engine's names for the types of JSON values
@@ -67,12 +67,12 @@ def _find_problem(value: Value) -> str:
     if isinstance(value, bool):
         return ""
     if isinstance(value, int):
-        fits = LEAST_INTEGER <= value <= MOST_INTEGER
-        return "" if fits else f"must be a whole number from {LEAST_INTEGER} to {MOST_INTEGER}"
+        fits = MIN_INTEGER <= value <= MAX_INTEGER
+        return "" if fits else f"must be a whole number from {MIN_INTEGER} to {MAX_INTEGER}"
     if isinstance(value, float):
         return "" if math.isfinite(value) else "must be a finite number"
-    if len(value) > MOST_CHARACTERS:
-        return f"must have at most {MOST_CHARACTERS} characters"
+    if len(value) > MAX_CHARACTERS:
+        return f"must have at most {MAX_CHARACTERS} characters"
     return "has characters that cannot be stored" if _UNSTORABLE.search(value) else ""
 
 
@@ -83,15 +83,15 @@ def _read_boolean(sent: object) -> Value | None:
 def _read_integer(sent: object) -> Value | None:
     if isinstance(sent, float):
         # infinity stands for a whole number with too many digits, which is out of range
-        return int(sent) if sent.is_integer() else MOST_INTEGER + 1 if math.isinf(sent) else None
+        return int(sent) if sent.is_integer() else MAX_INTEGER + 1 if math.isinf(sent) else None
     if isinstance(sent, str):
-        return int(sent) if len(sent) <= MOST_DIGITS and _INTEGER.fullmatch(sent) else None
+        return int(sent) if len(sent) <= MAX_DIGITS and _INTEGER.fullmatch(sent) else None
     return sent if isinstance(sent, int) and not isinstance(sent, bool) else None
 
 
 def _read_number(sent: object) -> Value | None:
     if isinstance(sent, str):
-        return float(sent) if len(sent) <= MOST_DIGITS and _NUMBER.fullmatch(sent) else None
+        return float(sent) if len(sent) <= MAX_DIGITS and _NUMBER.fullmatch(sent) else None
     return float(sent) if isinstance(sent, int | float) and not isinstance(sent, bool) else None
 
 

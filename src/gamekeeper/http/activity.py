@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import activity_series, lookup
-from gamekeeper.game.activity_series import MOST_POINTS, ActivitySeries, CohortPoint, Point, Span, TooManyPoints
+from gamekeeper.game.activity_series import MAX_POINTS, ActivitySeries, CohortPoint, Point, Span, TooManyPoints
 from gamekeeper.game.calendar_steps import format_day
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import samples, wire
@@ -17,7 +17,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.play_sessions import PlaySession
 
 GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.")
-TOO_MANY_POINTS = f"is too early: the range has more than {MOST_POINTS:,} points"
+TOO_MANY_POINTS = f"is too early: the range has more than {MAX_POINTS:,} points"
 
 TOO_EARLY = "must not be before 1970"
 

@@ -16,7 +16,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.wire.bulk import JobFilter
 from gamekeeper.store.search import PART_LETTERS
 
-MOST_COMPARED = 100_000  # players that are compared with one filter: one to two seconds, in steps
+MAX_COMPARED = 100_000  # players that are compared with one filter: one to two seconds, in steps
 STEP_PLAYERS = 2000  # matches that one step finds at most
 
 
@@ -35,8 +35,8 @@ async def collect(request: Request, body: JobFilter) -> list[str]:
             raise BadField(field="Search", problem="matches too many names to find them all: it needs more letters")
         if step.next is None:
             return list(found)
-        if compared >= MOST_COMPARED:
-            raise FilterTooWide(most=MOST_COMPARED)
+        if compared >= MAX_COMPARED:
+            raise FilterTooWide(most=MAX_COMPARED)
         page = page._replace(cursor=step.next)
 
 

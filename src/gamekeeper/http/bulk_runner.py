@@ -26,7 +26,7 @@ from gamekeeper.store.engine import DatabaseUnavailable, Reading
 
 POLL_SECONDS = 1.0
 BATCH_TARGETS = 20  # players of one job before the next job has its turn, and requests have a pause
-MOST_JOBS = 100  # jobs that take turns; later ones wait
+MAX_JOBS = 100  # jobs that take turns; later ones wait
 # pause after a batch, as a multiple of the batch's duration: a job uses at most half of the time
 REST_FACTOR = 1
 RUN = needs("bulk.run")
@@ -41,7 +41,7 @@ class BulkRunner:
     async def run(self) -> None:
         """Work on the running jobs in turns, until there are none or other instances work on all of them."""
         store = self._services.keeper.store
-        while jobs := await rows.read_running(store, MOST_JOBS):
+        while jobs := await rows.read_running(store, MAX_JOBS):
             started = time.monotonic()
             worked = [await self._run_batch(job) for job in jobs]
             if not any(worked):

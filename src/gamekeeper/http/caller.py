@@ -12,7 +12,7 @@ from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.second_factors import DEFAULT_POLICY, Policy
-from gamekeeper.game.security import MOST_ADDRESSES, CredentialUse
+from gamekeeper.game.security import MAX_ADDRESSES, CredentialUse
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
 from gamekeeper.store import api_keys as key_rows
@@ -137,7 +137,7 @@ class Callers:
     def _collect(self, use: CredentialUse) -> None:
         """Collect a use until the next write, with a bounded number of addresses per credential."""
         addresses = self._uses.setdefault(use.credential_id, {})
-        if len(addresses) <= MOST_ADDRESSES:  # one more than are stored, so that the surplus is noticed
+        if len(addresses) <= MAX_ADDRESSES:  # one more than are stored, so that the surplus is noticed
             addresses[use.address] = use
 
     async def _load_caller(self, access_hash: str, used_by: Client | None) -> Caller:

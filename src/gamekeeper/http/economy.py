@@ -29,7 +29,7 @@ async def list_economy(request: Request, query: wire.economy.EconomyQuery) -> by
     """List items with quantity, holders, and what was created and destroyed in a range."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
-    days = await _choose_days(request, query, reports.MOST_DAYS)
+    days = await _choose_days(request, query, reports.MAX_DAYS)
     found = await reports.report_items(keeper.store, keeper.economy, days, page.limit, page.offset)
     return wire.encode(codec.make_items_page(found, page))
 
@@ -48,7 +48,7 @@ async def list_economy(request: Request, query: wire.economy.EconomyQuery) -> by
 async def get_item_economy(request: Request, query: wire.economy.DaysQuery, item_id: str) -> bytes:
     """Get what was created and destroyed of an item on each UTC day, by source; at most 400 days."""
     keeper = request.services.keeper
-    days = await _choose_days(request, query, reports.MOST_ITEM_DAYS)
+    days = await _choose_days(request, query, reports.MAX_ITEM_DAYS)
     return wire.encode(codec.make_item(await reports.report_item(keeper.store, keeper.economy, item_id, days)))
 
 
@@ -99,7 +99,7 @@ async def list_gifts(request: Request, query: wire.economy.GiftsQuery) -> bytes:
     """List how much accounts and API keys gave and took of each item, most first."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
-    days = await _choose_days(request, query, reports.MOST_DAYS)
+    days = await _choose_days(request, query, reports.MAX_DAYS)
     wanted = GiftFilter(query.item or None, query.giver or None)
     found = await reports.report_gifts(keeper.store, keeper.economy, wanted, days, page.limit, page.offset)
     return wire.encode(codec.make_gifts_page(found, page))

@@ -44,7 +44,7 @@ PAGE = 500  # rows of a person's data that are in memory at a time
 PIECE = 50  # elements of a list that are written between two pauses: about 3 ms of work
 Write = Callable[[bytes], object]
 # MiB of the answer, which is made in memory: 40,000 changes and more; the command line has no limit
-MOST_MIB = 64
+MAX_MIB = 64
 _encode = msgspec.json.Encoder().encode
 GROUP = Group("People", "All data that is stored about a person.")
 
@@ -76,8 +76,8 @@ async def export(request: Request) -> bytes | Response:
 
         def write(piece: bytes) -> None:
             out.extend(piece)
-            if len(out) > MOST_MIB << 20:
-                raise ExportTooLarge(most=MOST_MIB)
+            if len(out) > MAX_MIB << 20:
+                raise ExportTooLarge(most=MAX_MIB)
 
         await write_person(tx, user.id, write, rest)
         return bytes(out)

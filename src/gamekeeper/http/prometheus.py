@@ -153,7 +153,7 @@ class Metrics:
         store = self._keeper.store
         waiting, failed = await mails.count_open(store, DAY_MS)
         warning_ms = self._keeper.settings.delivery_warning_seconds * 1000
-        overdue = len(await deliveries.read_overdue(store, warning_ms, deliveries.MOST_EXAMINED))
+        overdue = len(await deliveries.read_overdue(store, warning_ms, deliveries.MAX_EXAMINED))
         counts = {each.rule: each for each in await signals.read_counts(store)}
         standbys = {
             "present": await replication.count_synchronous_standbys(store),

@@ -23,7 +23,7 @@ from gamekeeper.store.players import StoredPlayer
 
 ROOT = "/api/public/v1"
 CACHED = b"public, max-age=30"
-MOST_BOARDS = 10  # public boards whose places are in the answer about a player
+MAX_BOARDS = 10  # public boards whose places are in the answer about a player
 # fields of a player's record that the setting `public_fields` can name; none leads to an account
 FIELDS = frozenset(
     {
@@ -98,7 +98,7 @@ async def show_player(request: Request) -> Response:
         if seen is None or seen.hidden or seen.banned or (seen.staff and not staff_shown):
             raise NoSuchPlayer(by="name", key=name)
         record = await lookup.find_player_record(tx, player_id)
-        found = [await _find_place(tx, each, player_id) for each in public[:MOST_BOARDS]]
+        found = [await _find_place(tx, each, player_id) for each in public[:MAX_BOARDS]]
         return record, [each for each in found if each is not None]
 
     record, found = await keeper.store.read(read)

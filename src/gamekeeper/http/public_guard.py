@@ -10,7 +10,7 @@ from gamekeeper.game.guesses import find_network
 MINUTE = 60.0  # seconds
 # Networks that are counted in one minute: some MB of memory. Beyond them, the one that has been quiet for longest is
 # forgotten. Refusing new ones instead would let one owner of many networks lock all other visitors out.
-MOST_NETWORKS = 100_000
+MAX_NETWORKS = 100_000
 
 
 class PublicGuard:
@@ -26,7 +26,7 @@ class PublicGuard:
             self._ends, self._counts = now + MINUTE, OrderedDict()
         self._counts[network] = counted = self._counts.get(network, 0) + 1
         self._counts.move_to_end(network)
-        if len(self._counts) > MOST_NETWORKS:
+        if len(self._counts) > MAX_NETWORKS:
             self._counts.popitem(last=False)
         if counted > most:
             raise TooManyPublicRequests(max(1, round(self._ends - now + 0.5)))

@@ -21,7 +21,7 @@ TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
 TRUTH = {"true": True, "false": False}
 REST_OF_SECOND_MS = 999
-_MOST_DIGITS = 19  # digits of an integer query parameter; no limit of a parameter has more
+_MAX_DIGITS = 19  # digits of an integer query parameter; no limit of a parameter has more
 _CHANGE_NUMBER = re.compile(CHANGE_NUMBER, re.ASCII)
 _SHOWN_UTC = re.compile(" UTC$")  # the console shows times with this ending; it is replaced by `Z` before parsing
 # Pattern of the time of day in a timestamp, and its fraction of a second.
@@ -33,7 +33,7 @@ def make_integer_reader(least: int, most: int, cut: int | None) -> ReadValue:
     largest = most if cut is None else cut
 
     def read(text: str, name: str) -> object:
-        if text.isdigit() and text.isascii() and len(text) <= _MOST_DIGITS and least <= (value := int(text)) <= most:
+        if text.isdigit() and text.isascii() and len(text) <= _MAX_DIGITS and least <= (value := int(text)) <= most:
             return min(value, largest)
         raise BadField(field=name, problem=f"must be a whole number from {least} to {most}")
 
@@ -52,7 +52,7 @@ def make_lenient_reader(default: int, least: int, most: int) -> ReadValue:
         digits = text.strip().removeprefix("-").removeprefix("+")
         if not digits.isdigit() or not digits.isascii():
             return default
-        if len(digits) > _MOST_DIGITS:
+        if len(digits) > _MAX_DIGITS:
             return least if text.strip().startswith("-") else most
         return max(least, min(int(text), most))
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 SECONDS = 10.0  # timeout of one request as a whole; a person waits for it
-MOST_BYTES = 1 << 20  # of an answer; usual ones have a few KiB
+MAX_BYTES = 1 << 20  # of an answer; usual ones have a few KiB
 PIECE_BYTES = 1 << 16  # of an answer that are read at once
 THREADS = 4  # requests at the same time; further ones wait within their timeout
-MOST_WAITING = 16  # requests that run or wait; further ones are refused, because each keeps a slot of the admission
+MAX_WAITING = 16  # requests that run or wait; further ones are refused, because each keeps a slot of the admission
 
 
 class Unreachable(Exception):
@@ -42,7 +42,7 @@ class Fetcher:
 
     async def fetch(self, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Fetched:
         """Send a GET, or a POST if there is a body."""
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             raise Busy("too many people are signing in at the same time")
         self._waiting += 1
         loop, deadline = asyncio.get_running_loop(), time.monotonic() + SECONDS
@@ -75,7 +75,7 @@ def _send(url: str, body: bytes | None, headers: dict[str, str], deadline: float
 def _read(sock: socket, answer: HTTPResponse, deadline: float) -> bytes:
     """Read the content in pieces: the timeout of a socket applies to each read, the deadline to all of them."""
     content, length = b"", answer.length  # the length is None if the provider did not send it
-    while len(content) <= MOST_BYTES:
+    while len(content) <= MAX_BYTES:
         sock.settimeout(_find_seconds_left(deadline))
         piece = b"" if len(content) == length else answer.read1(PIECE_BYTES)
         if not piece:

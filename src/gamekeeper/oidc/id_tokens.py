@@ -15,7 +15,7 @@ from gamekeeper.oidc.configuration import Configuration
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 KEY_TYPES = ("RSA", "EC", "OKP")
 LEEWAY_SECONDS = 60  # difference between the clocks of the provider and of this machine
-MOST_SUBJECT = 255  # characters (OpenID Connect Core, section 2)
+MAX_SUBJECT = 255  # characters (OpenID Connect Core, section 2)
 UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)  # errors of decoding content that is not JSON
 MFA = "mfa"  # value of the claim amr: several factors were used (RFC 8176)
 
@@ -44,7 +44,7 @@ def check(token: str, keys: Sequence[dict[str, Any]], chosen: Configuration, non
         raise BadIdToken(f"it cannot be read ({type(error).__name__})") from None
     _check_client(claims, chosen.client_id)
     if not _is_subject(claims["sub"]):
-        raise BadIdToken(f"its claim sub is not 1 to {MOST_SUBJECT} printable ASCII characters")
+        raise BadIdToken(f"its claim sub is not 1 to {MAX_SUBJECT} printable ASCII characters")
     return claims
 
 
@@ -61,7 +61,7 @@ def _import_keys(keys: Sequence[dict[str, Any]]) -> list[Key]:
 
 
 def _is_subject(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= MOST_SUBJECT and value.isascii() and value.isprintable()
+    return isinstance(value, str) and 0 < len(value) <= MAX_SUBJECT and value.isascii() and value.isprintable()
 
 
 def _check_client(claims: Mapping[str, Any], client_id: str) -> None:

@@ -19,7 +19,7 @@ DISCOVERY_SECONDS = 300.0  # how long a discovery document is used
 FAILURE_SECONDS = 5.0  # how long a failed discovery is remembered: visitors cannot make us ask all the time
 OK = 200
 FORM = {"content-type": "application/x-www-form-urlencoded"}
-MOST_ERROR = 100  # characters of a provider's error that are shown
+MAX_ERROR = 100  # characters of a provider's error that are shown
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # errors of decoding content that is not JSON
 BASIC, POST = "client_secret_basic", "client_secret_post"  # ways to send the client's secret
 
@@ -138,7 +138,7 @@ class Provider:
 
     def refuse(self, error: str) -> ProviderRefused:
         """Return the refusal for an error that the provider sent in the address of the callback."""
-        return self._make_refusal(f"it answered with '{error[:MOST_ERROR]}'")
+        return self._make_refusal(f"it answered with '{error[:MAX_ERROR]}'")
 
     def _make_token_request(
         self, found: Discovery, sent: AuthorizationRequest, code: str

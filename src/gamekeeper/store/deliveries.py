@@ -10,7 +10,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("deliveries")
 WAITING, APPLIED, FAILED, UNKNOWN = "waiting", "applied", "failed", "unknown"  # stored states
 
-MOST_EXAMINED = 1_000  # commands without acknowledgement that a search for overdue ones reads
+MAX_EXAMINED = 1_000  # commands without acknowledgement that a search for overdue ones reads
 
 
 class CommandTarget(NamedTuple):
@@ -85,7 +85,7 @@ async def read_cursors(tx: Reading, servers: Iterable[str]) -> dict[str, int]:
 
 async def read_overdue(tx: Reading, wait_ms: int, limit: int) -> list[OverdueCommand]:
     """Read commands that no game server has acknowledged in this time, newest first. Only the newest are examined."""
-    return [OverdueCommand(*row) for row in await tx.all(SQL.overdue, wait_ms, MOST_EXAMINED, limit)]
+    return [OverdueCommand(*row) for row in await tx.all(SQL.overdue, wait_ms, MAX_EXAMINED, limit)]
 
 
 async def lock(tx: Reading, server: str, numbers: Iterable[int]) -> dict[int, str]:

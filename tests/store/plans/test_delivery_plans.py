@@ -10,7 +10,7 @@ from world import World
 
 
 def test_overdue_commands_are_found_without_scan(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deliveries, "MOST_EXAMINED", 40)
+    monkeypatch.setattr(deliveries, "MAX_EXAMINED", 40)
     fill_lists(world)
     columns = "at, kind, over_link, player_id, request_id"
     world.sql(f"INSERT INTO ledger ({columns}) SELECT 0, 'user_kicked', 1 = 0, p.id, '' FROM players p")  # noqa: S608 - words of the test's own

@@ -67,7 +67,7 @@ def test_no_page_of_guilds_or_members_grows(world: World, monkeypatch: pytest.Mo
 
 def test_page_after_the_last_one_reads_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(world)
-    monkeypatch.setattr(rules, "MOST_GUILDS", 100)
+    monkeypatch.setattr(rules, "MAX_GUILDS", 100)
 
     async def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a page was read")

@@ -24,7 +24,7 @@ def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
     """No read grows with the ledger: a page with its undos, a single undo, and the state at an earlier time."""
     monkeypatch.setattr(history, "WINDOW_ROWS", 40)
     monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
-    monkeypatch.setattr(history, "MOST_REWOUND", 80)
+    monkeypatch.setattr(history, "MAX_REWOUND", 80)
     fill_lists(world)
     player, user = make_numbered_id("player", 7), make_numbered_id("user", 7)
     _add_changes(world, player, user)

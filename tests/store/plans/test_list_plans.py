@@ -70,9 +70,9 @@ def test_page_on_sqlite_starts_at_its_first_key_and_is_not_sorted(
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """No search reads more in a longer list: for frequent texts, for missing ones, and for frequent trigrams."""
     # lower the search limits, because the test has fewer players and shorter texts than a real game
-    monkeypatch.setattr(search, "MOST_MATCHES", 50)
-    monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
-    monkeypatch.setattr(search, "MOST_PARTS", 2)
+    monkeypatch.setattr(search, "MAX_MATCHES", 50)
+    monkeypatch.setattr(search, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(search, "MAX_PARTS", 2)
     fill_lists(world)
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
@@ -92,13 +92,13 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """These lists read no more rows if nearly all accounts have a ban or mute, be it ended or in force."""
-    monkeypatch.setattr(search, "MOST_MATCHES", 50)
-    monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
+    monkeypatch.setattr(search, "MAX_MATCHES", 50)
+    monkeypatch.setattr(search, "MAX_CANDIDATES", 100)
     finds = [account_filters.make_sorts(AccountFilter(each))["name"].find for each in account_filters.STATES]
     every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
     named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
     among = partial(search_rows.filter_with_powers, ids=[make_numbered_id("user", number) for number in range(50)])
-    for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.MOST_MATCHES)):
+    for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.MAX_MATCHES)):
         _punish_all(world, "bans", bans_end)
         _punish_all(world, "mutes", mutes_end)
         assert [len(world.run(find(world.keeper.store, "")).found) for find in finds] == [in_force, in_force, 4]
@@ -115,8 +115,8 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
 
 def test_filtered_accounts_do_not_grow_with_accounts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page reads no more rows if nearly all accounts have the role, and have signed in several times."""
-    monkeypatch.setattr(search, "MOST_MATCHES", 50)
-    monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
+    monkeypatch.setattr(search, "MAX_MATCHES", 50)
+    monkeypatch.setattr(search, "MAX_CANDIDATES", 100)
     fill_lists(world)
     world.sql("INSERT INTO user_roles (user_id, role, given_at) SELECT id, 'moderator', 1 FROM users")
     event = "INSERT INTO security_events (id, at, kind, user_id)"
@@ -173,7 +173,7 @@ def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None
 
 def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Search everything by id, prefix, substring and typing error, for texts in no name, one name and all names."""
-    monkeypatch.setattr(finder, "MOST_CANDIDATES", 100)
+    monkeypatch.setattr(finder, "MAX_CANDIDATES", 100)
     fill_lists(world)
     somebody = make_numbered_name(7)
     slipped = somebody[1] + somebody[0] + somebody[2:]

@@ -7,20 +7,20 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, PlainInt32, Positive, Secret, Text
 
-MOST_LISTED = 100
-MOST_GRACE_MINUTES = 30 * 24 * 60
+MAX_LISTED = 100
+MAX_GRACE_MINUTES = 30 * 24 * 60
 KeyPermissions = Annotated[
-    list[Text], Meta(max_length=MOST_LISTED, description=f"Names of permissions: {', '.join(PERMISSIONS)}.")
+    list[Text], Meta(max_length=MAX_LISTED, description=f"Names of permissions: {', '.join(PERMISSIONS)}.")
 ]
 Networks = Annotated[
-    list[Text], Meta(max_length=MOST_LISTED, description="Addresses and networks, such as 192.0.2.0/24.")
+    list[Text], Meta(max_length=MAX_LISTED, description="Addresses and networks, such as 192.0.2.0/24.")
 ]
 ItemIds = Annotated[list[Guid], Meta(max_length=1000, description="Ids of the items that the key may give.")]
 ServerNames = Annotated[
-    list[Text], Meta(max_length=MOST_LISTED, description="Names of the game servers that the key may speak for.")
+    list[Text], Meta(max_length=MAX_LISTED, description="Names of the game servers that the key may speak for.")
 ]
 KeyText = Annotated[str, Meta(description="The secret of the key; null in every answer after the first.")]
-Minutes = Annotated[int, Meta(ge=0, le=MOST_GRACE_MINUTES, description="Minutes for which the old secret still works.")]
+Minutes = Annotated[int, Meta(ge=0, le=MAX_GRACE_MINUTES, description="Minutes for which the old secret still works.")]
 
 
 OwnerFilter = Annotated[

@@ -23,9 +23,9 @@ JobsBefore = Annotated[
         extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
     ),
 ]
-MOST_NUMBER = 2**31 - 1
+MAX_NUMBER = 2**31 - 1
 TargetsAfter = Annotated[
-    int, Meta(ge=0, le=MOST_NUMBER, description="Players after this number: `Next` of the previous page.")
+    int, Meta(ge=0, le=MAX_NUMBER, description="Players after this number: `Next` of the previous page.")
 ]
 TargetState = Annotated[
     Literal["waiting", "done", "refused", "held", "not_found"], Meta(description="Only players in this state.")

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.scalars import GameText, LongNatural, PlainInt64
 
-MOST_ACKS = 1_000  # acknowledgements in one request
+MAX_ACKS = 1_000  # acknowledgements in one request
 
 
 class Ack(Struct):
@@ -16,7 +16,7 @@ class Ack(Struct):
 
 
 class Acks(Struct):
-    Acks: Annotated[list[Ack], Meta(max_length=MOST_ACKS)]
+    Acks: Annotated[list[Ack], Meta(max_length=MAX_ACKS)]
 
 
 class StandingAck(Struct):

@@ -9,7 +9,7 @@ from gamekeeper.http.wire.lists import EngineQuery, LenientDirection
 from gamekeeper.http.wire.scalars import PRINTABLE, EngineTime, Guid, Instant, Natural, PlainInt32
 from gamekeeper.http.wire.variables import AnyVariable
 
-MOST_MEMBERS, MOST_VARIABLES = 1000, 100  # members and variables of a reported guild
+MAX_MEMBERS, MAX_VARIABLES = 1000, 100  # members and variables of a reported guild
 
 GuildSearch = Annotated[
     str,
@@ -69,12 +69,12 @@ class PutGuild(Struct):
     FoundingDate: Instant
     Members: Annotated[
         list[ReportedMember],
-        Meta(max_length=MOST_MEMBERS, description="All members: others leave the guild."),
+        Meta(max_length=MAX_MEMBERS, description="All members: others leave the guild."),
     ]
     BankSlotsCount: Natural = 0
     InstanceId: Guid | None = None
     Variables: Annotated[
-        list[AnyVariable], Meta(max_length=MOST_VARIABLES, description="Values that differ; others stay as they are.")
+        list[AnyVariable], Meta(max_length=MAX_VARIABLES, description="Values that differ; others stay as they are.")
     ] = []
 
 

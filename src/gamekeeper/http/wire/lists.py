@@ -39,7 +39,7 @@ Search = Annotated[
 
 
 DEFAULT_VARIABLES = 10  # variables of the server per page, as in the engine's newest version
-MOST_ENGINE_RECORDS = 100  # records per page of the engine's lists of guilds and logs, at most
+MAX_ENGINE_RECORDS = 100  # records per page of the engine's lists of guilds and logs, at most
 # Query parameters of the engine's lists of guilds and logs. Like the engine, they accept any text: a number that is out
 # of range counts as the nearest one, and a text that is no number as the default.
 LenientPage = Annotated[
@@ -48,15 +48,15 @@ LenientPage = Annotated[
 LenientSize = Annotated[
     Natural,
     Meta(
-        description=f"Records per page, from {DEFAULT_SIZE} to {MOST_ENGINE_RECORDS}.",
-        extra={"read": make_lenient_reader(DEFAULT_SIZE, DEFAULT_SIZE, MOST_ENGINE_RECORDS)},
+        description=f"Records per page, from {DEFAULT_SIZE} to {MAX_ENGINE_RECORDS}.",
+        extra={"read": make_lenient_reader(DEFAULT_SIZE, DEFAULT_SIZE, MAX_ENGINE_RECORDS)},
     ),
 ]
 LenientLimit = Annotated[
     Natural,
     Meta(
         description="Largest number of records in the answer.",
-        extra={"read": make_lenient_reader(MOST_ENGINE_RECORDS, 1, MOST_ENGINE_RECORDS)},
+        extra={"read": make_lenient_reader(MAX_ENGINE_RECORDS, 1, MAX_ENGINE_RECORDS)},
     ),
 ]
 LenientDirection = Annotated[
@@ -68,15 +68,15 @@ LenientDirection = Annotated[
 class EngineQuery(Struct, frozen=True):
     page: LenientPage = 0
     pageSize: LenientSize = DEFAULT_SIZE  # noqa: N815 - the wire's spelling
-    limit: LenientLimit = MOST_ENGINE_RECORDS
+    limit: LenientLimit = MAX_ENGINE_RECORDS
 
 
 class VariableQuery(EngineQuery, frozen=True):
     pageSize: Annotated[  # noqa: N815 - the wire's spelling
         Natural,
         Meta(
-            description=f"Records per page, from {DEFAULT_SIZE} to {MOST_ENGINE_RECORDS}.",
-            extra={"read": make_lenient_reader(DEFAULT_VARIABLES, DEFAULT_SIZE, MOST_ENGINE_RECORDS)},
+            description=f"Records per page, from {DEFAULT_SIZE} to {MAX_ENGINE_RECORDS}.",
+            extra={"read": make_lenient_reader(DEFAULT_VARIABLES, DEFAULT_SIZE, MAX_ENGINE_RECORDS)},
         ),
     ] = DEFAULT_VARIABLES
 

@@ -9,8 +9,8 @@ from gamekeeper.http.wire.items import DELETED
 from gamekeeper.http.wire.lists import EngineQuery, LenientDirection
 from gamekeeper.http.wire.scalars import ZERO, EngineTime, GameText, Guid, Id, Instant, Natural, PlainInt32, Stats
 
-MOST_ENTRIES = 1000  # entries of one batch
-MOST_ITEMS = 1000  # items of one side of a trade
+MAX_ENTRIES = 1000  # entries of one batch
+MAX_ITEMS = 1000  # items of one side of a trade
 # the engine's actions, of all its versions
 ActionName = Literal[
     "Create",
@@ -71,17 +71,17 @@ class ReportedTrade(Struct):
     UserId: Guid
     PlayerId: Guid
     TargetId: Guid
-    Items: Annotated[list[TradeItem], Meta(max_length=MOST_ITEMS)]
-    TargetItems: Annotated[list[TradeItem], Meta(max_length=MOST_ITEMS)]
+    Items: Annotated[list[TradeItem], Meta(max_length=MAX_ITEMS)]
+    TargetItems: Annotated[list[TradeItem], Meta(max_length=MAX_ITEMS)]
     Ip: GameText | None = None
 
 
 class ActivityBatch(Struct):
-    Entries: Annotated[list[ReportedActivity], Meta(max_length=MOST_ENTRIES)]
+    Entries: Annotated[list[ReportedActivity], Meta(max_length=MAX_ENTRIES)]
 
 
 class TradeBatch(Struct):
-    Entries: Annotated[list[ReportedTrade], Meta(max_length=MOST_ENTRIES)]
+    Entries: Annotated[list[ReportedTrade], Meta(max_length=MAX_ENTRIES)]
 
 
 class LogReceipt(Struct):
