@@ -266,7 +266,7 @@ def test_pictures_in_german(visit: Visit, sqlite_demo: DemoServer, pictures: str
     assert me.go(path).headers["content-language"] == "de"
     me.page.evaluate(STILL.replace("1 Jan 2026, 12:00:00", "01.01.2026, 12:00:00"))
     if name == "ban":
-        open_menu(me, "Sperren")
+        open_menu(me, "Mehr")
         me.page.get_by_role("button", name="Sperren", exact=True).click()
         expect(me.confirm_button).to_have_text("Konto von Aldwyn für 7 Tage sperren")
         me.dialog.get_by_label("Grund").fill("Beleidigungen im Chat")

@@ -15,10 +15,19 @@ from visitor import NARROW, Visitor
 
 Visit = Callable[..., Visitor]
 WHO = "Aldwyn"
+# where a slot of the inventory, of the bank and of the second bag are; in one step, because a live update replaces them
+READ_PLACES = """() => [...document.querySelectorAll(
+  '[data-slot="inventory-12"], [data-slot="bank-30"], .places > .card:nth-child(4) .slot:first-child [data-slot]'
+)].map(each => { const { x, y } = each.getBoundingClientRect(); return [each.dataset.slot, x, y]; })"""
 
 
 def tile(visitor: Visitor, slot: str) -> Locator:
     return visitor.page.locator(f'[data-slot="{slot}"]')
+
+
+def list_first_bag(visitor: Visitor) -> Locator:
+    """Return the slots of the first bag, which comes after the inventory and the bank."""
+    return visitor.page.locator(".places > .card").nth(2).locator("[data-slot]")
 
 
 def form(visitor: Visitor) -> Locator:
@@ -49,12 +58,14 @@ def test_click_on_a_slot_acts_on_that_slot(visit: Visit, sqlite_demo: DemoServer
 
 def test_form_and_result_cover_nothing_and_move_nothing(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
-    me.page.set_viewport_size({"width": 1440, "height": 900})
-    me.go(player_page(WHO))
-    places = [tile(me, each).bounding_box() for each in ("inventory-12", "bank-30")]
-    tile(me, "inventory-12").click()
-    expect(form(me)).to_contain_text("Inventory, slot 12")
-    assert [tile(me, each).bounding_box() for each in ("inventory-12", "bank-30")] == places
+    for width in (1280, 1440):
+        me.page.set_viewport_size({"width": width, "height": 900})
+        me.go(player_page(WHO))
+        places = me.page.evaluate(READ_PLACES)
+        assert len(places) == 3
+        tile(me, "inventory-12").click()
+        expect(form(me)).to_contain_text("Inventory, slot 12")
+        assert me.page.evaluate(READ_PLACES) == places, width
     form(me).get_by_role("button", name="Take").click()
     confirm(me, "counted wrongly")
     tile(me, "inventory-0").click()
@@ -177,11 +188,31 @@ def test_dangerous_acts_are_in_a_closed_menu(visit: Visit, sqlite_demo: DemoServ
     expect(me.page.locator("#change-it summary")).to_be_focused()
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_header_has_the_usual_acts_and_the_menu_all_others(
+    visit: Visit, sqlite_demo: DemoServer, *, scripts: bool
+) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=scripts)
+    me.go(player_page(WHO))
+    expect(me.page.locator(".usual summary")).to_have_text(["Give item", "Message", "More"])
+    sanctions = [me.page.get_by_role("button", name=each, exact=True) for each in ("Ban", "Mute", "Kick from the game")]
+    for each in sanctions:
+        expect(each).to_be_hidden()
+    me.page.locator("#change-it summary").focus()
+    me.page.keyboard.press("Enter")
+    for each in sanctions:
+        expect(each).to_be_in_viewport(ratio=1)
+    sanctions[0].click()
+    expect(me.confirm_button).to_have_text(f"Ban the account of {WHO} for 7 days")
+
+
 def test_player_fits_one_screen(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """Name, state, acts, facts, tabs and the whole inventory are visible without scrolling."""
+    """Name, state, acts, facts, tabs, the whole inventory, the bank and a bag are visible without scrolling."""
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page(WHO))
-    for each in (me.page.locator("h1"), me.page.locator(".usual"), me.page.locator(".known"), tile(me, "inventory-34")):
+    header = [me.page.locator(each) for each in ("h1", ".usual", ".known", ".tabs")]
+    ends = [tile(me, "inventory-34"), me.page.locator('[data-slot^="bank-"]').last, list_first_bag(me).last]
+    for each in (*header, *ends):
         expect(each).to_be_in_viewport(ratio=1)
 
 

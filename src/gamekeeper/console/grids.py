@@ -71,7 +71,10 @@ def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterab
         _make_grid(PLACES()[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
         _make_grid(PLACES()[BANK], BANK, room.bank_slots, slots, names),
     ]
-    for bag, size in sorted(held.bags.items()):
+    # bags in the inventory come first, then those in the bank, then those in bags, and last those that lie nowhere
+    order = {INVENTORY: 0, BANK: 1}
+    places = {bag: (order.get(where, 2), where, slot) for bag, ((where, slot), _) in bags.items()}
+    for bag, size in sorted(held.bags.items(), key=lambda each: (places.get(each[0], (3, "", 0)), each[0])):
         title = _make_bag_title(*bags[bag], names) if bag in bags else gettext("Bag %(id)s", id=bag[:8])
         found.append(_make_grid(title, bag, size, slots, names))
     return found
