@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gamekeeper.game import activity
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
@@ -55,3 +56,7 @@ def invent_sessions(players: Sequence[str], midnight: int, days: int, seed: int)
             rows.append(SessionOfPlayer(player_id, at, SERVER, end))
             at = end + 1 + dice.choice([0, dice.randrange(DAY_MS), dice.randrange(12 * DAY_MS)])
     return rows
+
+
+def read_sessions(world: World) -> list[Any]:
+    return world.sql("SELECT player_id, server, started_at, ended_at FROM play_sessions ORDER BY started_at, player_id")

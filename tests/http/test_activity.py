@@ -1,20 +1,19 @@
 """Activity over time: play sessions, series of numbers, and retention."""
 
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import pytest
 
 from expectations import refused
 from findings import findings
-from game_server import heartbeat, join, lapse, leave
-from gamekeeper.game import activity, erasure_jobs, presence
+from game_server import heartbeat, join, leave
+from gamekeeper.game import activity
 from gamekeeper.game.activity import MINUTES_KEPT
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
 from gamekeeper.http.instants import format_instant, parse_instant
-from gamekeeper.store import clock
 from people import ANN, BOB, USER_IDS, ZOE, guid
-from playing import find_midnight, invent_sessions, play, play_rows, roll_up
+from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy
 from world import World
 
@@ -22,154 +21,8 @@ ACTIVITY = "/api/keeper/v1/activity"
 ONE_HOUR, HALF_HOUR = HOUR_MS, HOUR_MS // 2
 
 
-def sessions(world: World, name: str = "Ann", query: str = "") -> Any:
-    return world.get(f"/api/keeper/v1/players/{name}/sessions{query}").json
-
-
-def rows(world: World) -> list[Any]:
-    return world.sql("SELECT player_id, server, started_at, ended_at FROM play_sessions ORDER BY started_at, player_id")
-
-
 def points(world: World, query: str) -> dict[int, Any]:
     return {parse_instant(each["At"]): each for each in world.get(f"{ACTIVITY}?{query}").json["Points"]}
-
-
-# --- play sessions ----------------------------------------------------------------------------------------------------
-
-
-def test_session_is_open_while_online_and_ends_with_left(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id)
-    [opened] = sessions(world)["Sessions"]
-    assert (opened["Server"], opened["EndedAt"], opened["Seconds"]) == ("one", None, None)
-    join(world, ANN.id)
-    assert sessions(world)["Sessions"] == [opened]
-    leave(world, ANN.id)
-    [ended] = sessions(world)["Sessions"]
-    assert ended["StartedAt"] == opened["StartedAt"] <= ended["EndedAt"]
-    seen = parse_instant(world.get("/api/v1/players/Ann").json["LastOnline"])
-    assert abs(parse_instant(ended["EndedAt"]) - seen) < 100
-    assert ended["Seconds"] == 0
-    leave(world, ANN.id)
-    assert sessions(world)["Sessions"] == [ended]
-    assert sessions(world, "Bob") == {"Sessions": [], "Next": None}
-
-
-def test_player_that_moves_to_another_server_gets_a_new_session(world: World) -> None:
-    heartbeat(world, "one")
-    heartbeat(world, "two")
-    join(world, ANN.id, server="one")
-    join(world, ANN.id, server="two")
-    leave(world, ANN.id, server="one")
-    second, first = sessions(world)["Sessions"]
-    assert (first["Server"], second["Server"], second["EndedAt"]) == ("one", "two", None)
-    assert first["StartedAt"] <= first["EndedAt"] <= second["StartedAt"]
-    assert findings(world, "activity") == []
-
-
-def test_sessions_of_one_player_never_overlap_also_within_a_millisecond(world: World) -> None:
-    heartbeat(world)
-    for _ in range(12):
-        join(world, ANN.id, ZOE.id)
-        leave(world, ANN.id, ZOE.id)
-    for player_id in (ANN.id, ZOE.id):
-        own = [(start, end) for each, _, start, end in rows(world) if each == player_id]
-        assert len(own) == 12
-        assert all(before[1] <= after[0] and before[0] < after[0] for before, after in pairwise(own))
-
-
-def test_session_that_ends_in_the_future_is_cut_by_the_next_one(world: World) -> None:
-    """The clock was ahead, and was corrected: the player gets a session now, not when that time comes."""
-    heartbeat(world)
-    join(world, ANN.id)
-    leave(world, ANN.id)
-    world.sql("UPDATE play_sessions SET ended_at = ended_at + $1", 400 * DAY_MS)
-    join(world, ANN.id)
-    leave(world, ANN.id)
-    now = world.run(clock.now(world.keeper.store))
-    [(_, _, first_start, first_end), (_, _, second_start, second_end)] = rows(world)
-    assert first_start < first_end <= second_start <= second_end <= now
-
-
-def test_session_that_starts_in_the_future_is_ignored_by_the_next_one(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id)
-    world.sql("UPDATE play_sessions SET started_at = started_at + $1", 400 * DAY_MS)
-    leave(world, ANN.id)
-    join(world, ANN.id)
-    leave(world, ANN.id)
-    now = world.run(clock.now(world.keeper.store))
-    [(_, _, start, end), (_, _, future_start, future_end)] = rows(world)
-    assert start <= end <= now < future_start == future_end
-    assert findings(world, "activity") == []
-
-
-def test_open_session_without_presence_is_ended_by_the_next_one(world: World) -> None:
-    """However a session was left open, its player can come online."""
-    heartbeat(world)
-    world.sql(
-        "INSERT INTO play_sessions (player_id, started_at, server) VALUES (CAST($1 AS {guid}), 1000, 'gone')", ANN.id
-    )
-    assert join(world, ANN.id).status == 200
-    [(_, _, _, left), (_, server, start, end)] = rows(world)
-    assert (server, end) == ("one", None)
-    assert 1000 < left <= start
-    assert findings(world, "activity") == []
-
-
-def test_session_ends_when_the_lease_expired_not_when_it_was_noticed(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id)
-    world.sql("UPDATE play_sessions SET started_at = 1000")
-    world.sql("UPDATE servers SET expires_at = 61000")
-    world.run(presence.expire_leases(world.keeper.store))
-    assert rows(world) == [(ANN.id, "one", 1000, 61000)]
-
-
-def test_session_ends_with_expired_lease_closed_server_and_deleted_player(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id, BOB.id)
-    lapse(world)
-    assert all(end == start for _, _, start, end in rows(world))
-    heartbeat(world)
-    join(world, ZOE.id)
-    assert world.call("DELETE", "/api/link/v1/servers/one", by="Server").status == 200
-    assert all(end is not None for *_, end in rows(world))
-    assert findings(world, "activity") == []
-
-
-def test_sessions_are_paged_by_a_cursor(world: World) -> None:
-    start = find_midnight(world, 10)
-    play(world, [(ANN.id, start + day * DAY_MS, start + day * DAY_MS + 90_500) for day in range(5)])
-    first = sessions(world, query="?limit=2")
-    assert [each["StartedAt"] for each in first["Sessions"]] == [
-        format_instant(start + 4 * DAY_MS),
-        format_instant(start + 3 * DAY_MS),
-    ]
-    assert [each["Seconds"] for each in first["Sessions"]] == [90, 90]
-    second = sessions(world, query=f"?limit=2&before={first['Next']}")
-    third = sessions(world, query=f"?limit=2&before={second['Next']}")
-    assert len(second["Sessions"]) == 2
-    assert [each["StartedAt"] for each in third["Sessions"]] == [format_instant(start)]
-    assert third["Next"] is None
-    refused(world.get("/api/keeper/v1/players/Ann/sessions?before=x"), 400, "bad_field", "before")
-    refused(world.get("/api/keeper/v1/players/Nobody/sessions"), 404, "no_such_player", "Nobody")
-
-
-def test_sessions_of_an_erased_person_get_a_random_id(world: World) -> None:
-    start = find_midnight(world, 3)
-    play(
-        world,
-        [(ANN.id, start, start + 1000), (ANN.id, start + DAY_MS, start + DAY_MS + 1000), (BOB.id, start, start + 1)],
-    )
-    roll_up(world)
-    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
-    owners = {each[0] for each in rows(world)}
-    assert len(owners) == 2
-    assert ANN.id not in owners
-    assert ANN.id not in {each[0] for each in world.sql("SELECT player_id FROM player_activity")}
-    assert findings(world, "activity") == []
 
 
 # --- series -----------------------------------------------------------------------------------------------------------
@@ -327,10 +180,10 @@ def test_old_sessions_are_deleted_after_they_were_counted_and_numbers_stay(world
     start = find_midnight(world, 100)
     play(world, [(ANN.id, start, start + ONE_HOUR), (BOB.id, start + 99 * DAY_MS, start + 99 * DAY_MS + 1)], days=110)
     tidy(world)
-    assert len(rows(world)) == 2  # not counted yet
+    assert len(read_sessions(world)) == 2  # not counted yet
     roll_up(world)
     tidy(world)
-    assert [each[0] for each in rows(world)] == [BOB.id]
+    assert [each[0] for each in read_sessions(world)] == [BOB.id]
     [day] = points(world, f"step=day&from={format_instant(start)}&to={format_instant(start)}").values()
     assert (day["Active"], day["PlaySeconds"]) == (1, 3600)
     assert world.sql("SELECT play_ms FROM player_activity WHERE player_id = $1", ANN.id) == [(ONE_HOUR,)]
