@@ -3,6 +3,7 @@
 Positions across are percentages, so a chart fits any width while its letters keep their size.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 
 HEIGHT = 180  # of the plot, in pixels
 TOP = 8  # room above the highest tick, so that its label is not cut
+LEAST_ROOM = 44  # pixels for the labels of values, so that most charts of a page have the same width
+LETTER_WIDTH = 6.5  # pixels of a letter of a label; letters are 0.8 of 14.5 pixels high
+LABEL_GAP = 8  # pixels around the labels of values
 BAR_SHARE = 0.8  # of the room of a bar's step
 LINE, BARS = "line", "bars"
 ACROSS = 1000  # units of the plot's width in the coordinates of lines
@@ -67,6 +71,7 @@ class Chart(NamedTuple):
     series: list[DrawnSeries]
     rows: list[ChartRow]
     is_empty: bool
+    room: int  # pixels for the labels of values: German ones such as "800 Tsd." are long
 
 
 class TimeAxis(NamedTuple):
@@ -93,13 +98,14 @@ def make_chart(
     def measure(value: float) -> float:
         return round(HEIGHT - value * scale, 1)
 
+    labels = [ticks.format_short(each) for each in values]
     drawn = _draw_lines(axis, series, measure) if kind == LINE else _draw_bars(axis, series, measure)
     return Chart(
         name,
         title,
         unit,
         kind,
-        [ValueTick(measure(each), ticks.format_short(each)) for each in values],
+        [ValueTick(measure(each), label) for each, label in zip(values, labels, strict=True)],
         [
             PlacedTime(round(axis.place(each.at) * 100, 2), each.label)
             for each in ticks.choose_times(axis.start, axis.end)
@@ -107,6 +113,7 @@ def make_chart(
         drawn,
         _list_rows(axis, series),
         is_empty=not any(totals),
+        room=max(LEAST_ROOM, math.ceil(max(map(len, labels)) * LETTER_WIDTH) + LABEL_GAP),
     )
 
 
