@@ -11,6 +11,10 @@ from gamekeeper.http import docs_files
 from world import World
 
 FOREVER = "public, max-age=31536000, immutable"
+SIZE = re.compile(r"font(?:-size)?: ([\d.]+[a-z]+|var\(--[\w-]+\))")
+SCALE = {"1rem", *(f"var(--size-{name})" for name in ("small", "less", "more", "title", "number"))}
+# letters of code, which are sized by the text around them, and the page's own size, which is 1rem
+RELATIVE = {"0.87em", "14.5px", "15px"}
 STYLE = f"/console/static/{static_files.VERSION}/console.css"
 
 
@@ -68,3 +72,13 @@ def test_scripts_import_each_other_by_relative_addresses() -> None:
     """A module with an address of its own without the version would be loaded twice."""
     folder = Path(static_files.__file__).parent / "static"
     assert [each.name for each in folder.glob("*.js") if "/console/static" in each.read_text("utf-8")] == []
+
+
+def test_letters_have_only_the_six_sizes_of_the_scale() -> None:
+    """A size of its own here and there makes pages uneven."""
+    styles = {name: file.decode() for name, file in static_files.FILES.items() if name.endswith(".css")}
+    folder = Path(docs_files.__file__).parent / "docs"
+    styles |= {name: (folder / name).read_text() for name in docs_files.MEDIA_TYPES if name.endswith(".css")}
+    found = {(name, size) for name, text in styles.items() for size in SIZE.findall(text)}
+    assert {each for each in found if each[1] not in SCALE | RELATIVE} == set()
+    assert {size for _, size in found} >= SCALE
