@@ -19,9 +19,9 @@ PLACES = (  # equipment without other details, in the order of the places that E
 TYPES = {  # items without other details, by ItemType
     0: ("Ashwood Arrow", "Moonfern", "Bog Iron Ore", "Drowned Gate Key"),
     2: ("Starwater Tonic", "Barley Loaf"),
-    5: ("Traveller's Pack", "Herb Pouch", "Strongbox"),
+    6: ("Traveller's Pack", "Herb Pouch", "Strongbox"),
 }
-# further fields of items, as JSON; ItemType: 0 other, 1 equipment, 2 consumable, 3 currency, 5 bag
+# further fields of items, as JSON; ItemType: 0 other, 1 equipment, 2 consumable, 3 currency, 6 bag
 DETAILS = {
     **{name: f'{{"ItemType":1,"EquipmentSlot":{number}}}' for number, names in enumerate(PLACES) for name in names},
     **{name: f'{{"ItemType":{number}}}' for number, names in TYPES.items() for name in names},
