@@ -41,7 +41,7 @@ def test_description_and_other_details_are_shown_as_text(root: Keeper) -> None:
     assert put_catalogue(root.world, "items", [entry]).status == 200
     page = root.page(PAGE)
     assert f"Sword Cuts <b>bread</b> & more no — {people.SWORD.id}" in page.text
-    assert "Rarity 3 StatsGiven [1,2]" in root.page(page.links["Sword"]).text
+    assert "Rarity Rare Effect on stats Attack +1, Ability power +2" in root.page(page.links["Sword"]).text
     alone = root.page(f"{PAGE}?kind=items&id={people.SWORD.id}")
     assert "Published by the game" in alone.text
     assert "Rarity 3 StatsGiven [1,2] Note xxx" in alone.text

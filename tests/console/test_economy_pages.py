@@ -6,6 +6,7 @@ from keepers import Keeper, open_session
 import staff
 from api_keys import create
 from economics import catch_up, give, load_players
+from game_server import put_catalogue
 from gamekeeper.console import economy
 from listings import MakeWorld
 from people import ANN, COIN, KILLS, NOBODY_ID, SWORD, USER_IDS
@@ -105,6 +106,30 @@ def test_item_page_has_totals_holders_charts_and_givers(world: World, root: Keep
     assert page.links["Ann"] == f"/console/players/{ANN.id}"
     assert "Destroyed per day" not in page.text
     assert "No player has this item." not in page.text
+
+
+def test_item_page_says_in_words_what_the_item_is(world: World, root: Keeper) -> None:
+    known = {"ItemType": 1, "EquipmentSlot": 3, "Rarity": 2, "Price": 1250, "VitalsGiven": [40, 0], "TwoHanded": True}
+    unknown = {"CritChance": 5, "StatsGiven": "many", "CanDrop": 7.5, "Folder": None}
+    entry = {
+        "Id": SWORD.id,
+        "Name": "Sword",
+        "Stackable": False,
+        "Description": "Cuts <b>bread</b>",
+        **known,
+        **unknown,
+    }
+    assert put_catalogue(world, "items", [entry]).status == 200
+    text = root.page(f"/console/items/{SWORD.id}").text
+    assert (
+        "Item details Cuts <b>bread</b> Type Equipment Equipment place Shield Rarity Uncommon Price 1,250 "
+        "Effect on health and mana Health +40 Needs both hands yes Can be dropped 7.5 Stackable no"
+    ) in text
+    assert "Other fields, as the game published them CritChance 5 StatsGiven many Folder null" in text
+    assert text.index("Item details") < text.index("Sources")
+    other = {"Id": SWORD.id, "Name": "Sword", "Stackable": False, "ItemType": 9, "EquipmentSlot": 0, "Rarity": "Fine"}
+    assert put_catalogue(world, "items", [other]).status == 200
+    assert "published them ItemType 9 EquipmentSlot 0 Rarity Fine" in root.page(f"/console/items/{SWORD.id}").text
 
 
 def test_holders_beyond_the_first_hundred_need_a_setting(world: World, root: Keeper) -> None:

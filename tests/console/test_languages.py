@@ -194,7 +194,8 @@ LONG = f"The field '{'must have ' * 60}' must not be empty."
                 "Verwenden Sie ein anderes Konto oder führen Sie aus: gamekeeper users ban"
             ),
         ),
-        ("No player with name 'ban'.", "Kein Spieler gefunden (name: „ban“)."),  # a word of the request stays
+        ("No player with name 'ban'.", "Kein Spieler gefunden (Name: „ban“)."),  # a word of the request stays
+        ("No user with id 'name'.", "Kein Konto gefunden (ID: „name“)."),
         ("A text that no code has.", "A text that no code has."),
         (LONG, LONG),
         ("", ""),

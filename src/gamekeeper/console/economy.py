@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from gamekeeper.console import catalogue, chart, gifts, lists, pages
+from gamekeeper.console import chart, gifts, item_details, lists, pages
 from gamekeeper.console.chart import BARS, Chart, ChartSeries, TimeAxis
 from gamekeeper.console.formats import format_date, format_signed
 from gamekeeper.console.queries import HOLDERS_SIZES, EconomyItemsQuery, ItemQuery
@@ -114,7 +114,7 @@ async def show_item(request: Request) -> Response:
             known[0] if known else None,
             await pictures.find_hash(keeper.store, item_id),
         ),
-        details=catalogue.list_details(known[0].details) if known else [],
+        details=item_details.describe(known[0].details if known else None),
         holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
         ranked=holders.page.is_ranked,
         part=lists.make_page(request, page, holders.page.total, len(holders.page.holders), anchor=HOLDERS),

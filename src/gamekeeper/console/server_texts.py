@@ -35,6 +35,10 @@ WORDS = PerLanguage[Mapping[str, Mapping[str, str]]](
             approvals.DONE: pgettext("state in a refusal", "done"),
             approvals.DENIED: pgettext("state in a refusal", "denied"),
         },
+        "by": {
+            "name": pgettext("what a refusal says was looked up", "name"),
+            "id": pgettext("what a refusal says was looked up", "id"),
+        },
     }
 )
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
