@@ -28,6 +28,7 @@ ALLOWED = {
     "Down",  # state of health
     "Ascending",  # value of a query parameter of the API
     "Descending",  # value of a query parameter of the API
+    *("Description", "Rarity", "Price", "Damage"),  # names of fields that games publish for items
     'attachment; filename="changes.',  # HTTP header
     "; HttpOnly; SameSite=Lax",  # attributes of a cookie
     r"undo change (\d+) first",  # pattern of a part of a refusal's message
