@@ -46,6 +46,8 @@ KINDNESSES = (
 )
 FIRST_INCIDENT_DAY = DAYS - 9
 DUPLICATOR, PARTNER, SECOND_DUPLICATOR = "Balthus", "Yorick", "Peregrin"
+SOLD, PROCEEDS = 300, 3000  # shards that the first duplicator sold, and the silver that the buyer paid and had with him
+FINE = 500  # silver; more than he earned since, so that he does not lead the board of the most silver earned
 HOURS_SINCE_SECOND = 3
 DOUBLINGS = 11  # each report has twice as many as the one before
 EVERY_MINUTES = 3
@@ -201,18 +203,22 @@ def _add_mistake(past: Past, at: int) -> None:
 def _add_first_incident(past: Past, at: int) -> None:
     """Add the incident that was noticed: what the staff did about it within two hours."""
     total = _add_doublings(past, DUPLICATOR, at)
-    past.report(at + 40 * MINUTE_MS, Gains(DUPLICATOR, ((world.SHARD, -300), (world.COIN, 9000))))
-    past.report(at + 41 * MINUTE_MS, Gains(PARTNER, ((world.SHARD, 300), (world.COIN, -9000))))
+    past.report(at + 40 * MINUTE_MS, Gains(DUPLICATOR, ((world.SHARD, -SOLD), (world.COIN, PROCEEDS))))
+    past.report(at + 41 * MINUTE_MS, Gains(PARTNER, ((world.SHARD, SOLD), (world.COIN, -PROCEEDS))))
     seen = at + 85 * MINUTE_MS
     account = "Dagobert"
     past.ban(seen, MODERATOR, account, world.PENALTIES[account], 7)
     text = "More than 16,000 Comet Shards in half an hour: two windows in one trade."
     past.note(seen + MINUTE_MS, MODERATOR, DUPLICATOR, text, warning=True)
     past.tag(seen + 2 * MINUTE_MS, MODERATOR, DUPLICATOR, "duplication")
-    past.note(seen + 3 * MINUTE_MS, MODERATOR, PARTNER, "Bought 300 of the duplicated shards; did not know.")
+    past.note(seen + 3 * MINUTE_MS, MODERATOR, PARTNER, f"Bought {SOLD} of the duplicated shards; did not know.")
     taken, reason = seen + 12 * MINUTE_MS, "duplicated in the trade window"
-    past.take(taken, MASTER.make_intent(taken, reason), DUPLICATOR, world.SHARD, total - 300)
-    past.take(taken + MINUTE_MS, MASTER.make_intent(taken, reason), PARTNER, world.SHARD, 300)
+    past.take(taken, MASTER.make_intent(taken, reason), DUPLICATOR, world.SHARD, total - SOLD)
+    past.take(taken + MINUTE_MS, MASTER.make_intent(taken, reason), PARTNER, world.SHARD, SOLD)
+    paid, reason = taken + 2 * MINUTE_MS, "paid for duplicated shards, given back to the buyer"
+    past.take(paid, MASTER.make_intent(paid, reason), DUPLICATOR, world.COIN, PROCEEDS)
+    past.give(paid + MINUTE_MS, MASTER.make_intent(paid, reason), PARTNER, world.COIN, PROCEEDS)
+    past.take(paid + 2 * MINUTE_MS, MASTER.make_intent(paid, "fine for the fraud"), DUPLICATOR, world.COIN, FINE)
 
 
 def _add_doublings(past: Past, player: str, at: int) -> int:
