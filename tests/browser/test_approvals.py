@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable, Generator
 
 import pytest
+from accessibility import check_page
 from demo_server import HELPER, KEEPER, DemoServer, fill, player_page
 from playwright.sync_api import expect
-from test_looks import check_page
 from tour import confirm, offer, read_quantities
 from visitor import Visitor
 

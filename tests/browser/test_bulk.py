@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from accessibility import check_page
 from demo_server import HELPER, KEEPER, DemoServer
 from playwright.sync_api import expect
-from test_looks import check_page
 from visitor import NARROW, Visitor
 
 from gamekeeper.demo.world import KEY

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 
 import httpx
+from accessibility import check_page
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Locator, expect
-from test_looks import check_page
 from visitor import Visitor
 
 from gamekeeper.demo.names import make_stable_id

@@ -6,13 +6,12 @@ The engine makes no difference; SQLite is enough.
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import check_page
 from demo_server import HELPER, KEEPER, DemoServer, account_page, player_page
 from explorer_page import log_in, preview_gift
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from tour import open_menu
 from visitor import NARROW, WIDE, Visitor
 
@@ -82,18 +81,6 @@ NO_PAGES = {
     "static/[version]/[file]",
     *("sign-in/oidc", "sign-in/oidc/callback", "me/sign-ins/link"),  # they redirect
 }  # routes for scripts and files, which are not HTML pages
-GRAVE = frozenset({"serious", "critical"})
-AXE: Any = Axe()  # the accessibility checker axe; its package has no type annotations
-# options of axe; the rule target-size is from WCAG 2.2
-ALL: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-# The colours of a page, which take axe longest, are checked by the runs of `check_page`; their findings are serious.
-WITHOUT_COLOURS = {**ALL, "rules": {**ALL["rules"], "color-contrast": {"enabled": False}}}
-SLOW = {"/console/explorer"}  # its hundreds of forms take axe very long
-STICKS_OUT = """() => {
-  const wide = document.documentElement.clientWidth;
-  const out = [...document.querySelectorAll('body *')].filter(each => each.getBoundingClientRect().right > wide + 1);
-  return document.documentElement.scrollWidth > wide ? out.slice(0, 5).map(each => each.outerHTML.slice(0, 120)) : [];
-}"""
 ONE_LINE = "each => each.getBoundingClientRect().height < 2 * parseFloat(getComputedStyle(each).fontSize)"
 # whether the longest IPv4 address fits on one line of the cell
 WHOLE_ADDRESS = """each => {
@@ -129,34 +116,11 @@ STILL = (
 )
 
 
-def find_violations(page: Page, options: dict[str, Any] = ALL, impacts: frozenset[str] = GRAVE) -> list[str]:
-    """Return the accessibility violations of some impacts that axe finds on the page."""
-    found = AXE.run(page, options=options).response["violations"]
-    return [
-        f"{each['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else ''}"
-        for each in found
-        if each["impact"] in impacts
-        for node in each["nodes"][:5]
-    ]
-
-
-def check_page(visitor: Visitor) -> None:
-    page = visitor.page
-    assert page.evaluate(STICKS_OUT) == []
-    assert find_violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
-    assert page.evaluate(STICKS_OUT) == [], "narrow"
-    assert find_violations(page) == [], "narrow and dark"
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_accessible(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER)
     assert me.go(path).status == 200
     assert me.page.locator("h1").count() == 1
-    if path not in SLOW:
-        assert find_violations(me.page, WITHOUT_COLOURS, GRAVE | {"minor", "moderate"}) == []
     check_page(me)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from accessibility import check_page
 from demo_server import KEEPER, DemoServer, account_page, player_page
 from playwright.sync_api import Locator, expect
-from test_looks import check_page
 from tour import confirm
 from visitor import Visitor
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from accessibility import check_page
 from demo_server import KEEPER, PASSWORD, DemoServer, fill
 from playwright.sync_api import expect
-from test_looks import check_page
 from visitor import Visitor
 
 import world as worlds

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pyotp
+from accessibility import check_page
 from demo_server import PASSWORD, DemoServer
 from playwright.sync_api import expect
-from test_looks import check_page
 from visitor import Visitor
 
 from gamekeeper.game.passwords import hash_for_wire

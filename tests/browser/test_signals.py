@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
+from accessibility import check_page
 from demo_server import KEEPER, DemoServer
 from playwright.sync_api import expect
-from test_looks import check_page
 from visitor import Visitor
 
 from gamekeeper.demo.world import HERB

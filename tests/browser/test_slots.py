@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 
 import pytest
+from accessibility import check_page
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Locator, expect
-from test_looks import check_page
 from tour import confirm, open_menu
 from visitor import NARROW, Visitor
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accessibility import check_page
 from demo_server import KEEPER, DemoServer, fill
 from playwright.sync_api import expect
-from test_looks import check_page
 from tour import confirm
 from visitor import Visitor
 
