@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game import lookup
+from gamekeeper.game import history, lookup
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.bulk_refusals import (
     JobEnded,
@@ -136,7 +136,9 @@ async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str,
     made = await bulk_jobs.read_changes(tx, job_id)
     if not made:
         raise NothingToUndo
-    numbers = [seq for seq, undone in made.items() if not undone]
+    # By the audit log: an instance of an older version, which runs during an upgrade, does not mark what it undoes.
+    undone = await history.find_undone(tx, made)
+    numbers = [seq for seq in made if seq not in undone]
     if not numbers:
         raise JobUndone
     user_id, name, token_id = creator

@@ -159,9 +159,9 @@ def insert_undos(tx: Writing, new: NewJob, numbers: Iterable[int]) -> None:
     tx.defer(SQL.insert_undos, new.id, new.undoes, as_table({"seq": each} for each in numbers))
 
 
-async def read_changes(tx: Reading, job_id: str) -> dict[int, bool]:
-    """Read the number of the change of each player that a job has changed, and whether it is undone."""
-    return {seq: bool(undone) for seq, undone in await tx.all(SQL.changes, job_id)}
+async def read_changes(tx: Reading, job_id: str) -> list[int]:
+    """Read the number of the change of each player that a job has changed."""
+    return [row[0] for row in await tx.all(SQL.changes, job_id)]
 
 
 def mark_undone(tx: Writing, seq: int, by: str | None) -> None:

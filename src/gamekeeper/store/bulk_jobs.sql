@@ -16,7 +16,7 @@ WHERE job_id = $2 AND state = 'done' AND seq IS NOT NULL
 AND seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3));
 
 -- name: changes
-SELECT seq, undone_at IS NOT NULL FROM bulk_targets WHERE job_id = $1 AND seq IS NOT NULL;
+SELECT seq FROM bulk_targets WHERE job_id = $1 AND seq IS NOT NULL;
 
 -- Stores that change $1 is undone, by the job $2 or by a single undo; and with $3 = -1 what follows if it is an undo itself:
 -- the change that it undid is no longer undone. The one before that is undone again, and so on.
