@@ -132,6 +132,13 @@ def test_item_page_says_in_words_what_the_item_is(world: World, root: Keeper) ->
     assert "published them ItemType 9 EquipmentSlot 0 Rarity Fine" in root.page(f"/console/items/{SWORD.id}").text
 
 
+@pytest.mark.parametrize("price", [2**53 + 1, -(10**400)], ids=["more digits than a float", "too large for a float"])
+def test_item_page_shows_each_digit_of_a_whole_number(world: World, root: Keeper, price: int) -> None:
+    entry = {"Id": SWORD.id, "Name": "Sword", "Stackable": False, "Price": price}
+    assert put_catalogue(world, "items", [entry]).status == 200
+    assert f"Price {price:,} " in root.page(f"/console/items/{SWORD.id}").text
+
+
 def test_holders_beyond_the_first_hundred_need_a_setting(world: World, root: Keeper) -> None:
     load_players(world, 120)
     catch_up(world)

@@ -10,7 +10,7 @@ import msgspec
 
 from gamekeeper.console.catalogue import DetailField, list_details
 from gamekeeper.console.change_fields import PARTS
-from gamekeeper.console.formats import format_rounded, format_signed
+from gamekeeper.console.formats import format_number, format_rounded, format_signed
 from gamekeeper.console.texts import PerLanguage, gettext, pgettext
 from gamekeeper.game import equipment
 
@@ -89,7 +89,9 @@ def _describe_value(name: str, fields: Mapping[str, object]) -> str:
         return WORDS()[name].get(value, "") if isinstance(value, int) else ""
     if name in LISTS:
         return _describe_parts(value, PARTS()[LISTS[name]])
-    return format_rounded(value) if isinstance(value, int | float) else ""
+    if isinstance(value, int):  # of any size: as a float it would be rounded, or too large
+        return format_number(value)
+    return format_rounded(value) if isinstance(value, float) else ""
 
 
 def _describe_parts(values: object, labels: tuple[str, ...]) -> str:
