@@ -39,6 +39,7 @@ PLACES = {"Items": "inventory", "Bank": "bank"}
 LEASE_SECONDS = 6
 POLL_SECONDS = 1
 PAUSE_SECONDS = 0.2
+REJOINS = 10  # players of other game servers who are reported after a heartbeat; more could outlast the lease
 CONFLICT = 409
 Json = dict[str, Any]
 
@@ -88,6 +89,7 @@ class Game:
         self._loot = loot
         self._chance = chance
         self._next_beat = 0.0
+        self._tried = ""  # the last player of another game server who was reported
         self.stopping = False
         self.state: Json = {"acks": {}} | json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
@@ -162,13 +164,13 @@ class Game:
         answer = self._keeper.write("PUT", self._here, {"Lease": LEASE_SECONDS, "AppliedSeq": self.state["cursor"]})
         if answer.status_code == CONFLICT:
             answer = self._keeper.write("PUT", self._here, {"Lease": LEASE_SECONDS})
+        self._next_beat = time.monotonic() + LEASE_SECONDS / 3
         state = answer.json()
         inside = self.inside()
         if state["Online"] < len(inside):  # this server has just started, or its lease had expired
             self.join(inside)
             self.check_bans_and_mutes(self.inside())
         self.join_again()
-        self._next_beat = time.monotonic() + LEASE_SECONDS / 3
 
     def inside(self) -> list[str]:
         players = self.state["players"].items()
@@ -181,10 +183,12 @@ class Game:
                 self.state["players"][player_id]["elsewhere"] = not self.report_joined([player_id])
 
     def join_again(self) -> None:
-        """Report those who were online on another game server: they may have left it since."""
+        """Report some of those who were online on another game server, in turn: they may have left it since."""
         players = self.state["players"]
-        waiting = [player_id for player_id, player in players.items() if player.get("elsewhere") and not player["out"]]
-        came = [player_id for player_id in waiting if self.report_joined([player_id])]
+        waiting = sorted(each for each, player in players.items() if player.get("elsewhere") and not player["out"])
+        tried = ([each for each in waiting if each > self._tried] or waiting)[:REJOINS]
+        self._tried = tried[-1] if tried else ""
+        came = [player_id for player_id in tried if self.report_joined([player_id])]
         for player_id in came:
             players[player_id]["elsewhere"] = False
         self.check_bans_and_mutes(came)

@@ -265,6 +265,25 @@ def test_game_reports_no_players_of_other_servers_and_no_loot_for_full_inventori
     assert capsys.readouterr().err == ""
 
 
+def test_game_tries_few_players_of_other_servers_after_each_heartbeat(world: World, tmp_path: Path) -> None:
+    """With many of them a heartbeat would outlast the lease. All have their turn."""
+    assert game_server.heartbeat(world, "realm-2", lease=3600).status == 200
+    for player_id in IDS:
+        assert game_server.join(world, player_id, server="realm-2").status == 200
+    key = api_keys.create(world, Role="game server", Owner="Root", Servers=["realm-1"])["Key"]
+    game = game_in(world, tmp_path / "realm.json", key)
+    assert game.inside() == []
+    type(game).join_again.__globals__["REJOINS"] = 2
+    for player_id in IDS:
+        assert game_server.leave(world, player_id, server="realm-2").status == 200
+    assert game_server.join(world, min(IDS), server="realm-2").status == 200
+    vars(game)["_tried"] = ""
+    for there in sorted(IDS)[1:2], sorted(IDS)[1:]:
+        vars(game)["_next_beat"] = 0.0
+        game.heartbeat()
+        assert game.inside() == there
+
+
 def test_game_sends_receipts_for_the_changes_that_it_applied(world: World, tmp_path: Path) -> None:
     game = game_in(world, tmp_path / "realm.json")
     gift = {"itemid": COIN.id, "quantity": 1}
