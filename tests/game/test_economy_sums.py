@@ -181,8 +181,6 @@ def test_advice_of_the_doctor_repairs_wrong_sums(make_world: MakeWorld) -> None:
     catch_up(world)
     fix, recount = "gamekeeper doctor --fix", "gamekeeper economy --recount"
     for statement, advice in (
-        ("UPDATE item_days SET quantity = quantity + 1", fix),
-        ("UPDATE item_days SET holders = holders + 1", fix),
         ("UPDATE bucket_blocks SET entries = entries + 1", fix),
         ("UPDATE item_totals SET quantity = quantity + 1", recount),
         ("UPDATE holdings SET quantity = quantity + 1", recount),

@@ -5,13 +5,16 @@ from datetime import UTC, datetime
 import pytest
 
 from economics import catch_up, give
-from findings import errors
+from findings import errors, findings
 from gamekeeper.game import economy, item_days
-from people import COIN
+from gamekeeper.store.economy import ItemDay
+from people import ANN, COIN
 from signalling import list_signals
 from world import World
 
 DAY_MS = 24 * 60 * 60 * 1000
+DAYS = (-20, -9, -7, -5, -3, -1)  # on which the number of coins changes, counted from today
+FIX, RECOUNT, NOTHING = "gamekeeper doctor --fix", "gamekeeper economy --recount", "Nothing repairs it"
 START = 1250  # coins of Ann, at noon of the first day
 
 
@@ -109,3 +112,75 @@ def test_recount_across_midnight_leaves_no_wrong_day(world: World, midnight: int
     assert read_days(world, midnight) == [(START + 11, None), (START + 111, 3)]
     assert find_unbalanced(world, midnight) == []
     assert errors(world) == []
+
+
+@pytest.fixture(name="today")
+def count_days(world: World, midnight: int) -> int:
+    """Count changes of coins on DAYS, and return the number of today."""
+    world.sql("UPDATE ledger SET at = $1", midnight + DAYS[0] * DAY_MS)
+    catch_up(world)
+    for day, name, gain in zip(DAYS[1:], ("Bob", "Zoe", "Ann", "Bob", "Zoe"), (5, 2, 3, -5, 1), strict=True):
+        change(world, midnight + day * DAY_MS, name, gain)
+    catch_up(world)
+    return midnight // DAY_MS
+
+
+def list_wrong_days(world: World) -> list[str]:
+    return [each for each in errors(world) if "the flows give" in each or "the changes of players give" in each]
+
+
+@pytest.mark.parametrize("numbers", [("quantity",), ("holders",), ("quantity", "holders")], ids=" and ".join)
+def test_doctor_corrects_single_wrong_days(world: World, today: int, numbers: tuple[str, ...]) -> None:
+    before = world.read_tables(["item_days"])
+    for number in numbers:
+        wrong = f"UPDATE item_days SET {number} = {number} + 3 WHERE day IN ($1, $2) AND item_id = $3"  # noqa: S608 - the text is of this test
+        world.sql(wrong, today - 7, today - 1, COIN.id)
+    found = errors(world)
+    assert len(found) == len(list_wrong_days(world)) == 2
+    assert all(each.endswith(FIX) for each in found), found
+    assert "Corrected 2 totals of items at the ends of days." in [each.message for each in findings(world, fix=True)]
+    assert world.read_tables(["item_days"]) == before
+    assert errors(world) == []
+
+
+DAY_IS_WRONG = "UPDATE item_days SET quantity = quantity + 3 WHERE item_id = $1 AND day"
+FLOW_IS_WRONG = "UPDATE item_flows SET created = created + 3 WHERE item_id = $1 AND day = $2 - 5"
+TRIMMED = "UPDATE epoch SET trimmed = 1 WHERE $1 <> '' AND $2 > 0"
+
+
+@pytest.mark.parametrize(
+    ("statements", "advice"),
+    [
+        pytest.param([TRIMMED, FLOW_IS_WRONG], NOTHING, id="a flow after a trim"),
+        pytest.param([TRIMMED, f"{DAY_IS_WRONG} = $2 - 7"], NOTHING, id="a day after a trim"),
+        pytest.param([FLOW_IS_WRONG, f"{DAY_IS_WRONG} = $2 - 3"], NOTHING, id="a flow and a day"),
+        pytest.param([f"{DAY_IS_WRONG} <= $2 - 5"], NOTHING, id="a run of days"),
+        pytest.param([f"{DAY_IS_WRONG} IN ($2 - 7, $2 - 5)"], NOTHING, id="two neighbours"),
+        pytest.param([f"{DAY_IS_WRONG} = $2 - 20"], NOTHING, id="the first day"),
+        pytest.param(
+            [
+                f"UPDATE holdings SET quantity = quantity+3 WHERE player_id = '{ANN.id}' AND thing_id = $1 AND $2 > 0",  # noqa: S608 - the text is of this test
+                "UPDATE item_totals SET quantity = quantity + 3 WHERE item_id = $1 AND $2 > 0",
+            ],
+            RECOUNT,
+            id="holdings and totals by as much",
+        ),
+    ],
+)
+def test_doctor_leaves_days_that_it_cannot_judge(world: World, today: int, statements: list[str], advice: str) -> None:
+    """Right numbers of past days cannot be recovered, so a fault elsewhere must not change them."""
+    for statement in statements:
+        world.sql(statement, COIN.id, today)
+    before = world.read_tables(["item_days"])
+    findings(world, fix=True)
+    assert world.read_tables(["item_days"]) == before
+    found = list_wrong_days(world)
+    assert found
+    assert all(advice in each and FIX not in each for each in found), found
+
+
+def test_correction_leaves_days_that_changed_since_they_were_read(world: World, today: int) -> None:
+    read, right = ItemDay(today - 5, START + 9, 3), ItemDay(today - 5, START, 2)
+    before = world.read_tables(["item_days"])
+    assert world.run(world.keeper.store.write(lambda tx: item_days.correct(tx, [(COIN.id, read, right)]))) == 0
+    assert world.read_tables(["item_days"]) == before

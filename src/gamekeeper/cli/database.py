@@ -44,8 +44,8 @@ async def _migrate(keeper: Keeper) -> list[migrations.Migration]:
 @click.option(
     "--fix",
     is_flag=True,
-    help="First build missing indexes, recount lists and members of guilds, add up wrong blocks, and delete wrong "
-    "totals of past days. Repairs nothing else.",
+    help="First build missing indexes, recount lists and members of guilds, add up wrong blocks, and correct "
+    "single wrong totals of past days. Repairs nothing else.",
 )
 @terminal.json_option
 @terminal.database_option

@@ -27,7 +27,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     """Run every check of the doctor. If integrity, privileges or schema fail, skip the checks that depend on them.
 
     `fix` first repairs what can be repaired from the stored data: it creates missing indexes, recounts the lists and
-    the members of guilds, adds up wrong blocks, and deletes wrong totals of past days.
+    the members of guilds, adds up wrong blocks, and corrects single wrong totals of past days.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
     found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)

@@ -1,7 +1,7 @@
 """The doctor's check of the totals of items at the ends of days: quantities by the flows, holders by the audit log."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
@@ -11,28 +11,39 @@ from gamekeeper.game.effects import PlayersLoaded
 from gamekeeper.game.flows import find_day
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy, holdings, ledger
-from gamekeeper.store.economy import EconomyState
+from gamekeeper.store.economy import EconomyState, ItemDay
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.holdings import ITEM, Holding
 
 ECONOMY = "economy"
 HOLDER_DAYS = 92  # days whose holders are counted again: memory has a number for each item and day
-ADVICE = "Delete the wrong totals, so that reports follow the flows: gamekeeper doctor --fix"
+FIX_ADVICE = "Correct it by the flows and the changes of players: gamekeeper doctor --fix"
+NO_ADVICE = "Nothing repairs it; only reports of days show it. Restore a backup if you need the right number."
 Steps = dict[str, Counter[int]]  # item → day → players who have it at its end, minus those at the end of the day before
 
 
 class WrongDay(NamedTuple):
     item_id: str
-    day: int
-    message: str
-    follows: bool = False  # the next stored day is wrong by as much: one wrong flow, or total, is one finding
+    stored: ItemDay
+    counted: ItemDay
+    message: str  # empty if the next stored day is wrong by as much: one wrong flow, or total, is one finding
+    alone: bool  # both neighbours are right, so a wrong flow or total cannot be the cause
 
 
-async def check(tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress) -> None:
+class _Compared(NamedTuple):
+    stored: ItemDay
+    counted: ItemDay
+    has_holders: bool  # holders were counted; otherwise the counted ones are the stored ones
+
+
+async def check(
+    tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress, cause: str
+) -> None:
+    """Report wrong days. `cause` is the advice if the numbers that judge them are not known to be right, or empty."""
     for each in await find_wrong(tx, codec, state, progress):
-        if not each.follows:
-            found.add(ERROR, ECONOMY, f"{each.message} {ADVICE}")
+        if each.message:
+            found.add(ERROR, ECONOMY, f"{each.message} {cause or (FIX_ADVICE if each.alone else NO_ADVICE)}")
 
 
 async def find_wrong(tx: Reading, codec: Codec, state: EconomyState, progress: Progress) -> list[WrongDay]:
@@ -47,33 +58,56 @@ async def find_wrong(tx: Reading, codec: Codec, state: EconomyState, progress: P
     return [
         wrong
         for item in await economy.read_flow_items(tx)
-        for wrong in await _check_item(tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
+        for wrong in _list_wrong(
+            item, await _compare(tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
+        )
     ]
 
 
-async def _check_item(
+async def _compare(
     tx: Reading, item: str, total: tuple[int, int], first: int, steps: Mapping[int, int]
-) -> Sequence[WrongDay]:
-    found: list[WrongDay] = []
+) -> Sequence[_Compared]:
+    """Count the totals of an item at the end of each stored day, newest first."""
     gains: Counter[int] = Counter()
     for flow in await economy.read_flows(tx, item, 0, NEVER):
         gains[flow.day] += flow.created - flow.destroyed
-    (quantity, holders), off = total, 0
+    found: list[_Compared] = []
+    quantity, holders = total
     later, stepped = sorted(gains), sorted(steps)
     for row in reversed(await economy.read_all_days(tx, item)):
         while later and later[-1] > row.day:
             quantity -= gains[later.pop()]
         while stepped and stepped[-1] > row.day:
             holders -= steps[stepped.pop()]
-        where = f"Item {item}, day {row.day}"
-        if row.quantity != quantity:
-            message = f"{where}: the stored total is {row.quantity}; the flows give {quantity}."
-            found.append(WrongDay(item, row.day, message, follows=row.quantity - quantity == off))
-        off = row.quantity - quantity
-        if row.day >= first and row.holders != holders:
-            message = f"{where}: {row.holders} players are stored as holders; the changes of players give {holders}."
-            found.append(WrongDay(item, row.day, message))
+        known = row.day >= first
+        found.append(_Compared(row, ItemDay(row.day, quantity, holders if known else row.holders), known))
     return found
+
+
+def _list_wrong(item: str, days: Sequence[_Compared]) -> Iterable[WrongDay]:
+    off = 0
+    for number, (stored, counted, _) in enumerate(days):
+        where, texts = f"Item {item}, day {stored.day}", list[str]()
+        if stored.quantity - counted.quantity not in (0, off):
+            texts.append(f"{where}: the stored total is {stored.quantity}; the flows give {counted.quantity}.")
+        if stored.holders != counted.holders:
+            texts.append(
+                f"{where}: {stored.holders} players are stored as holders; "
+                f"the changes of players give {counted.holders}."
+            )
+        if stored != counted:
+            yield WrongDay(item, stored, counted, " ".join(texts), _is_alone(days, number))
+        off = stored.quantity - counted.quantity
+
+
+def _is_alone(days: Sequence[_Compared], number: int) -> bool:
+    """Return whether the stored days before and after this one are right. After the newest one is the present total."""
+    if number + 1 == len(days):
+        return False  # nothing before it confirms the flows and the changes that lead to it
+    this, before = days[number], days[number + 1]
+    neighbours = [before, *days[max(number - 1, 0) : number]]
+    confirmed = this.stored.holders == this.counted.holders or before.has_holders
+    return confirmed and all(each.stored == each.counted for each in neighbours)
 
 
 async def _find_first_day(tx: Reading, state: EconomyState) -> int:

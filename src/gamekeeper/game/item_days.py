@@ -23,18 +23,14 @@ NEWEST_DAY = "economy_day"
 MOST_LATER = 500  # changes of the newest day that are read for a batch of the day before
 
 
-async def forget(tx: Writing, places: Iterable[tuple[str, int]]) -> None:
-    """Delete the totals of items at the ends of these days: reports then find the quantity by the flows.
+async def correct(tx: Writing, corrections: Iterable[tuple[str, ItemDay, ItemDay]]) -> int:
+    """Correct totals of items at the ends of days: for each item the stored numbers and the right ones.
 
-    They go back from a later total, so the present totals are stored. The lock comes first: a server may count
-    meanwhile.
+    Totals that changed since they were read stay as they are. Return how many were corrected. The lock comes first:
+    a server may count meanwhile.
     """
-    state = await economy.wait_for_lock(tx)
-    if state is None or state.swept is not None:  # the present totals are not known
-        return
-    for item_id, day in places:
-        await economy.delete_days(tx, [item_id], day, day + 1)
-    await economy.save_days(tx, find_day(state.at), sorted({item_id for item_id, _ in places}))
+    await economy.wait_for_lock(tx)
+    return await economy.correct_days(tx, corrections)
 
 
 async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence[CountedChange], tally: Tally) -> None:

@@ -169,6 +169,22 @@ async def add_to_day(tx: Writing, day: int, steps: Mapping[str, ItemDay]) -> Non
         await tx.returning(SQL.add_to_day, day, as_table(rows))
 
 
+async def correct_days(tx: Writing, corrections: Iterable[tuple[str, ItemDay, ItemDay]]) -> int:
+    """Replace totals of items at the ends of days, if they are still those that were read; return how many."""
+    rows = [
+        {
+            "item_id": item_id,
+            "day": read.day,
+            "read_quantity": read.quantity,
+            "read_holders": read.holders,
+            "quantity": right.quantity,
+            "holders": right.holders,
+        }
+        for item_id, read, right in corrections
+    ]
+    return len(await tx.returning(SQL.correct_days, as_table(rows)))
+
+
 async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int) -> None:
     """Delete the totals of these items from a day on, up to the day before `end`."""
     await tx.returning(SQL.delete_days, _to_ids(item_ids), first, end)

@@ -78,6 +78,16 @@ FROM json_each($2) AS given, {each} item_days r
        AND r.day = $1 {end_each}
 ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
 
+-- name: correct_days
+INSERT INTO item_days (item_id, day, quantity, holders)
+SELECT r.item_id, r.day, CAST(value->>'quantity' AS {long}), CAST(value->>'holders' AS {long})
+FROM json_each($1) AS given, {each} item_days r
+     WHERE r.item_id = CAST(value->>'item_id' AS {guid})
+       AND r.day = CAST(value->>'day' AS {long})
+       AND r.quantity = CAST(value->>'read_quantity' AS {long}) AND r.holders = CAST(value->>'read_holders' AS {long}) {end_each}
+ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders
+RETURNING day;
+
 -- name: delete_days
 DELETE FROM item_days
 WHERE item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND day >= $2 AND day < $3;

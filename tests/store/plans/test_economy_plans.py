@@ -46,6 +46,9 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
     key = {"player_id": player, "kind": "item", "thing_id": item, "quantity": 1, "place": 0}
     key |= {"buckets": 1, "entries": 1, "step": 1}
     keys, ids, tree = as_table([key]), as_table([{"id": item}]), as_tree([("item", item, player)], [1])
+    correction = as_table(
+        [{"item_id": item, "day": 8, "read_quantity": 1, "read_holders": 1, "quantity": 2, "holders": 2}]
+    )
     asked: list[tuple[Any, tuple[Any, ...]]] = [
         (economy.SQL.state, ()),
         (economy.SQL.changes, (NEVER - 1, NEVER, 500)),
@@ -66,6 +69,7 @@ def test_statements_of_the_economy_use_an_index(world: World) -> None:
         (economy.SQL.item, (item,)),
         (economy.SQL.save_days, (8, ids)),
         (economy.SQL.add_to_day, (8, as_table([{"item_id": item, "quantity": 1, "holders": 1}]))),
+        (economy.SQL.correct_days, (correction,)),
         (economy.SQL.delete_days, (ids, 8, 10)),
         (economy.SQL.changes_of, (as_table([{"id": player}]), 1, NEVER, 500)),
         (holdings.SQL.held, (tree,)),
