@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -21,6 +22,7 @@ from gamekeeper.store.holdings import ITEM, Holding
 
 ECONOMY = "economy"
 LATEST = 2**62
+BATCH_DAYS = 500  # totals corrected in one transaction, which keeps servers from counting
 ADVICE = "Count it again: gamekeeper economy --recount"
 
 
@@ -44,8 +46,10 @@ async def fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     wrong = await keeper.store.read(lambda tx: _find_single_wrong_days(tx, keeper.changes.codec, progress))
     if not wrong:
         return []
-    corrections = [(each.item_id, each.stored, each.counted) for each in wrong]
-    done = await keeper.store.write(lambda tx: days.correct(tx, corrections))
+    corrections, done = [(each.item_id, each.stored, each.counted) for each in wrong], 0
+    for start in range(0, len(corrections), BATCH_DAYS):
+        batch = corrections[start : start + BATCH_DAYS]
+        done += await keeper.store.write(partial(days.correct, corrections=batch))
     return [DoctorFinding(NOTE, ECONOMY, f"Corrected {done} totals of items at the ends of days.")]
 
 
