@@ -273,7 +273,7 @@ def test_game_tries_few_players_of_other_servers_after_each_heartbeat(world: Wor
     key = api_keys.create(world, Role="game server", Owner="Root", Servers=["realm-1"])["Key"]
     game = game_in(world, tmp_path / "realm.json", key)
     assert game.inside() == []
-    type(game).join_again.__globals__["REJOINS"] = 2
+    game.join_again.__globals__["REJOINS"] = 2
     for player_id in IDS:
         assert game_server.leave(world, player_id, server="realm-2").status == 200
     assert game_server.join(world, min(IDS), server="realm-2").status == 200
