@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 # also the parent process of the workers; `gamekeeper demo` is not here, because it serves
-MODULES = ("serve", "users", "tokens", "keys", "database", "backup", "moving")
+MODULES = ("serve", "users", "tokens", "api_keys", "database", "backup", "moving")
 SLOW = {"gamekeeper.app", "gamekeeper.console", "gamekeeper.http.routes", "asyncpg", "jinja2", "webauthn"}
 
 

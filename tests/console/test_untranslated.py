@@ -22,7 +22,7 @@ MACHINE = re.compile(  # numbers, times, addresses, ids, file names, and the ini
 CODE = {"code", "kbd", "pre", "script", "style"}  # elements whose text is the same in every language
 SAME_WORDS = {
     *("Administration", "Bank", "Browser", "CSV", "Details", "Filter", "JSON", "Maximum", "Name", "Online", "Passkey"),
-    *("Import", "Mana", "Moderator", "Sprite"),
+    *("Import", "Mana", "Moderation", "Moderator", "Sprite"),
     *("Quests", "SQLite", "Schema", "Status", "Support", "Tokens", "Variable", "Version", "Administrator", "System"),
     *("offline", "online", "Offline", "Global", "Link", "Server", "Port", "Team", "min", "Information", "Position"),
     *("API", "Editor", "Feed", "Text", "normal", "Token", "x", "y", "z"),

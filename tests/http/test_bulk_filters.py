@@ -37,7 +37,7 @@ def test_job_is_for_those_who_match_when_it_is_created(
     crowd: World, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Also if the players are collected in several steps."""
-    for name in ("MOST_SORTED", "MOST_SEARCHED", "BATCH_ROWS"):
+    for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
         monkeypatch.setattr(player_filters, name, most)
     monkeypatch.setattr(bulk_filters, "STEP_PLAYERS", most)
     job = create(crowd, Filter={"LevelFrom": 22, "ClassId": WARRIOR.id, "Banned": False})
@@ -72,7 +72,7 @@ def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(bulk_filters, "MOST_PLAYERS", 5)
     too_many = crowd.post(ROOT, GIVE | {"Filter": {"LevelFrom": 20}})
     refused(too_many, 400, "too_many_players")
-    for name in ("MOST_SORTED", "MOST_SEARCHED", "BATCH_ROWS"):
+    for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
         monkeypatch.setattr(player_filters, name, 3)
     monkeypatch.setattr(bulk_filters, "MAX_COMPARED", 6)
     wide = crowd.post(ROOT, GIVE | {"Filter": {"ClassId": WARRIOR.id, "LevelTo": 21}})

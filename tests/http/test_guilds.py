@@ -161,7 +161,7 @@ def test_unknown_guild_and_zeros_have_no_members(world: World, unknown: str) -> 
 def test_lists_stop_at_their_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     found(world)
     guild_rows.insert(world, {ANN.id: 2, ZOE.id: 0, BOB.id: 1})
-    for limit in ("MOST_GUILDS", "MOST_MATCHES", "MOST_MEMBERS"):
+    for limit in ("MAX_GUILDS", "MAX_MATCHES", "MAX_MEMBERS"):
         monkeypatch.setattr(guild_rules, limit, 2)
     asked = {
         GUILDS: ["Amber", "Red Hand"],

@@ -25,7 +25,7 @@ NUMBERS = {
 }  # 64-bit fields that hold a change's number
 ITEMS = {"Quantity", "total", "bank", "inventory", "Game", "Key", "Staff", "Undo", "Import", "Given", "Taken"}
 ACTIVITY = {"Holders", "Requests", "Errors", "Seconds", "PlaySeconds"}
-SIGNALS = {"Amount", "Before", "After", "Limit", "Usual", "Times"}
+SIGNALS = {"Amount", "Before", "After", "Limit", "Usual", "Times", "MoreChanges"}
 BELOW = NUMBERS | ITEMS | ACTIVITY | SIGNALS | {"uptime", "Min", "Max", "Sum"}
 
 

@@ -23,7 +23,7 @@ CROWDED, RARE = WARRIOR.id, make_numbered_id("player", 3)
 @pytest.fixture
 def crowded(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """Return a world where all players but one have the same class, map and item, and all accounts are banned."""
-    for name in ("MOST_SORTED", "MOST_SEARCHED", "BATCH_ROWS"):
+    for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
         monkeypatch.setattr(player_filters, name, SMALL)
     fill_lists(world)
     world.sql("UPDATE players SET class_id = $1, map_id = $1", CROWDED)

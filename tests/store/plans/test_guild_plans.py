@@ -36,7 +36,7 @@ def fill(world: World) -> None:
 def test_no_page_of_guilds_or_members_grows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limits are lowered, because the test has fewer guilds than they allow."""
     fill(world)
-    for limit in ("MOST_GUILDS", "MOST_MATCHES", "MOST_MEMBERS"):
+    for limit in ("MAX_GUILDS", "MAX_MATCHES", "MAX_MEMBERS"):
         monkeypatch.setattr(rules, limit, 100)
     looks: list[Look] = [
         *(
