@@ -36,3 +36,11 @@ def test_large_gift_is_found_shown_and_acknowledged(visit: Visit, demo: DemoServ
     seeing = visit(demo, KEEPER)
     seeing.go(me.page.url.partition("/console")[1] + me.page.url.partition("/console")[2])
     check_page(seeing)
+
+
+def test_signals_name_both_incidents_of_the_demo(visit: Visit, demo: DemoServer) -> None:
+    """The demo has two incidents of duplicated shards. Each raises two rules, though the demo also ranks an item."""
+    me = visit(demo, KEEPER, java_script_enabled=False)
+    for rule, name in (("supply", "Supply of an item has grown fast"), ("gain", "One player got very much")):
+        me.go(f"/console/signals?rule={rule}&state=all")
+        expect(me.page.get_by_role("link", name=name)).to_have_count(2)

@@ -169,7 +169,11 @@ def test_demo_runs_on_each_engine(empty_database: str) -> None:
         "Creating the demo's data. The first start takes up to a minute.",
         "Hashing the passwords of 25 accounts.",
     ]
-    assert again.stderr.splitlines() == ["Counting the players' activity.", "Starting the server."]
+    assert again.stderr.splitlines() == [
+        "Counting the players' activity.",
+        "Counting the items.",
+        "Starting the server.",
+    ]
     assert "fern  (the players' accounts keep the password of the first run)" in again.output
     assert LAST_LINE not in again.output
 

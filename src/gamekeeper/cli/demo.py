@@ -63,7 +63,6 @@ def demo(
         raise click.UsageError("Give --data or --database, not both.")
     folder = data or Path("demo-data")
     settings = terminal.load_settings(database or f"sqlite:///{folder / FILE}", host=host, port=port, workers=1)
-    settings = replace(settings, ranked=settings.ranked or RANKED)
     serve.require_servable(settings)
     if not database:
         _make_folder(folder)
@@ -73,6 +72,7 @@ def demo(
         )
     except loader.NotADemo as problem:
         terminal.fail(str(problem))
+    settings = replace(settings, ranked=settings.ranked or RANKED)
     serve.run(settings, game_servers.build, _build_greeting(settings, found))
 
 
@@ -87,6 +87,9 @@ async def _fill(keeper: Keeper, password: str, players: int) -> DemoSummary:
     try:
         await migrate(keeper.store)
         access = await loader.fill(keeper, password, terminal.print_error)
+        # Before lists are ranked: while these are filled, totals of items are unknown, and raise no signal.
+        terminal.print_error("Counting the items.")
+        await keeper.economy.follow(0)
         with progress.load_progress(players) as advance:
             await loader.load_players(keeper, players, advance)
         terminal.print_error("Starting the server.")
