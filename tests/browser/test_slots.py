@@ -226,7 +226,7 @@ def test_form_of_a_slot_is_at_the_lower_edge_of_a_phone(visit: Visit, sqlite_dem
 
 def test_slider_shows_earlier_states(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
-    me.go(player_page(WHO))
+    me.go(player_page("Yorick"))  # the demo's past has several changes of this player
     me.page.locator(".travel summary").click()
     slider = me.page.get_by_role("slider")
     newest = int(slider.input_value())
