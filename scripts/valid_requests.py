@@ -51,8 +51,8 @@ class Values:
     """Values of the database that requests use."""
 
     players: Sequence[tuple[str, str]]  # id and name of players
-    users: Sequence[tuple[str, str]]  # id and name of accounts, without the caller's
-    people: Sequence[tuple[str, str]]  # those of `users` that have the password
+    users: Sequence[tuple[str, str]]  # id and name of all accounts except the caller's
+    people: Sequence[tuple[str, str]]  # those of `users` that have the test password
     bags: Sequence[str]
     catalogue: Mapping[str, Sequence[Mapping[str, Any]]]  # by kind
     token: str

@@ -184,7 +184,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     (view,) = await bulk_titles.load_views(store, [job])
     unknown = await bulk_jobs.load_targets(store, job_id, 0, UNKNOWN_LINES, rows.NOT_FOUND) if job.not_found else None
     undone = await rows.find(store, job.undoes) if job.undoes else None
-    # a running job is not asked what is undone of it
+    # undone changes of a running job are not counted: it still makes changes
     undos = await rows.count_undone(store, job_id) if job.state != rows.RUNNING else JobUndos()
     undoing = await rows.find(store, undos.by) if undos.by else None
     numbers = {each.seq for each in page.targets if each.seq is not None} if undos.undone else set[int]()

@@ -103,7 +103,7 @@ async def show_change(request: Request) -> Response:
     store = request.services.keeper.store
     undone = await history.find_undone_changes(store, [told])
     wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
-    # all signals have the same request id, and nothing else in common
+    # no list of changes of the same request: all raised signals share one request id, and are otherwise unrelated
     is_of_request = told.kind != SignalRaised.kind
     together = (
         await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, REQUEST_CHANGES) if is_of_request else ()

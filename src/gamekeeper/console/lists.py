@@ -81,7 +81,7 @@ async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[S
 def make_page(
     request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False, anchor: str = ""
 ) -> ListPage:
-    """Make one page of a list. `anchor`: where the list is, on a page that has more above it."""
+    """Make one page of a list. `anchor`: fragment, such as `#holders`, with which links to other pages open at it."""
     before = build_url(request, page=str(page.number - 1) if page.number > 1 else "") + anchor if page.number else ""
     after = build_url(request, page=str(page.number + 1)) + anchor if page.offset + shown < total and shown else ""
     start = build_url(request, page="") + anchor

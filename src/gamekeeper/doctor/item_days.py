@@ -28,13 +28,13 @@ class WrongDay(NamedTuple):
     stored: ItemDay
     counted: ItemDay
     message: str  # empty if the next stored day is wrong by as much: one wrong flow, or total, is one finding
-    alone: bool  # both neighbours are right, so a wrong flow or total cannot be the cause
+    alone: bool  # the stored days before and after are right: a wrong flow or total would make them wrong, too
 
 
 class _Compared(NamedTuple):
     stored: ItemDay
     counted: ItemDay
-    has_holders: bool  # holders were counted; otherwise the counted ones are the stored ones
+    has_holders: bool  # the holders of that day could be counted; otherwise `counted` has the stored number
 
 
 async def check(

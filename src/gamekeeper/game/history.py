@@ -27,7 +27,8 @@ REWIND_BATCH_ROWS = 100  # changes of a player that one statement reads while re
 # changes of a player's items, spells and variables that one request reverts at most to show an earlier state
 MAX_REWOUND = 5_000
 HIDDEN_NAME = ""  # shown instead of an account's name to callers that may not see accounts
-SKIP_FACTOR = 10  # a rewind skips up to this many times MAX_REWOUND changes of a player: most do not concern items
+# An earlier state also needs reading changes that are not reverted: at most MAX_REWOUND times this factor
+SKIP_FACTOR = 10
 NOTE_KINDS = ("note_added", "note_deleted", "tags_set")
 PLAYER_KINDS = (
     "items_given",

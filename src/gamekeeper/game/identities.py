@@ -41,7 +41,7 @@ from gamekeeper.store.users import Powers, User
 
 MAX_IDENTITIES = 10  # per account
 MAX_NAMESAKES = 100  # names that are tried for a new account: ann, ann2, ann3 …
-MAX_NAME = 16  # characters of a person's name at the provider that are used, so that a number still fits
+MAX_NAME = 16  # characters taken from the provider's name of a person; the rest of 20 is room for a number
 REASON = "OpenID Connect sign-in"  # reason in the audit log of changes that a sign-in makes
 
 

@@ -20,7 +20,7 @@ from gamekeeper.store.players import RankKey, RecordRow
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
 R = TypeVar("R", RecordRow, users.User)
-MAX_MATCHES = 1000  # matches of one search that are read and sorted at most
+MAX_MATCHES = 1000  # a search reads and sorts at most this many matches
 # rows that a search reads from the trigram index: they contain parts of the text, but not all contain the whole text
 MAX_CANDIDATES = 4000
 MAX_PARTS = 6  # trigrams of a search text that the index search uses: more would cost more than they save

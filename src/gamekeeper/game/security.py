@@ -69,7 +69,7 @@ FLUSH_SECONDS = 5.0  # interval between writes of failed guesses
 MAX_GROUPS = 100  # kinds of failed guesses (account, caller and address) in one write; others are added up in one event
 MAX_ADDRESSES = 50  # known addresses of an account or API key; a key in a web page is used from any number of them
 OTHER_ADDRESSES = "others"  # stands for all further addresses
-MAX_USES = 1000  # addresses that one write looks at, of all credentials
+MAX_USES = 1000  # used addresses, of all accounts and API keys together, that one transaction stores at most
 USED_PAUSE_MS = 24 * 60 * 60 * 1000  # an address that is in use is updated once a day
 # changes of the audit log that are in the security log too
 CHANGES = frozenset(

@@ -58,7 +58,7 @@ def add_lead(evidence: Evidence, lead: ChangeList) -> Evidence:
 
 
 def merge_evidence(known: Evidence, found: Evidence) -> Evidence:
-    """Return the evidence with the greater quantity, with the changes of both."""
+    """Merge two evidences: the figures of the one with the greater quantity, and the changes of both."""
     greater = found if (found.quantity or 0) >= (known.quantity or 0) else known
     joined = join_changes(ChangeList(each.changes, each.more) for each in (known, found))
     return msgspec.structs.replace(greater, changes=joined.changes, more=joined.more)

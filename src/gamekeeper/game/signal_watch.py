@@ -34,7 +34,7 @@ WINDOW_SLOTS = 6  # an hour
 LEAST_SUPPLY = 100
 # Changes below this part of the limit of one player are not added up: most changes then cost nothing.
 SMALL_PART = 100
-# Changes below this part of an item's supply are not kept as evidence of its growth: most changes then cost nothing.
+# A change below a thousandth of an item's supply is not kept as evidence of its growth, so most changes cost nothing.
 KEPT_PART = 1000
 # A player must also get more than this part of all that is in circulation: limits fit large economies too.
 SUPPLY_PART = 100
