@@ -59,7 +59,7 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
 def test_preview_names_the_player_or_account(world: World, root: Keeper) -> None:
     assert "These changes will be made: Ann Field" in read_text(root.preview("POST", GIVE, COINS))
     ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
-    assert "These changes will be made: Ann Field" in read_text(root.preview("POST", ban))
+    assert "These changes will be made: Account Ann Field" in read_text(root.preview("POST", ban))
     world.sql("UPDATE users SET ban = TRUE WHERE name = 'Shop'")
     assert "These changes will be made: Field" in read_text(open_session(world, "Shop").preview("POST", ban))
 

@@ -226,21 +226,24 @@ async def _list_facts(request: Request, form: ActionForm, tried: Response) -> li
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:
-    """Find the name of each entry's player or account, with "Player" or "Account" if there are both.
+    """Find the name of each entry's player or account. Accounts are called so, as their names look like players'.
 
-    Callers without users.query see no names of accounts.
+    Players are called so if there are also accounts. Callers without users.query see no names of accounts.
     """
     store, sees_accounts = request.services.keeper.store, _sees_accounts(request)
     named_players = await players.read_summaries(store, {each.player_id for each in entries if each.player_id})
     accounts = await users.read_by_ids(store, {each.user_id for each in entries if each.user_id and sees_accounts})
     names = {each.id: each.name for each in (*named_players, *accounts)}
-    found = [names.get(each.player_id or each.user_id or "", "") for each in entries]
-    if len({each.player_id is None for each in entries}) == 1:
-        return found
-    return [
-        name and (gettext("Player %(name)s", name=name) if each.player_id else gettext("Account %(name)s", name=name))
-        for name, each in zip(found, entries, strict=True)
-    ]
+    are_all_players = all(each.player_id for each in entries)
+    found: list[str] = []
+    for each in entries:
+        name = names.get(each.player_id or each.user_id or "", "")
+        if name and not each.player_id:
+            name = gettext("Account %(name)s", name=name)
+        elif name and not are_all_players:
+            name = gettext("Player %(name)s", name=name)
+        found.append(name)
+    return found
 
 
 def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:
