@@ -12,7 +12,7 @@ from gamekeeper.backup import filling, making, restoring
 from gamekeeper.backup.archive import Archive, BackupManifest, BadBackup
 from gamekeeper.backup.lines import CopyProgress
 from gamekeeper.cli import database as databases
-from gamekeeper.cli import progress, terminal
+from gamekeeper.cli import doctor_warnings, progress, terminal
 from gamekeeper.doctor import DoctorFinding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
@@ -94,7 +94,7 @@ async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bo
 
 
 def _print_backup(file: Path, made: BackupResult, *, as_json: bool) -> None:
-    terminal.warn_of_errors(made.unfinished)
+    doctor_warnings.warn_of_errors(made.unfinished)
     size = file.stat().st_size
     if as_json:
         terminal.print_json(

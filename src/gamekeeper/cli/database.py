@@ -9,7 +9,7 @@ import click
 from gamekeeper import doctor as examination
 from gamekeeper.backup.interrupt import stop_on_cancel
 from gamekeeper.backup.lines import CopyProgress
-from gamekeeper.cli import progress, terminal
+from gamekeeper.cli import doctor_warnings, progress, terminal
 from gamekeeper.doctor import ERROR, IMPORTS, NOTE, DoctorFinding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
@@ -82,7 +82,7 @@ def find_errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> lis
     except KeyboardInterrupt:
         return [DoctorFinding(ERROR, "doctor", f"{DOCTOR_INTERRUPTED} {terminal.show_database(loaded)}")]
     wrong = [finding for finding in found if finding.level == ERROR]
-    terminal.warn_of_errors([finding for finding in wrong if finding.check == IMPORTS])
+    doctor_warnings.warn_of_errors([finding for finding in wrong if finding.check == IMPORTS])
     return [finding for finding in wrong if finding.check != IMPORTS]
 
 

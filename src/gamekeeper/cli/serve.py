@@ -19,7 +19,7 @@ from granian.http import HTTP1Settings
 from granian.server import MPServer
 
 from gamekeeper import doctor, log, opening
-from gamekeeper.cli import certificate, terminal
+from gamekeeper.cli import certificate, doctor_warnings, terminal
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.cors import Cors
@@ -74,7 +74,7 @@ def serve(database: str | None, **given: object) -> None:
     loaded = terminal.load_settings(database, **given)
     require_servable(loaded)
     any_api, found, cautions = terminal.run_with_keeper(loaded, _prepare)
-    terminal.warn_of_errors(found)
+    doctor_warnings.warn_of_errors(found)
     for each in cautions:
         terminal.warn(each)
     if not any_api:

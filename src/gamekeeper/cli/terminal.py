@@ -7,7 +7,7 @@ import os
 import secrets
 import shlex
 import sys
-from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeVar
 
@@ -15,7 +15,6 @@ import click
 
 from gamekeeper import opening, settings
 from gamekeeper.backup.lines import BadCopy
-from gamekeeper.doctor import ERROR, DoctorFinding
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.key_refusals import NoSuchKey
@@ -92,13 +91,6 @@ def print_error(text: str) -> None:
 
 def warn(sentence: str) -> None:
     print_error(f"WARNING: {sentence}")
-
-
-def warn_of_errors(found: Iterable[DoctorFinding]) -> None:
-    """Print the doctor's findings of level ERROR as warnings."""
-    for each in found:
-        if each.level == ERROR:
-            warn(each.message)
 
 
 def warn_of_unknown_variables() -> None:

@@ -3,9 +3,6 @@
 import re
 from collections.abc import Collection
 
-import email_validator
-from email_validator import EmailNotValidError, validate_email
-
 from gamekeeper.game import guesses, lookup, names, staff
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserRegistered, UserRenamed
@@ -16,7 +13,6 @@ from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 
-email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # accept .test and .local: local networks use such addresses
 RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
@@ -37,9 +33,12 @@ def require_name(name: str, field: str, settings: Settings) -> str:
 
 def require_email(email: str, field: str) -> str:
     """Check an email address. Return it as it was sent, not normalised: clients compare it with the answer."""
+    import email_validator  # noqa: PLC0415 - it loads slowly, and few commands check an address
+
+    email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # accept .test and .local: local networks use such addresses
     try:
-        validate_email(email, check_deliverability=False)
-    except EmailNotValidError as error:
+        email_validator.validate_email(email, check_deliverability=False)
+    except email_validator.EmailNotValidError as error:
         raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
     return email
 
