@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests browser-postgresql bulk lint types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
+.PHONY: run install setup test tests browser-postgresql bulk long lint types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -25,6 +25,9 @@ browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that c
 
 bulk: .venv/dev ## a bulk job of 10,000 players whose server is killed five times, on both engines
 	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/test_bulk_crashes.py
+
+long: .venv/dev chromium ## the long forms of the tests that `make test` runs in a short form, on both engines; ONLY=crash: some of them
+	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal -m long_form $(if $(ONLY),-k "$(ONLY)")
 
 lint: .venv/dev
 	$(BIN)/ruff check

@@ -14,7 +14,7 @@ from gamekeeper.store import ledger
 
 T = TypeVar("T")
 Work = Callable[[Keeper], Coroutine[Any, Any, T]]
-PASSWORD = "moss and lanterns"
+PASSWORD = "correct horse battery staple"  # that of scripts/contract_fuzz.py: the OpenAPI examples have its hash
 ANYBODY = Intent(request_id="test")
 
 

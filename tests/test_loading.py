@@ -31,6 +31,14 @@ from gamekeeper.store.statements import Statement
 from server import free_port
 
 T = TypeVar("T")
+BATCH_SIZE = 500  # players of a batch of a load that is killed
+# the command line, with small batches
+LOAD = f"""
+import gamekeeper.__main__
+from gamekeeper.demo import loader
+loader.BATCH_SIZE = {BATCH_SIZE}
+gamekeeper.__main__.main()
+"""
 LOADED = {
     "users": "id, name, fold, email, email_fold, password, editor, ban, kick, mute, api, users_query, users_manage, "
     "game_link",
@@ -120,19 +128,10 @@ def test_bulk_load_writes_bags(empty_database: str) -> None:
     assert at_work(empty_database, work) == []
 
 
-def test_bulk_load_restores_schema_and_lists(engine: str, empty_database: str, another_database: str) -> None:
-    at_work(another_database, fill_world)
-    at_work(empty_database, fill_world)
-    assert at_work(empty_database, lambda keeper: count_lists(keeper, 300)) == [
-        NAMED + 300,
-        NAMED + 300,
-        ACCOUNTS + 300,
-    ]
-    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
-
-
-async def fill_world(keeper: Keeper) -> None:
-    await loader.fill(keeper, "moss")
+def test_bulk_load_restores_schema_and_lists(engine: str, demo_database: str, database: str) -> None:
+    totals = at_work(demo_database, lambda keeper: count_lists(keeper, 300))
+    assert totals == [NAMED + 300, NAMED + 300, ACCOUNTS + 300]
+    assert catalogues.differences(schema(engine, demo_database), schema(engine, database)) == []
 
 
 async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
@@ -207,15 +206,9 @@ async def some_are_there(keeper: Keeper) -> None:
 
 
 def kill_a_load(url: str) -> None:
-    at_work(url, fill_world)
-    command = [sys.executable, "-m", "gamekeeper", "demo", "--database", url, "--players", "60000"]
+    command = [sys.executable, "-c", LOAD, "demo", "--database", url, "--players", "60000", "--port", str(free_port())]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GAMEKEEPER_")}
-    loading = subprocess.Popen(
-        [*command, "--port", str(free_port())],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    loading = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         at_work(url, some_are_there)
     finally:
@@ -223,24 +216,23 @@ def kill_a_load(url: str) -> None:
         loading.wait(START_SECONDS)
 
 
-def test_killed_load_is_completed_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
-    kill_a_load(empty_database)
-    at_work(another_database, fill_world)
-    missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
+def test_killed_load_is_completed_by_the_next_and_by_a_server(
+    engine: str, demo_database: str, database: str, databases: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "BATCH_SIZE", BATCH_SIZE)
+    kill_a_load(demo_database)
+    complete = schema(engine, database)
+    missing = catalogues.differences(schema(engine, demo_database), complete)
     # WHOSE are the indexes that a load drops, with their triggers, and creates again at its end
     assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE
     assert not [line for line in missing if not DROPPED.match(line)]
-    assert at_work(empty_database, complete_load) == []
-    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
-
-
-def test_server_completes_a_killed_load_before_serving(engine: str, empty_database: str, another_database: str) -> None:
-    kill_a_load(empty_database)
-    at_work(another_database, fill_world)
-    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) != []
-    asyncio.run(serve_once(empty_database))
-    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
-    assert at_work(empty_database, faults) == []
+    served = databases.copy(demo_database)
+    asyncio.run(serve_once(served))
+    assert catalogues.differences(schema(engine, served), complete) == []
+    assert at_work(served, faults) == []
+    databases.drop(served)
+    assert at_work(demo_database, complete_load) == []
+    assert catalogues.differences(schema(engine, demo_database), complete) == []
 
 
 async def serve_once(url: str) -> None:
