@@ -1,17 +1,23 @@
 """An Intersect server's databases for tests of the importer, and the results of imports."""
 
+import asyncio
 import json
 import sqlite3
 import uuid
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import state
 
 import make_intersect
+import world as worlds
 from command_line import CommandLine
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.statements import Statement
 from world import World
 
 PLAYERS = 3
@@ -37,14 +43,50 @@ class IntersectFiles(NamedTuple):
         return ["--players", str(self.players), "--game", str(self.game), "--report", str(self.report), *logs]
 
 
+class Imported(NamedTuple):
+    """A source, the counts of its import, and the URL of the database with it."""
+
+    files: IntersectFiles
+    told: Any
+    database: str
+
+
+class OpenImport(NamedTuple):
+    """A source, the counts of its import, and the open database with it."""
+
+    files: IntersectFiles
+    told: Any
+    world: World
+
+
+@cache
+def migrate_template(databases: Any) -> str:
+    """Migrate an empty database. Copying it is far faster than applying each migration again."""
+    url: str = databases.empty()
+    asyncio.run(worlds.at_work(url, _do_nothing))
+    return url
+
+
+async def _do_nothing(_: Keeper) -> None:
+    """Do nothing: opening the database has already migrated it."""
+
+
 def contents(world: World) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for table in state.tables():
-        if table not in UNLIKE_TABLES:
-            unlike = UNLIKE if table in ("ledger", "imports") else set[str]()
-            columns = ", ".join(each for each in state.columns()[table] if each not in unlike)
-            found[table] = sorted(repr(row) for row in world.sql(f"SELECT {columns} FROM {table}"))  # noqa: S608 - names out of schema.sql
-    return found
+    async def read(tx: Reading) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for table in state.tables():
+            if table not in UNLIKE_TABLES:
+                found[table] = sorted(repr(tuple(row)) for row in await tx.all(_select_alike(table)))
+        return found
+
+    return world.run(world.keeper.store.read(read))
+
+
+@cache
+def _select_alike(table: str) -> Statement:
+    unlike = UNLIKE if table in ("ledger", "imports") else set[str]()
+    columns = ", ".join(each for each in state.columns()[table] if each not in unlike)
+    return Statement(f"rows of {table}", {"": f"SELECT {columns} FROM {table}"})  # noqa: S608 - names out of schema.sql
 
 
 # --- an import and its report --------------------------------------------------------------------------------------

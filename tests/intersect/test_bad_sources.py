@@ -87,25 +87,25 @@ def cut_off(files: IntersectFiles) -> IntersectFiles:
         (cut_off, "is damaged"),
     ],
 )
-def test_invalid_source_is_refused(spoil: Spoil, said: str, files: Make, command: CommandLine) -> None:
+def test_invalid_source_is_refused(spoil: Spoil, said: str, files: Make, unmigrated: CommandLine) -> None:
     spoilt = spoil(files())
-    told = command.refuses("import", "intersect", *spoilt.options)
+    told = unmigrated.refuses("import", "intersect", *spoilt.options)
     assert said in told
     assert told.startswith("Error: ")
     assert "Traceback" not in told
-    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+    assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()
     assert not spoilt.report.exists()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_locked_file_is_refused(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_file_is_refused(files: Make, unmigrated: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.intersect.sqlite_source.LOCK_SECONDS", 0.1)
     made = files()
     with closing(sqlite3.connect(made.players, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
-        told = command.refuses("import", "intersect", *made.options)
+        told = unmigrated.refuses("import", "intersect", *made.options)
     assert "is locked by another program. Stop the game server" in told
-    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+    assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

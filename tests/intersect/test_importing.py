@@ -1,10 +1,7 @@
-"""Complete imports on both engines: imported and listed rows, repeated and killed imports."""
+"""Complete imports on both engines: imported and listed rows, dry runs, and imports beside existing rows."""
 
-import asyncio
 import json
-import os
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -19,21 +16,18 @@ import make_intersect
 import world as worlds
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.game import erasures, lookup, player_edits
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.keeper import Keeper
+from gamekeeper.game import erasures, player_edits
 from gamekeeper.game.lookup import make_clashing_fold
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.intersect import import_run, importer
+from gamekeeper.intersect import importer
 from gamekeeper.store import players, users
-from gamekeeper.store.engine import Locking
 from intersect_files import (
+    PLAYERS,
     SPOILT,
+    Imported,
     Make,
     add,
     change,
-    contents,
     find_unaccounted,
     own,
     read_left_rows,
@@ -42,13 +36,6 @@ from intersect_files import (
     spoil,
 )
 from world import World
-
-KILLED = """
-from gamekeeper.intersect import import_run
-import_run.BATCH_SIZE = 2
-from gamekeeper.cli.commands import gamekeeper
-gamekeeper()
-"""
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
@@ -82,9 +69,8 @@ def test_import_of_each_version(era: str, files: Make, command: CommandLine, ope
     assert values == [("Boolean", 1), ("Integer", 6)]
 
 
-def test_imported_login_bans_and_permissions(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
-    run(command, files())
-    world = opened(command.database)
+def test_imported_login_bans_and_permissions(imported: Callable[..., Imported], opened: Callable[[str], World]) -> None:
+    world = opened(imported("0.8", PLAYERS).database)
 
     def log_in(name: str, number: int) -> Any:
         form = {"grant_type": "password", "username": name, "password": hash_for_wire(make_intersect.password(number))}
@@ -116,24 +102,10 @@ def test_generator_does_not_touch_existing_files(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_second_import_changes_nothing(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
-    made = files()
-    first = run(command, made)
-    world = opened(command.database)
-    before, lines = state.fingerprint(world), made.report.read_bytes()
-    second = run(command, made)
-    assert state.list_changed(before, state.fingerprint(world)) == []
-    assert made.report.read_bytes() == lines
-    assert (first["changed"], second["changed"]) == (True, False)
-    assert second["tables"] == first["tables"]
-    said = command.says("import", "intersect", *made.options)
-    assert "nothing was changed. The table shows the counts of that import." in said
-
-
 def test_dry_run_reports_the_same_and_writes_nothing(
-    files: Make, command: CommandLine, opened: Callable[[str], World], engine: str
+    files: Make, unmigrated: CommandLine, opened: Callable[[str], World], engine: str
 ) -> None:
-    made = files()
+    made, command = files(), unmigrated
     tried = run(command, made, "--dry-run")
     lines = made.report.read_bytes()
     if engine == "sqlite":
@@ -148,17 +120,20 @@ def test_dry_run_reports_the_same_and_writes_nothing(
     assert again["tables"] == done["tables"]
 
 
-def test_dry_run_on_imported_database(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
-    run(command, files())
-    before = state.fingerprint(opened(command.database))
+def test_dry_run_on_imported_database(
+    files: Make, imported: Callable[..., Imported], opened: Callable[[str], World]
+) -> None:
+    command = CommandLine(imported("0.8", PLAYERS).database)
+    world = opened(command.database)
+    before = state.fingerprint(world)
     more = files("0.8", 5)
     tried = run(command, more, "--dry-run")
-    assert state.list_changed(before, state.fingerprint(opened(command.database))) == []
+    assert state.list_changed(before, state.fingerprint(world)) == []
     done = run(command, more)
     assert tried["tables"] == done["tables"]
     assert {name: (each["taken"], each["there"]) for name, each in done["tables"].items() if name in TAKEN} == TAKEN
     assert find_unaccounted(done) == []
-    assert errors(opened(command.database)) == []
+    assert errors(world) == []
 
 
 TAKEN = {
@@ -171,33 +146,18 @@ TAKEN = {
 }
 
 
-def test_deleted_player_is_not_imported_again(
-    files: Make, command: CommandLine, opened: Callable[[str], World]
+def test_deleted_players_and_erased_accounts_are_not_imported_again(
+    imported: Callable[..., Imported], opened: Callable[[str], World]
 ) -> None:
-    made = files()
-    run(command, made)
-    world = opened(command.database)
-
-    async def decide(tx: Locking) -> Decision[None]:
-        locked = await lookup.lock_player(tx, "knight1")
-        player = world.keeper.changes.codec.decode_player(locked.document, locked.last_online)
-        return Decision([PlayerDeleted(player, worlds.people.CHARACTERS[0][1])], None)
-
-    world.run(world.keeper.changes.apply(worlds.CLI, decide, lambda _: b""))
-    run(command, made)
-    assert world.run(players.count(world.keeper.store)) == 2
-
-
-def test_deleted_player_is_not_imported_from_newer_copy(
-    files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    made = files()
-    run(command, made)
-    world = opened(command.database)
+    """Neither from the same source nor from a newer copy of it."""
+    made, _, database = imported("0.8", PLAYERS)
+    command, world = CommandLine(database), opened(database)
     spelling = world.keeper.changes.codec
     apply = partial(world.keeper.changes.apply, worlds.CLI)
     world.run(apply(partial(player_edits.delete, key=own("player", 0), codec=spelling), lambda _: b""))
     world.run(apply(partial(erasures.erase, key=own("user", 1), codec=spelling, actor=None), lambda _: b""))
+    run(command, made)
+    assert [row[0] for row in world.sql("SELECT name FROM players")] == ["Knight2"]
     change(made.players, "DELETE FROM Player_Spells WHERE rowid = (SELECT MAX(rowid) FROM Player_Spells)")
     newer = made._replace(report=made.report.with_name("second.jsonl"))
     told = run(command, newer)
@@ -207,47 +167,6 @@ def test_deleted_player_is_not_imported_from_newer_copy(
     gone = {(line["table"], line["id"]) for line in read_report(newer) if line["reason"] == importer.DELETED_HERE}
     assert gone == {("Users", own("user", 1)), ("Players", own("player", 0)), ("Players", own("player", 1))}
     assert errors(world) == []
-
-
-@pytest.mark.parametrize("point", ["before_commit:9", "after_commit:8"])
-def test_killed_import_is_resumed(
-    point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
-) -> None:
-    """The database is migrated before, so that the number in `point` counts only commits of the import."""
-    monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
-    made = files("0.7.1", 6)
-    # rename all players, so that every batch has report entries
-    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")
-    asyncio.run(worlds.at_work(command.database, _nothing))
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, "import", "intersect", *made.options, "--database", command.database],
-        env={**os.environ, "GAMEKEEPER_BATTERY_CRASH": point},
-        check=False,
-        capture_output=True,
-        timeout=60,
-    )
-    assert killed.returncode == -9
-    [unfinished] = [each for each in command.json("doctor", code=1)["findings"] if each["check"] == "imports"]
-    assert (unfinished["level"], "was interrupted in the stage players, or" in unfinished["message"]) == ("error", True)
-    told = run(command, made)
-    lines = made.report.read_bytes()
-    undisturbed = databases.empty()
-    try:
-        straight = run(CommandLine(undisturbed), made)
-        assert straight["tables"] == told["tables"]
-        assert made.report.read_bytes() == lines
-        world, other = opened(command.database), opened(undisturbed)
-        assert contents(world) == contents(other)
-        assert world.sql("SELECT COUNT(*) FROM players") == [(6,)]
-        assert errors(world) == []
-        assert other.run(players.count(other.keeper.store)) == 6
-        other.close()
-    finally:
-        databases.drop(undisturbed)
-
-
-async def _nothing(_: Keeper) -> None:
-    """Do nothing: opening the database has already migrated it."""
 
 
 def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
@@ -353,11 +272,13 @@ def test_import_beside_existing_accounts(files: Make, database: str, opened: Cal
     assert errors(world) == []
 
 
-def test_import_prints_a_table(files: Make, command: CommandLine) -> None:
+def test_import_prints_a_table(files: Make, unmigrated: CommandLine) -> None:
     made = files("0.7.0")
-    said = command.says("import", "intersect", *made.options).splitlines()
+    said = unmigrated.says("import", "intersect", *made.options).splitlines()
     assert said[0] == "Intersect 0.7.0."
     assert said[1].startswith("table             rows  empty slots  imported  existing  skipped")
     assert ["Player_Items", "105", "96", "9", "0", "0"] in [line.split() for line in said]
     assert said[-2:] == ["Imported.", f"Skipped and altered rows are listed in {made.report}."]
     assert made.report.stat().st_mode & 0o077 == 0
+    again = unmigrated.says("import", "intersect", *made.options)
+    assert "nothing was changed. The table shows the counts of that import." in again

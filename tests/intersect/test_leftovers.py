@@ -10,7 +10,7 @@ import pytest
 import intersect_extras
 import make_intersect
 from command_line import CommandLine
-from intersect_files import Make, add, find_unaccounted, own, run
+from intersect_files import Imported, OpenImport, add, find_unaccounted, own, run
 from world import World
 
 
@@ -20,16 +20,13 @@ def read_leftovers(world: World, owner: str = "player") -> dict[tuple[str, str],
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
-def test_friends_quests_and_hotbars_are_kept(
-    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    told = run(command, whole_files(era))
+def test_friends_quests_and_hotbars_are_kept(era: str, whole_import: Callable[[str], OpenImport]) -> None:
+    _, told, world = whole_import(era)
     prefix = "Character" if era == "0.6" else "Player"
     counted = {name: each for name, each in told["tables"].items() if name.startswith(prefix)}
     assert counted[f"{prefix}_Friends"] == {"rows": 4, "empty": 0, "taken": 4, "there": 0, "left": 0}
     assert counted[f"{prefix}_Quests"] == {"rows": 3, "empty": 0, "taken": 2, "there": 0, "left": 1}
     assert counted[f"{prefix}_Hotbar"] == {"rows": 4, "empty": 1, "taken": 3, "there": 0, "left": 0}
-    world = opened(command.database)
     kept = read_leftovers(world)
     friends = {(owner, row["TargetId"]) for (owner, kind), rows in kept.items() if kind == "friends" for row in rows}
     pairs = {(own("player", a), own("player", b)) for a, b in ((0, 1), (1, 0), (2, 3))}
@@ -41,12 +38,10 @@ def test_friends_quests_and_hotbars_are_kept(
 
 
 @pytest.mark.parametrize("era", ["0.7.1", "0.8"])
-def test_variables_of_accounts_are_kept(
-    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    told = run(command, whole_files(era))
+def test_variables_of_accounts_are_kept(era: str, whole_import: Callable[[str], OpenImport]) -> None:
+    _, told, world = whole_import(era)
     assert told["tables"]["User_Variables"]["taken"] == 3
-    kept = read_leftovers(opened(command.database), "user")
+    kept = read_leftovers(world, "user")
     values = {row["VariableId"]: row["Value"] for row in kept[own("user", 0), "user_variables"]}
     assert values == {
         str(intersect_extras.VOTES): '{"Type":2,"Value":12}',
@@ -55,28 +50,28 @@ def test_variables_of_accounts_are_kept(
 
 
 def test_another_source_adds_missing_leftovers(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+    imported: Callable[..., Imported], opened: Callable[[str], World]
 ) -> None:
     """Leftovers of an owner and kind that are stored already stay as they are."""
-    made = whole_files("0.8")
-    run(command, made._replace(report=made.report.with_name("first.jsonl")))
-    before = read_leftovers(opened(command.database))
+    first, _, database = imported("0.8")
+    made, world = first._replace(report=first.report.with_name("second.jsonl")), opened(database)
+    before = read_leftovers(world)
     for number in (0, 5):
         row = (own("new friend", number).upper(), own("player", number).upper(), own("player", 3).upper())
         add(made.players, "Player_Friends", row)
-    told = run(command, made)
+    told = run(CommandLine(database), made)
     assert find_unaccounted(told) == []
     assert (told["tables"]["Player_Friends"]["taken"], told["tables"]["Player_Friends"]["there"]) == (1, 5)
-    after = read_leftovers(opened(command.database))
+    after = read_leftovers(world)
     assert after.pop((own("player", 5), "friends"))[0]["TargetId"] == own("player", 3)
     assert after == before
 
 
 def test_leftovers_are_exported_and_erased_with_a_person(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World], tmp_path: Path
+    imported: Callable[..., Imported], opened: Callable[[str], World], tmp_path: Path
 ) -> None:
-    made = whole_files("0.8")
-    run(command, made)
+    made, _, database = imported("0.8")
+    command = CommandLine(database)
     command.says("users", "export", "Hero1", str(tmp_path / "hero.json"))
     found = json.loads((tmp_path / "hero.json").read_text())["leftovers"]
     assert {(each["owner_id"], each["kind"]) for each in found} == {
@@ -85,7 +80,7 @@ def test_leftovers_are_exported_and_erased_with_a_person(
     }
     assert all(each["data"] for each in found)
     command.says("users", "delete", "Hero1", "--yes")
-    world = opened(command.database)
+    world = opened(database)
     assert {owner for owner, _ in read_leftovers(world)} == {own("player", 0), own("player", 2)}
     assert {owner for owner, _ in read_leftovers(world, "user")} == {own("user", 0)}
     told = run(command, made._replace(logs=None, report=tmp_path / "again.jsonl"))
@@ -96,11 +91,11 @@ def test_leftovers_are_exported_and_erased_with_a_person(
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_leftovers_survive_export_and_import(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World], tmp_path: Path
+    imported: Callable[..., Imported], opened: Callable[[str], World], tmp_path: Path
 ) -> None:
-    run(command, whole_files("0.8"))
-    command.says("export", str(tmp_path / "folder"))
+    database = imported("0.8").database
+    CommandLine(database).says("export", str(tmp_path / "folder"))
     copy = CommandLine(f"sqlite:///{tmp_path / 'copy.db'}")
     copy.says("import", "gamekeeper", str(tmp_path / "folder"))
     for owner in ("player", "user"):
-        assert read_leftovers(opened(copy.database), owner) == read_leftovers(opened(command.database), owner)
+        assert read_leftovers(opened(copy.database), owner) == read_leftovers(opened(database), owner)

@@ -130,10 +130,10 @@ def test_skipped_rows_of_mysql_are_listed(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_refused_mysql_connection_is_reported(server: int, files: Make, command: CommandLine) -> None:
+def test_refused_mysql_connection_is_reported(server: int, files: Make, unmigrated: CommandLine) -> None:
     made = files()
     for url in (f"mysql://reader:wrong@127.0.0.1:{server}/x", "mysql://reader@127.0.0.1:1/x", "mysql://u:p[x@h/db"):
-        told = command.refuses("import", "intersect", "--players", url, "--game", str(made.game))
+        told = unmigrated.refuses("import", "intersect", "--players", url, "--game", str(made.game))
         assert "cannot be reached" in told
         assert "wrong@" not in told
-    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+    assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()

@@ -1,6 +1,7 @@
 """The report file of an import: it never overwrites another file, and is needed until the import is complete."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from command_line import CommandLine
 from gamekeeper.intersect import importer
 from gamekeeper.intersect.schemas import BadSource
-from intersect_files import IntersectFiles, Make, change, run
+from intersect_files import PLAYERS, Imported, IntersectFiles, Make, change, run
 
 
 async def _broken(*_: object) -> None:
@@ -30,7 +31,7 @@ def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 @pytest.mark.parametrize("victim", ["playerdata.db", "gamedata.db", "diary.txt", "lines.jsonl", "other.jsonl"])
 def test_other_file_is_not_overwritten_by_report(
-    victim: str, more: list[str], files: Make, command: CommandLine
+    victim: str, more: list[str], files: Make, unmigrated: CommandLine
 ) -> None:
     made = files()
     path = made.report.with_name(victim)
@@ -38,10 +39,10 @@ def test_other_file_is_not_overwritten_by_report(
     path.with_name("lines.jsonl").write_text('{"table":"Users","id":"","reason":"","taken":true}\n')
     path.with_name("other.jsonl").write_text('{"source":"00"}\n')
     before = path.read_bytes()
-    told = command.refuses("import", "intersect", *made._replace(report=path).options, *more)
+    told = unmigrated.refuses("import", "intersect", *made._replace(report=path).options, *more)
     assert f"{path} exists and is not a report of this import. Choose another report file with --report." in told
     assert path.read_bytes() == before
-    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+    assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -88,10 +89,9 @@ def test_resume_needs_the_same_report(files: Make, command: CommandLine, monkeyp
     assert made.report.read_bytes().startswith(begun)
 
 
-def test_completed_import_accepts_any_report(files: Make, command: CommandLine) -> None:
-    made = files()
-    first = run(command, made)
+def test_completed_import_accepts_any_report(imported: Callable[..., Imported]) -> None:
+    made, first, database = imported("0.8", PLAYERS)
     made.report.rename(made.report.with_name("kept.jsonl"))
-    again: Any = run(command, made._replace(report=made.report.with_name("other.jsonl")))
+    again: Any = run(CommandLine(database), made._replace(report=made.report.with_name("other.jsonl")))
     assert (again["changed"], again["report"]) == (False, first["report"])
     assert not made.report.with_name("other.jsonl").exists()

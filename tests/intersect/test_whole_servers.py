@@ -1,7 +1,5 @@
 """Imports of servers with everything that a version has: repeated, interrupted, and with every row counted."""
 
-import asyncio
-import itertools
 import os
 import subprocess
 import sys
@@ -14,15 +12,23 @@ import state
 
 import intersect_logs
 import make_intersect
-import world as worlds
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.game.keeper import Keeper
 from gamekeeper.intersect import import_run, importer
 from gamekeeper.intersect.import_run import ImportRun
 from gamekeeper.intersect.schemas import BadSource
 from gamekeeper.store.imports import DONE_STAGE
-from intersect_files import Make, change, contents, find_unaccounted, read_report, run
+from intersect_files import (
+    Imported,
+    Make,
+    OpenImport,
+    change,
+    contents,
+    find_unaccounted,
+    migrate_template,
+    read_report,
+    run,
+)
 from world import World
 
 KILLED = """
@@ -31,30 +37,40 @@ import_run.BATCH_SIZE = 2
 from gamekeeper.cli.commands import gamekeeper
 gamekeeper()
 """
+# Versions, the commits before or after which their import is killed, and its stage then. `make long` kills the import
+# of each version.
+KILLS = [
+    ("0.7.1", "before_commit:23", "players"),
+    ("0.8", "after_commit:24", "activity"),
+    *(
+        (era, point, "")
+        for era in (make_intersect.ERAS if os.environ.get("GAMEKEEPER_LONG") else ())
+        for point in ("after_commit:8", "before_commit:9", "before_commit:23", "after_commit:24")
+    ),
+]
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
 def test_second_import_of_each_version_changes_nothing(
-    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+    era: str, imported: Callable[..., Imported], command: CommandLine, opened: Callable[[str], World]
 ) -> None:
-    made = whole_files(era)
-    tried = run(command, made, "--dry-run")
-    told = run(command, made)
-    assert find_unaccounted(told) == []
-    assert tried["tables"] == told["tables"]
-    world = opened(command.database)
+    made, told, database = imported(era)
+    assert (told["changed"], find_unaccounted(told)) == (True, [])
+    world = opened(database)
     assert errors(world) == []
-    before = state.fingerprint(world)
-    again = run(command, made)
+    before, lines = state.fingerprint(world), made.report.read_bytes()
+    again = run(CommandLine(database), made)
     assert (again["changed"], again["tables"]) == (False, told["tables"])
     assert state.list_changed(before, state.fingerprint(world)) == []
+    assert made.report.read_bytes() == lines
+    tried = run(command, made._replace(report=made.report.with_name("tried.jsonl")), "--dry-run")
+    assert tried["tables"] == told["tables"]
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
-def test_every_row_of_each_version_is_counted(era: str, whole_files: Make, command: CommandLine) -> None:
+def test_every_row_of_each_version_is_counted(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     """Each table's rows are imported, existing, empty or skipped; each skipped row, or its table, is in the report."""
-    made = whole_files(era)
-    told = run(command, made)
+    made, told, _ = whole_import(era)
     listed: dict[str, int] = {}
     for line in read_report(made):
         if not line["taken"]:
@@ -66,43 +82,45 @@ def test_every_row_of_each_version_is_counted(era: str, whole_files: Make, comma
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
-def test_requests_are_never_imported(
-    era: str, whole_files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    made = whole_files(era)
-    told = run(command, made)
+def test_requests_are_never_imported(era: str, whole_import: Callable[[str], OpenImport]) -> None:
+    made, told, world = whole_import(era)
     assert told["tables"]["RequestLogs"] == {"rows": 1, "empty": 0, "taken": 0, "there": 0, "left": 1}
     assert {line["reason"] for line in read_report(made) if line["table"] == "RequestLogs"} == {
         importer.SECRET_TABLES["requestlogs"]
     }
     secret = intersect_logs.AUTHORIZATION.split()[1]
-    assert secret not in repr(contents(opened(command.database)))
+    assert secret not in repr(contents(world))
     assert secret not in made.report.read_text()
 
 
-@pytest.mark.parametrize(("era", "point"), list(zip(make_intersect.ERAS, itertools.cycle((9, 24)), strict=False)))
-def test_killed_import_of_each_version_is_resumed(
-    era: str, point: int, whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("era", "point", "stage"), KILLS)
+def test_killed_import_is_resumed(
+    era: str, point: str, stage: str, whole_files: Make, command: CommandLine, databases: Any,
+    opened: Callable[[str], World], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """The import is killed after some commit of any stage; the next run gives the same result as an undisturbed one."""
+    """The import is killed before or after a commit; the next run gives the same result as an undisturbed one.
+
+    The database is migrated before, so that the number in `point` counts only commits of the import.
+    """
     monkeypatch.setattr(import_run, "BATCH_SIZE", 2)
     made = whole_files(era)
-    asyncio.run(worlds.at_work(command.database, _do_nothing))
+    # rename all players, so that every batch has report entries
+    change(made.players, f"UPDATE {'Characters' if era == '0.6' else 'Players'} SET Name = Name || ' the Bold'")  # noqa: S608 - from here
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, "import", "intersect", *made.options, "--database", command.database],
-        env={**os.environ, "GAMEKEEPER_BATTERY_CRASH": f"after_commit:{point}"},
+        env={**os.environ, "GAMEKEEPER_BATTERY_CRASH": point},
         check=False,
         capture_output=True,
         timeout=60,
     )
-    if killed.returncode == 0:
-        pytest.skip(f"the import of {era} has fewer than {point} commits")
     assert killed.returncode == -9
+    [unfinished] = [each for each in command.json("doctor", code=1)["findings"] if each["check"] == "imports"]
+    assert unfinished["level"] == "error"
+    assert f"was interrupted in the stage {stage}" in unfinished["message"]
     told = run(command, made)
     assert find_unaccounted(told) == []
     lines = made.report.read_bytes()
-    undisturbed = databases.empty()
+    undisturbed = databases.copy(migrate_template(databases))
     try:
         straight = run(CommandLine(undisturbed), made)
         assert straight["tables"] == told["tables"]
@@ -122,7 +140,6 @@ def test_import_stopped_after_each_commit_reports_the_same(
     """Each run of the command stops after its first commit, until the import is complete."""
     made = whole_files("0.8")
     change(made.game, "UPDATE Shops SET Id = Name")  # no row of this table has a valid id
-    asyncio.run(worlds.at_work(command.database, _do_nothing))
     world = opened(command.database)
     places: list[tuple[str, str]] = []
     with monkeypatch.context() as patch:
@@ -132,7 +149,7 @@ def test_import_stopped_after_each_commit_reports_the_same(
             places += world.sql("SELECT stage, last FROM imports")
             assert places[-1] not in places[:-1]
     lines, told = made.report.read_bytes(), run(command, made)
-    undisturbed = databases.empty()
+    undisturbed = databases.copy(migrate_template(databases))
     try:
         straight = run(CommandLine(undisturbed), made)
         assert (find_unaccounted(told), told["tables"]) == ([], straight["tables"])
@@ -147,10 +164,6 @@ def test_import_stopped_after_each_commit_reports_the_same(
 async def _stop_after(run: ImportRun, commit: Callable[..., Awaitable[None]], *arguments: Any) -> None:
     await commit(run, *arguments)
     raise BadSource("stopped by the test")
-
-
-async def _do_nothing(_: Keeper) -> None:
-    """Do nothing: opening the database has already migrated it."""
 
 
 def test_logs_can_be_imported_later(whole_files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
