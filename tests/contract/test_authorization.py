@@ -167,15 +167,15 @@ def test_every_operation_checks_every_kind_of_caller(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
     """Send requests that must be refused as they are, others as dry runs; neither may change the database."""
+    before = state.totals(shared_world)
     for case in cases_of(example):
-        before = state.totals(shared_world)
         earnest = expected(example, case) != "answered"
         answer = ask(shared_world, example, case, sent_tokens, example.path if earnest else None)
         try:
             check(example, case, answer)
-            assert drop_attempts(state.totals(shared_world)) == drop_attempts(before)
         except AssertionError as problem:
             raise AssertionError(f"{example.name}, {case.name}: {problem}") from problem
+    assert drop_attempts(state.totals(shared_world)) == drop_attempts(before)
 
 
 def drop_attempts(totals: tuple[int, ...]) -> tuple[int, ...]:
