@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +33,7 @@ INSTALLED = ROOT / ".venv" / "oidc-provider"
 PROGRAM = Path(__file__).parent / "oidc_provider" / "provider.mjs"
 MISSING = "oidc-provider is not installed: `make setup` does that where there is Node with npm"
 READY_SECONDS = 120.0
+POLL_SECONDS = 0.05  # interval at which the scripted provider looks whether it has to stop
 FORM_ACTION = re.compile(r'<form[^>]* action="([^"]+)"')
 
 
@@ -116,11 +118,17 @@ def _follow(browser: httpx.Client, answer: httpx.Response, callback: str) -> htt
     return answer
 
 
+@cache
+def make_key(kid: str = "one") -> RSAKey:
+    """Make a key once for all tests: that takes longer than a test."""
+    return RSAKey.generate_key(2048, {"kid": kid, "use": "sig"})
+
+
 class ScriptedProvider:
     """A provider in a thread of this process. A test chooses the claims of its ID tokens, and how they are signed."""
 
     def __init__(self) -> None:
-        self.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
+        self.key = make_key()
         self.published = [self.key]  # keys in its JWKS
         self.claims: dict[str, Any] = {}  # claims that replace or extend the usual ones; None: left out
         self.algorithm = "RS256"
@@ -135,7 +143,7 @@ class ScriptedProvider:
         self._codes: dict[str, dict[str, str]] = {}  # code → query of the request that began its sign-in
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
         self.issuer = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=[POLL_SECONDS], daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -36,6 +36,8 @@ HOSTILE = [
     "{{ 7 * 7 }}{% raw %}",
     "javascript:alert(1)",
 ]
+# All of them in one value, because hundreds of pages take seconds; an address must begin with its scheme.
+ON_PAGES = ["".join(HOSTILE[:-1]), HOSTILE[-1]]
 
 
 class Level(enum.IntEnum):
@@ -108,8 +110,10 @@ def test_undefined_value_is_an_error() -> None:
         TEMPLATES.from_string("{{ missing }}").render()
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("hostile", ON_PAGES, ids=["markup", "address"])
 def test_hostile_values_are_text_on_every_page(world: World, root: Keeper, hostile: str) -> None:
+    """The pages do not depend on the engine; SQLite is enough."""
     seq = fill_with(world, hostile)
     query = quote(hostile, safe="")
     paths = (

@@ -1,12 +1,12 @@
 """Sign-ins with OpenID Connect: the flow, and bad answers of a provider."""
 
 import time
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from joserfc.jwk import RSAKey
 from keepers import Keeper
 from markup import Page
 from oidc_browser import (
@@ -23,29 +23,35 @@ from oidc_browser import (
 )
 
 from gamekeeper.oidc import fetching
-from providers import CALLBACK, RealProvider, ScriptedProvider, make_settings
+from providers import CALLBACK, RealProvider, ScriptedProvider, make_key, make_settings
 
 
-def test_round_trip_with_a_real_provider(make_world: MakeWorld, tmp_path: Path) -> None:
-    with RealProvider(tmp_path) as provider:
-        world = make_world(**make_settings(provider.issuer, tmp_path, ROLES))
-        provider.set_groups({"Dora": ["support", "others"]})
-        browser = Browser(world)
-        assert f"Sign in with 127.0.0.1:{provider.port}" in read(browser.get(SIGN_IN))
-        callback = provider.sign_in(browser.start(f"{START}?next=/console/online"), "Dora")
-        path = callback[callback.index(CALLBACK) :]
-        answer = browser.finish(path)
-        assert (answer.status, answer.headers["location"]) == (303, "/console/online"), answer.raw
-        assert browser.get("/console/characters").status == 200
-        assert list_roles(world, "Dora") == ["moderator"]
-        assert world.get("/api/v1/users/Dora").json["Email"] == "Dora@people.example"
-        assert Browser(world).finish(path).status == 400  # another browser
-        assert browser.finish(path).status == 400  # the code was used
-        provider.set_groups({"Dora": ["ops"]})
-        again = Browser(world)
-        callback = provider.sign_in(again.start(), "Dora")
-        assert again.finish(callback[callback.index(CALLBACK) :]).status == 303
-        assert list_roles(world, "Dora") == ["admin"]
+@pytest.fixture(scope="module")
+def real_provider(tmp_path_factory: pytest.TempPathFactory) -> Generator[RealProvider]:
+    with RealProvider(tmp_path_factory.mktemp("provider")) as started:
+        yield started
+
+
+def test_round_trip_with_a_real_provider(make_world: MakeWorld, real_provider: RealProvider, tmp_path: Path) -> None:
+    provider = real_provider
+    world = make_world(**make_settings(provider.issuer, tmp_path, ROLES))
+    provider.set_groups({"Dora": ["support", "others"]})
+    browser = Browser(world)
+    assert f"Sign in with 127.0.0.1:{provider.port}" in read(browser.get(SIGN_IN))
+    callback = provider.sign_in(browser.start(f"{START}?next=/console/online"), "Dora")
+    path = callback[callback.index(CALLBACK) :]
+    answer = browser.finish(path)
+    assert (answer.status, answer.headers["location"]) == (303, "/console/online"), answer.raw
+    assert browser.get("/console/characters").status == 200
+    assert list_roles(world, "Dora") == ["moderator"]
+    assert world.get("/api/v1/users/Dora").json["Email"] == "Dora@people.example"
+    assert Browser(world).finish(path).status == 400  # another browser
+    assert browser.finish(path).status == 400  # the code was used
+    provider.set_groups({"Dora": ["ops"]})
+    again = Browser(world)
+    callback = provider.sign_in(again.start(), "Dora")
+    assert again.finish(callback[callback.index(CALLBACK) :]).status == 303
+    assert list_roles(world, "Dora") == ["admin"]
 
 
 def test_sign_in_is_recorded_with_address_and_browser(open_to: MakeWorld, provider: ScriptedProvider) -> None:
@@ -98,35 +104,33 @@ def test_expired_state_is_refused(
     assert browser.finish(callback).status == 400
 
 
-@pytest.mark.parametrize(
-    ("claims", "problem"),
-    [
-        ({"nonce": "of another sign-in"}, "nonce"),
-        ({"nonce": None}, "nonce"),
-        ({"aud": "another-client"}, "aud"),
-        ({"aud": ["gamekeeper", "another-client"]}, "another client"),
-        ({"azp": "another-client"}, "another client"),
-        ({"iss": "https://id.example"}, "iss"),
-        ({"exp": int(time.time()) - 120}, "expired"),
-        ({"exp": None}, "exp"),
-        ({"iat": int(time.time()) + 100_000}, "issued in the future"),
-        ({"sub": ""}, "sub"),
-        ({"sub": "ann\0"}, "sub"),
-        ({"sub": "änn"}, "sub"),
-        ({"sub": "a" * 256}, "sub"),
-    ],
+WRONG_CLAIMS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"nonce": "of another sign-in"}, "nonce"),
+    ({"nonce": None}, "nonce"),
+    ({"aud": "another-client"}, "aud"),
+    ({"aud": ["gamekeeper", "another-client"]}, "another client"),
+    ({"azp": "another-client"}, "another client"),
+    ({"iss": "https://id.example"}, "iss"),
+    ({"exp": int(time.time()) - 120}, "expired"),
+    ({"exp": None}, "exp"),
+    ({"iat": int(time.time()) + 100_000}, "issued in the future"),
+    ({"sub": ""}, "sub"),
+    ({"sub": "ann\0"}, "sub"),
+    ({"sub": "änn"}, "sub"),
+    ({"sub": "a" * 256}, "sub"),
 )
-def test_id_token_with_a_wrong_claim_is_refused(
-    open_to: MakeWorld, provider: ScriptedProvider, claims: dict[str, Any], problem: str
-) -> None:
+
+
+def test_id_token_with_a_wrong_claim_is_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     world = open_to()
-    browser = Browser(world)
-    callback = provider.sign_in(browser.start(), groups=["ops"])
-    provider.claims |= claims
-    refused = browser.finish(callback)
-    assert refused.status == 400
-    assert problem in read(refused)
-    assert browser.get("/console/characters").status == 303
+    for claims, problem in WRONG_CLAIMS:
+        browser = Browser(world)
+        callback = provider.sign_in(browser.start(), groups=["ops"])
+        provider.claims |= claims
+        refused = browser.finish(callback)
+        assert refused.status == 400, claims
+        assert problem in read(refused)
+        assert browser.get("/console/characters").status == 303, claims
     assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
 
@@ -145,7 +149,7 @@ def test_id_token_of_an_unknown_key_is_refused_and_a_new_key_works(
 ) -> None:
     world = open_to()
     assert sign_in(world, provider, groups=["ops"])[1].status == 303
-    provider.key = RSAKey.generate_key(2048, {"kid": "two", "use": "sig"})
+    provider.key = make_key("two")
     assert sign_in(world, provider, groups=["ops"])[1].status == 400
     provider.published.append(provider.key)
     assert sign_in(world, provider, groups=["ops"])[1].status == 303
