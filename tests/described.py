@@ -2,13 +2,13 @@
 
 import copy
 import functools
+import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, get_args
 
 import jsonschema_rs
-import pytest
 
 from gamekeeper import settings
 from gamekeeper.http import openapi, operation, wire
@@ -65,7 +65,24 @@ def operations() -> Iterator[Operation]:
 
 OPERATIONS = list(operations())
 BY_NAME = {each.name: each for each in OPERATIONS}
-each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
+
+
+def each_operation(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test for all operations, one after the other. As a test for each of them it takes longer."""
+
+    @functools.wraps(test)
+    def run(**fixtures: Any) -> None:
+        for each in OPERATIONS:
+            try:
+                test(operation=each, **fixtures)
+            except AssertionError as error:
+                error.add_note(f"Operation: {each.name}")
+                raise
+
+    signature = inspect.signature(test)
+    asked = [each for name, each in signature.parameters.items() if name != "operation"]
+    vars(run)["__signature__"] = signature.replace(parameters=asked)  # the fixtures that pytest passes
+    return run
 
 
 # entries of the catalogue, which have the further fields that a game published

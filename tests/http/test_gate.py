@@ -18,7 +18,7 @@ from gamekeeper.store import watch
 from proof import refused
 from world import Answer, World
 
-ROWS = 1_500
+ROWS = 600  # a long read takes them in pieces of 250
 EXPORT = f"/api/keeper/v1/changes?format=csv&limit={ROWS}"
 COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, after, request_id)
           SELECT a.at, a.kind, a.actor_id, a.over_link, a.player_id, a.before, a.after, a.request_id

@@ -1,4 +1,7 @@
-"""The separate health port: it answers while all API connections are held, in every worker, and serves only health."""
+"""The separate health port: it answers while all API connections are held, and serves only health.
+
+test_metrics.py tests it with several workers.
+"""
 
 import socket
 from contextlib import ExitStack
@@ -34,19 +37,4 @@ def test_health_port_answers_while_all_connections_are_held(database: str) -> No
             httpx.get(f"{server.url}/health/live", timeout=PATIENCE_SECONDS)
         assert [status(health, path) for path in ("/health/live", "/health/ready", "/metrics")] == [200, 200, 404]
         lines.close()
-        assert server.stop() == 0
-
-
-@ON_SQLITE
-def test_held_connections_without_a_request_are_closed_soon(database: str) -> None:
-    with Server(database, open_connections=CONNECTIONS, head_seconds=1) as server, ExitStack() as lines:
-        hold(server.port, lines)
-        assert httpx.get(f"{server.url}/health/live", timeout=30).status_code == 200
-
-
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_health_port_is_shared_by_several_workers(database: str) -> None:
-    health = free_port()
-    with Server(database, health_port=health, workers=2) as server:
-        assert {status(health, "/health/ready") for _ in range(10)} == {200}
         assert server.stop() == 0

@@ -14,7 +14,7 @@ import game_server
 import people
 from gamekeeper.http.health import FRESH_SECONDS
 from gamekeeper.http.prometheus import FAMILIES
-from server import Server
+from server import Server, free_port
 from world import Answer, World
 
 Make = Callable[..., World]
@@ -198,15 +198,18 @@ def have_both_answered(samples: Samples) -> bool:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_every_worker_reports_all_workers_and_counters_never_fall(
+def test_workers_share_the_health_port_and_report_all_workers_and_counters_never_fall(
     database: str, known_tokens: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     before: Samples = {}
-    with Server(database, workers=2, metrics_token=TOKEN) as server:
+    health = free_port()
+    with Server(database, workers=2, metrics_token=TOKEN, health_port=health) as server:
+        ready = [httpx.get(f"http://127.0.0.1:{health}/health/ready", timeout=30).status_code for _ in range(10)]
+        assert ready == [200] * 10
         number, samples = 0, Samples()
         give_up = time.monotonic() + 60
-        while number < 30 or not have_both_answered(samples):
+        while number < 12 or not have_both_answered(samples):
             assert time.monotonic() < give_up
             number += 1
             asked = {"Authorization": f"Bearer {known_tokens['Root']}"}
@@ -224,6 +227,7 @@ def test_every_worker_reports_all_workers_and_counters_never_fall(
                 httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
             )
         assert requests(samples, PLAYER, 200) == number
+        assert server.stop() == 0
     assert list(tmp_path.iterdir()) == []  # after the shutdown no files of the workers' counts are left
 
 

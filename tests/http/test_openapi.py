@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import openapi_spec_validator
+import pytest
 from msgspec import Struct
 
 from described import (
@@ -49,6 +50,7 @@ def test_document_is_valid_openapi_3_1() -> None:
         assert document["openapi"] == "3.1.0"
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_document_follows_the_servers_settings(make_world: Any) -> None:
     for changed in ({"game_name": "Harrowmere"}, {"name_pattern": "[a-z]{3}"}, {"max_level": 77}):
         world = make_world(**changed)

@@ -1,6 +1,6 @@
 """Filtered lists of players: what each filter finds, in which order, and how pages go on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from itertools import product
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ from gamekeeper.game import player_filters
 from gamekeeper.http import player_cursor
 from gamekeeper.store import indexes
 from people import COIN, MEADOW, WARRIOR, guid
-from world import World
+from world import World, open_world
 
 PATH = "/api/keeper/v1/players"
 COUNT = 36
@@ -45,9 +45,27 @@ SORTS: Mapping[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def crowded(request: pytest.FixtureRequest) -> Generator[tuple[World, list[dict[str, Any]]]]:
+    """Open a world with players of all kinds for the tests that only read; return what is known of each player."""
+    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    url = databases.fresh()
+    with open_world(url, databases.tokens) as world:
+        yield world, fill(world)
+    databases.drop(url)
+
+
 @pytest.fixture
-def crowd(world: World) -> list[dict[str, Any]]:
-    """Fill the world with players of all kinds; return what is known of each."""
+def shared(crowded: tuple[World, list[dict[str, Any]]]) -> World:
+    return crowded[0]
+
+
+@pytest.fixture
+def crowd(crowded: tuple[World, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return crowded[1]
+
+
+def fill(world: World) -> list[dict[str, Any]]:
     for number in range(COUNT):
         player_id, body = game_server.newcomer(number, Level=1 + number % 7, Exp=number % 3)
         body |= {"UserId": people.USER_IDS[OWNERS[number % 3]], "ClassId": (WARRIOR.id, OTHER_CLASS)[number % 2]}
@@ -100,7 +118,7 @@ def expect(known: list[dict[str, Any]], conditions: tuple[str, ...], sort: str, 
 
 @pytest.mark.parametrize("large", [False, True])
 def test_filters_find_the_same_as_a_comparison_of_all_players(
-    world: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, *, large: bool
+    shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, *, large: bool
 ) -> None:
     if large:
         lower_limits(monkeypatch)
@@ -115,53 +133,53 @@ def test_filters_find_the_same_as_a_comparison_of_all_players(
             continue
         descending = number % 2 == 0
         direction = "Descending" if descending else "Ascending"
-        names = walk(world, "&".join((*conditions, f"sortBy={sort}&sortDirection={direction}")), 4)
+        names = walk(shared, "&".join((*conditions, f"sortBy={sort}&sortDirection={direction}")), 4)
         expected = expect(crowd, conditions, sort, descending=descending)
         if names != expected:
             faults.append((conditions, sort, direction, names, expected))
     assert not faults
 
 
-def test_small_lists_have_totals_and_numbered_pages(world: World, crowd: list[dict[str, Any]]) -> None:
-    page = world.get(f"{PATH}?classId={WARRIOR.id}&pageSize=5&page=1").json
+def test_small_lists_have_totals_and_numbered_pages(shared: World, crowd: list[dict[str, Any]]) -> None:
+    page = shared.get(f"{PATH}?classId={WARRIOR.id}&pageSize=5&page=1").json
     expected = expect(crowd, (f"classId={WARRIOR.id}",), "name", descending=False)
     assert page["Total"] == len(expected)
     assert [each["Name"] for each in page["Values"]] == expected[5:10]
     assert (page["SortBy"], page["SortDirection"]) == ("name", "Ascending")
-    everybody = world.get(f"{PATH}?pageSize=5&page=2").json
+    everybody = shared.get(f"{PATH}?pageSize=5&page=2").json
     assert everybody["Total"] == len(crowd)
     assert [each["Name"] for each in everybody["Values"]] == expect(crowd, (), "name", descending=False)[10:15]
-    assert walk(world, f"cursor={everybody['Next']}")[:2] == expect(crowd, (), "name", descending=False)[15:17]
+    assert walk(shared, f"cursor={everybody['Next']}")[:2] == expect(crowd, (), "name", descending=False)[15:17]
 
 
 def test_default_order_suits_the_filter(
-    world: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    holders = world.get(f"{PATH}?itemId={COIN.id}").json
+    holders = shared.get(f"{PATH}?itemId={COIN.id}").json
     assert (holders["SortBy"], holders["SortDirection"]) == ("quantity", "Descending")
-    assert world.get(f"{PATH}?banned=true").json["SortBy"] == "name"
+    assert shared.get(f"{PATH}?banned=true").json["SortBy"] == "name"
     lower_limits(monkeypatch)
-    assert world.get(f"{PATH}?banned=true").json["SortBy"] == "account"
-    assert sorted(walk(world, "banned=true", 2)) == sorted(expect(crowd, ("banned=true",), "name", descending=False))
+    assert shared.get(f"{PATH}?banned=true").json["SortBy"] == "account"
+    assert sorted(walk(shared, "banned=true", 2)) == sorted(expect(crowd, ("banned=true",), "name", descending=False))
 
 
 def test_page_stops_at_the_limit_and_says_so(
-    world: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lower_limits(monkeypatch)
-    page = world.get(f"{PATH}?levelFrom=7&classId={WARRIOR.id}&sortBy=name").json
+    page = shared.get(f"{PATH}?levelFrom=7&classId={WARRIOR.id}&sortBy=name").json
     assert (page["Total"], page["Searched"]) == (None, 7)
     assert len(page["Values"]) < len(expect(crowd, (f"classId={WARRIOR.id}",), "name", descending=False))
     assert page["Next"] is not None
-    numbered = world.get(f"{PATH}?levelFrom=7&page=1")
+    numbered = shared.get(f"{PATH}?levelFrom=7&page=1")
     refused(numbered, 400, "bad_field")
     assert "use the cursor" in numbered.message
 
 
-def test_bans_need_users_query(world: World) -> None:
-    assert world.get(f"{PATH}?banned=true", by="Clerk").status == 200
-    refused(world.get(f"{PATH}?banned=false", by="Shop"), 403, "role_missing")
-    assert world.get(f"{PATH}?online=false", by="Shop").status == 200
+def test_bans_need_users_query(shared: World) -> None:
+    assert shared.get(f"{PATH}?banned=true", by="Clerk").status == 200
+    refused(shared.get(f"{PATH}?banned=false", by="Shop"), 403, "role_missing")
+    assert shared.get(f"{PATH}?online=false", by="Shop").status == 200
 
 
 @pytest.mark.parametrize(
@@ -181,8 +199,8 @@ def test_bans_need_users_query(world: World) -> None:
         f"sortBy=level&cursor={player_cursor.encode(player_filters.Cursor(player_filters.Order('name'), ('a',)))}",
     ],
 )
-def test_malformed_filter_is_rejected(world: World, query: str) -> None:
-    refused(world.get(f"{PATH}?{query}"), 400, "bad_field")
+def test_malformed_filter_is_rejected(shared: World, query: str) -> None:
+    refused(shared.get(f"{PATH}?{query}"), 400, "bad_field")
 
 
 def test_filter_waits_for_the_indexes(world: World) -> None:
