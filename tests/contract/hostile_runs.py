@@ -1,7 +1,7 @@
 """Send hostile requests to the application byte for byte, and check the answers."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hostile import Hostile
@@ -12,6 +12,19 @@ PIECE = 4096
 
 
 def send(world: World, case: Hostile, by: str = "Root") -> Answer:
+    return world.run(_send(world, case, by))
+
+
+def send_all(world: World, cases: Iterable[Hostile]) -> list[Answer]:
+    """Send the requests one after the other in one run of the event loop, which takes half the time."""
+
+    async def send_each() -> list[Answer]:
+        return [await _send(world, case, "Root") for case in cases]
+
+    return world.run(send_each())
+
+
+async def _send(world: World, case: Hostile, by: str) -> Answer:
     path, _, query = case.path.partition(b"?")
     headers = {b"authorization": b"Bearer " + world.tokens[by].encode(), **case.headers}
     if not case.chunked:
@@ -25,7 +38,7 @@ def send(world: World, case: Hostile, by: str = "Root") -> Answer:
         "headers": list(headers.items()),
         "client": ("127.0.0.1", 4711),
     }
-    return world.run(_ask(world, scope, pieces(case)))
+    return await _ask(world, scope, pieces(case))
 
 
 def pieces(case: Hostile) -> list[bytes]:
