@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import good_requests
@@ -17,7 +18,7 @@ from gamekeeper.game.permissions import ALL, BUILTIN_ROLES, PERMISSIONS
 from gamekeeper.http.errors import LOG_IN
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, READ_PLAYERS
 from gamekeeper.store import roles
-from world import World
+from world import Answer, World
 
 TABLE = Path(__file__).with_name("permissions.txt")
 NO_CREDENTIAL, OTHERS, OK = "no token", "all others", 200
@@ -29,6 +30,7 @@ NOT_NEEDED = {
 }
 
 
+@cache
 def read_table() -> dict[str, Block]:
     found: dict[str, Block] = {}
     block: Block = {}
@@ -43,11 +45,13 @@ def read_table() -> dict[str, Block]:
 
 def describe(world: World, example: Example, callers: Callers) -> Block:
     """Send the example request of an operation as each caller, writes as dry runs; group the callers by the answer."""
+
+    async def send_each() -> list[Answer]:
+        method, path = example.route.method, good_requests.dry_run_path(example)
+        return [await world.send(method, path, by=None, token=token, body=example.body) for token in callers.values()]
+
     found: Block = {}
-    for name, token in callers.items():
-        answer = world.call(
-            example.route.method, good_requests.dry_run_path(example), by=None, token=token, body=example.body
-        )
+    for name, answer in zip(callers, world.run(send_each()), strict=True):
         told = str(OK) if answer.status == OK else f"{answer.status} {answer.code}"
         found.setdefault(told, []).append(name)
     return found

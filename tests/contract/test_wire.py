@@ -1,6 +1,8 @@
 """HTTP over raw sockets: behaviour that only a real server shows."""
 
 import json
+import os
+import socket
 from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
@@ -15,10 +17,11 @@ from hostile import JSON, LIMIT, Hostile, pad_body
 from sockets import Closed, Connection, SocketServer
 
 import people
-from world import Answer, World, open_world
+from world import SENT, Answer, World, open_world
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
+PARSED = {"headers", "addresses", "sizes"}  # groups of hostile requests that the HTTP parser may refuse
 BARE = {400, 414, 431}  # statuses of refusals by the HTTP parser, which have no body
 
 
@@ -67,7 +70,7 @@ def faults(server: SocketServer, line: Connection, case: Hostile) -> list[str]:
         answer = sockets.ask(server, line, case)
     except Closed:
         return ["no answer"]
-    if answer.status in BARE and not answer.raw and case.group in {"headers", "addresses"}:
+    if answer.status in BARE and not answer.raw and case.group in PARSED - {"sizes"}:
         line.close()
         return []
     if case.group == "sizes" and answer.status == 413:
@@ -81,9 +84,12 @@ def sendable(case: Hostile) -> bool:
 
 
 def test_hostile_requests_are_refused_over_a_socket(server: SocketServer, line: Connection, look: World) -> None:
-    """Send every third hostile request (on PostgreSQL every fifteenth); test_hostile.py sends all in process."""
+    """Send some of the hostile requests, and more of those that the HTTP parser sees; test_hostile.py sends all."""
     before = state.fingerprint(look)
-    cases = CORPUS[::3] if look.keeper.store.engine == "sqlite" else CORPUS[::15]
+    parsed = [case for case in CORPUS if case.group in PARSED]
+    others = [case for case in CORPUS if case.group not in PARSED]
+    step = 1 if look.keeper.store.engine == "sqlite" else 5
+    cases = [*parsed[:: 3 * step], *others[:: (3 if os.environ.get("GAMEKEEPER_LONG") else 31) * step]]
     found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
     assert found == {}
     assert state.list_changed(before, state.fingerprint(look)) == []
@@ -94,6 +100,27 @@ def test_connection_close_is_echoed(server: SocketServer, line: Connection) -> N
     assert (answer.status, answer.headers["connection"]) == (200, "close")
     refused = get(server, line, b"/api/v1/players/Nobody", Connection=b"Close")
     assert (refused.status, refused.headers["connection"]) == (404, "close")
+
+
+def read_to_the_end(server: SocketServer, method: str, path: bytes, body: bytes = b"", **headers: bytes) -> bytes:
+    """Send a request like PHP: one connection per call, read until the server closes it."""
+    given = {name.replace("_", "-").encode(): value for name, value in headers.items()}
+    with socket.create_connection(("127.0.0.1", server.port), timeout=sockets.ANSWER_SECONDS) as line:
+        line.sendall(sockets.request(server, method, path, {b"connection": b"close", **given}, body))
+        return b"".join(iter(lambda: line.recv(65_536), b""))
+
+
+def test_server_closes_the_connection_on_request(server: SocketServer) -> None:
+    form = f"grant_type=password&username=Clerk&password={SENT.upper()}".encode()
+    form_type = b"application/x-www-form-urlencoded"
+    answers = [
+        read_to_the_end(server, "GET", b"/api/v1/players/", content_type=b"application/json"),
+        read_to_the_end(server, "POST", b"/api/oauth/token", form, authorization=b"Bearer ", content_type=form_type),
+        read_to_the_end(server, "GET", b"/api/v1/players", authorization=b"Bearer "),
+    ]
+    assert [int(answer.split()[1]) for answer in answers] == [200, 200, 401]
+    for answer in answers:
+        assert b"\r\nconnection: close\r\n" in answer.lower()
 
 
 def test_connection_is_kept_alive_by_default(server: SocketServer, line: Connection) -> None:
