@@ -26,8 +26,13 @@ def sources(folder: Path, pattern: str = "*.py") -> Sources:
 
 
 @cache  # many rules read the same files
+def _parse(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
 def _nodes(text: str) -> list[ast.AST]:
-    return list(ast.walk(ast.parse(text)))
+    return list(ast.walk(_parse(text)))
 
 
 def _collect(given: Sources, but: Collection[str], look: Callable[[str], Iterable[tuple[ast.AST, str]]]) -> list[str]:
@@ -106,7 +111,7 @@ def writes_to_request(given: Sources) -> list[str]:
 
 def statement_faults(noun: str, names: Collection[str], text: str) -> list[str]:
     """List statements that the module of a .sql file does not use, and uses of statements that the file lacks."""
-    used = set(_statements(ast.parse(text)))
+    used = set(_statements(_parse(text)))
     unused = [f"{noun}.sql: '{name}' is not used" for name in sorted(set(names) - used)]
     return unused + [f"{noun}.py: no statement '{name}'" for name in sorted(used - set(names))]
 
@@ -304,7 +309,7 @@ def shared_class_names(given: Sources) -> list[str]:
     """List names that two public classes have. The JSON shape of a thing may have the name of the thing."""
     places: dict[tuple[str, bool], list[str]] = {}
     for path, text in given.items():
-        for node in ast.parse(text).body:
+        for node in _parse(text).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault((node.name, path.startswith(WIRE)), []).append(path)
     return [f"{name}: {', '.join(found)}" for (name, _), found in places.items() if len(found) > 1]
@@ -326,7 +331,8 @@ def list_unreasoned(given: Sources) -> list[str]:
     """List lint exceptions without a rule name or a reason."""
     faults: list[str] = []
     for path, text in given.items():
-        if not EXCUSE.search(text):
+        # Splitting a file into tokens is slow, and only needed for what may be an exception without a reason.
+        if all(REASONED.match(excuse["rest"]) for excuse in EXCUSE.finditer(text)):
             continue
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             excuse = EXCUSE.search(token.string) if token.type == tokenize.COMMENT else None

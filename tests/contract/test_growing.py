@@ -1,6 +1,7 @@
 """Records of other versions: missing fields get defaults, and unknown fields survive every kind of write."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,10 +35,11 @@ def newer(document: bytes) -> bytes:
     return document[:-1] + UNKNOWN + b"}"
 
 
+# `make long` also tries records that lack fields and have unknown ones.
 VERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
     "older": older,
     "newer": newer,
-    "neither": lambda document: newer(older(document)),
+    **({"neither": lambda document: newer(older(document))} if os.environ.get("GAMEKEEPER_LONG") else {}),
 }
 
 
