@@ -7,9 +7,9 @@
 Two servers (one on SQLite) use very small buckets and checkpoints, so that they split, merge, save, trim and reload all
 the time. Writers create, level, rename and delete players, let them join and leave, and register accounts, both through
 the servers and from a separate process. Readers check meanwhile that each page is in order and as long as its Total
-says. Then the writers pause, and every page of every process is compared with the database. In every other round a
-server is killed with SIGKILL and restarted. With --drop-one a row of list_changes is deleted on purpose, which must be
-noticed. Exit code 0: every page was right; 1: a page was wrong.
+says. Then the writers pause, and every page of every process is compared with the database. In every other round,
+beginning with the first, a server is killed with SIGKILL and restarted. With --drop-one a row of list_changes is
+deleted on purpose, which must be noticed. Exit code 0: every page was right; 1: a page was wrong.
 """
 
 import argparse
@@ -26,20 +26,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 
-from gamekeeper import settings
-from gamekeeper.cli import serve
-from gamekeeper.game import accounts, bucket_index, lists, lookup, tokens
+from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import Player
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import Settings
 from gamekeeper.store import lists as stored
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.migrate import migrate
@@ -48,17 +45,10 @@ from gamekeeper.store.users import Powers
 from list_writer import API, SHARED, WriterJob, client_of, open_keeper, shared_player_id, write_in_process
 from server import Server
 
-SMALL = (
-    (bucket_index, "BUCKET_ROWS", 8),
-    (bucket_index, "SPLIT_ROWS", 16),
-    (bucket_index, "BLOCK_BUCKETS", 4),
-    (lists, "BUCKET_ROWS", 8),
-    (lists, "CHECKPOINT_ENTRIES", 60),
-    (lists, "MAINTAIN_SECONDS", 0.05),
-)
+SMALL_SERVER = Path(__file__).with_name("small_list_server.py")
 WRITERS = 3
 ROUND = 40  # number of operations of each writer between two comparisons
-READ_SECONDS = 0.05  # seconds between two pages that a reader requests
+READ_SECONDS = 0.15  # seconds between two pages that a reader requests
 LOST_EXP = 987_654_321  # exp that no other player has: it marks the row of list_changes that --drop-one deletes
 
 
@@ -101,16 +91,9 @@ class Mismatch(Exception):
 # --- servers with small buckets ------------------------------------------------------------------------------------
 
 
-def small_app(loaded: Settings) -> Asgi:
-    """Build the application in the worker with small buckets of the ordered lists; the parent cannot patch it."""
-    for module, name, value in SMALL:
-        setattr(module, name, value)
-    return serve.build_app(loaded)
-
-
 class SmallServer(Server):
     def start(self) -> None:
-        command = [sys.executable, __file__, "--serve", str(self.port), "--database", self.database]
+        command = [sys.executable, SMALL_SERVER, self.database, str(self.port)]
         environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false"}
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
         self._wait_until_ready()
@@ -198,7 +181,7 @@ async def one_round(run: ListProof, pool: ProcessPoolExecutor) -> None:
     writing = [loop.run_in_executor(pool, write_in_process, run.job(number)) for number in range(WRITERS)]
     readers = [asyncio.ensure_future(read_on(run, client)) for client in run.clients]
     try:
-        if run.rounds % 2:
+        if run.rounds % 2 == 0:
             await crash(run)
         run.mine = await asyncio.gather(*writing)
     finally:
@@ -246,6 +229,9 @@ async def rounds(run: ListProof, keeper: Keeper, *, operations: int, seconds: fl
     deadline = time.monotonic() + seconds
     context = multiprocessing.get_context("forkserver")  # the writers share one import
     with ProcessPoolExecutor(WRITERS, mp_context=context) as pool:
+        # start the processes first, so that a kill in the first round hits a server at work
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*[loop.run_in_executor(pool, time.sleep, READ_SECONDS) for _ in range(WRITERS)])
         while run.operations < operations and time.monotonic() < deadline:
             await one_round(run, pool)
             if drop:
@@ -284,11 +270,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no round after so many")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--drop-one", action="store_true", help="lose a change on purpose: must end with a mismatch")
-    parser.add_argument("--serve", type=int, metavar="PORT", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.serve:
-        serve.run(settings.load(os.environ, database=given.database, port=given.serve), small_app, "ready")
-        return 0
     with tempfile.TemporaryDirectory() as folder:
         database = given.database or f"sqlite:///{folder}/lists.db"
         proving = prove(
