@@ -1,18 +1,17 @@
 """Rollups: killed after every step and repeated, they count everything once; two instances do not count twice."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
+from collections.abc import Generator
 
 import pytest
 
+import killed_programs
 from findings import findings
-from gamekeeper import crash
 from gamekeeper.game import activity, rollups
 from gamekeeper.game.calendar_steps import MINUTE_MS
 from gamekeeper.store import clock
+from killed_programs import Programs
 from people import ANN, BOB, ZOE
 from playing import NUMBERS, find_midnight, invent_sessions, play_rows, roll_up
 from world import World
@@ -41,17 +40,17 @@ def invent(world: World) -> None:
     world.run(play_rows(world.keeper, invent_sessions(PLAYERS, midnight, 12, 8), 12))
 
 
-def run_killed(url: str, point: str) -> int:
-    """Run the rollups in a process that is killed at a crash point; return its exit status."""
-    given = os.environ | {crash.VARIABLE: point}
-    return subprocess.run([sys.executable, "-c", RUN, url], env=given, check=False, timeout=120).returncode
+@pytest.fixture(scope="module")
+def programs() -> Generator[Programs]:
+    with killed_programs.start() as started:
+        yield started
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_killed_rollup_counts_everything_once(world: World, point: str) -> None:
+def test_killed_rollup_counts_everything_once(world: World, programs: Programs, point: str) -> None:
     invent(world)
     kills = 0
-    while (status := run_killed(world.url, point)) != 0:
+    while (status := programs.run(RUN, point, world.url)) != 0:
         kills += 1
         assert status == -signal.SIGKILL
         assert findings(world, "activity") == []
@@ -107,13 +106,11 @@ asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_l
 
 
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-def test_killed_process_loses_and_doubles_no_session(world: World, point: str) -> None:
+def test_killed_process_loses_and_doubles_no_session(world: World, programs: Programs, point: str) -> None:
     """Presence and sessions agree after each kill: a session is begun or ended with its presence, or neither."""
     expected = 0
     for number in range(1, 5):
-        given = os.environ | {crash.VARIABLE: f"{point}:{number}"}
-        command = [sys.executable, "-c", JOIN, world.url, ANN.id, BOB.id]
-        assert subprocess.run(command, env=given, check=False, timeout=120).returncode == -signal.SIGKILL
+        assert programs.run(JOIN, f"{point}:{number}", world.url, ANN.id, BOB.id) == -signal.SIGKILL
         committed = number if point == "after_commit" else number - 1
         # a player that was still online after the kill before is not online anew
         online = world.sql("SELECT COUNT(*) FROM presence")[0][0]
