@@ -77,6 +77,16 @@ def started(url: str) -> None:
     asyncio.run(app.run_with_keeper(loaded(url), lambda keeper: migrate(keeper.store)))
 
 
+@pytest.fixture
+def other_target(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return the URL of an empty database of the other engine: each engine is once the source and once the target."""
+    other = {"sqlite": "postgres", "postgres": "sqlite"}[engine]
+    databases: Any = request.getfixturevalue(f"{other}_databases")
+    url = databases.empty()
+    yield url
+    databases.drop(url)
+
+
 @pytest.fixture(autouse=True)
 def listening() -> Iterator[None]:
     """Restore the SIGINT handler: processes started in the background ignore Ctrl-C."""
@@ -114,10 +124,10 @@ def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
 
 
-def test_move_there_and_back(world: World, target: str, opened: Callable[[str], World], databases: Any) -> None:
+def test_move_there_and_back(world: World, other_target: str, opened: Callable[[str], World], databases: Any) -> None:
     give(world)
     before, back = contents(world), databases.empty()
-    one, two = move(world.url, target), move(target, back)
+    one, two = move(world.url, other_target), move(other_target, back)
     assert contents(opened(back)) == before
     assert {table: str(each) for table, each in one.items()} == {table: str(each) for table, each in two.items()}
 
@@ -196,7 +206,7 @@ def test_target_is_closed_until_source_is_closed(world: World, empty_database: s
 # --- a move is complete or changes nothing -------------------------------------------------------------------------
 
 
-def test_failed_move_changes_neither_database(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_move_changes_neither_database(world: World, other_target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed move changes nothing, also if the queue between source and target is full."""
     monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
     monkeypatch.setattr("gamekeeper.store.postgres_connection.FETCH_ROWS", 1)
@@ -207,30 +217,32 @@ def test_failed_move_changes_neither_database(world: World, target: str, monkeyp
 
     before = contents(world)
     with pytest.raises(BadCopy, match=r"does not accept the table ledger: pulled the plug\. Nothing was changed"):
-        move(world.url, target, fail)
+        move(world.url, other_target, fail)
     assert contents(world) == before
-    assert is_untouched(target)
+    assert is_untouched(other_target)
     started(world.url)
     give(world)
 
 
-@pytest.mark.parametrize("during", ["players", "ledger, checked"])
-def test_interrupted_move_changes_nothing(world: World, target: str, during: str) -> None:
-    def watch(what: str, _done: int, _total: int | None) -> None:
-        if what == during:
-            interrupt.press()
+def test_interrupted_move_changes_nothing(world: World, other_target: str) -> None:
+    before = contents(world)
+    for during in ("players", "ledger, checked"):
+        interrupt = Interrupt()
 
-    before, interrupt = contents(world), Interrupt()
-    with pytest.raises(KeyboardInterrupt):
-        move(world.url, target, watch, interrupt)
-    assert interrupt.pressed
-    started(world.url)
-    assert contents(world) == before
-    assert is_untouched(target)
+        def watch(what: str, _done: int, _total: int | None, during: str = during, key: Interrupt = interrupt) -> None:
+            if what == during:
+                key.press()
+
+        with pytest.raises(KeyboardInterrupt):
+            move(world.url, other_target, watch, interrupt)
+        assert interrupt.pressed
+        started(world.url)
+        assert contents(world) == before
+        assert is_untouched(other_target)
 
 
 def test_move_interrupted_before_closing_leaves_source_open(
-    world: World, target: str, monkeypatch: pytest.MonkeyPatch
+    world: World, other_target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupt, mark = Interrupt(), closing.mark_closed
 
@@ -241,15 +253,15 @@ def test_move_interrupted_before_closing_leaves_source_open(
     # press Ctrl-C in the transaction that marks the target as closed, just before it commits
     monkeypatch.setattr(closing, "mark_closed", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        move(world.url, target, interrupt=interrupt)
+        move(world.url, other_target, interrupt=interrupt)
     started(world.url)
     give(world)
     with pytest.raises(ClosedDatabase, match="did not finish"):
-        started(target)
+        started(other_target)
 
 
 def test_late_interrupt_does_not_stop_the_move(
-    world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
+    world: World, other_target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
     """An interrupt in the last step does not stop the move, so that source and target are never both closed."""
     interrupt, guard = Interrupt(), closing.create_write_guards
@@ -261,13 +273,13 @@ def test_late_interrupt_does_not_stop_the_move(
     # interrupt the last step of the move on the source
     monkeypatch.setattr(closing, "create_write_guards", interrupted)
     try:
-        move(world.url, target, interrupt=interrupt)
+        move(world.url, other_target, interrupt=interrupt)
     except KeyboardInterrupt:
         pytest.fail("given up")
     assert interrupt.pressed
     with pytest.raises(ClosedDatabase, match="was moved to"):
         started(world.url)
-    give(opened(target))
+    give(opened(other_target))
 
 
 def test_disk_error_of_target_is_reported_at_once(
@@ -303,10 +315,10 @@ def test_move_into_used_database_is_refused(world: World, databases: Any) -> Non
     databases.drop(other)
 
 
-def test_move_refuses_unknown_table(world: World, target: str) -> None:
+def test_move_refuses_unknown_table(world: World, other_target: str) -> None:
     """A move is refused if our schema has a table of the user, which would be lost."""
     world.sql("CREATE TABLE my_notes (text TEXT)")
     with pytest.raises(BadCopy, match="that Gamekeeper did not make: my_notes"):
-        move(world.url, target)
-    assert is_untouched(target)
+        move(world.url, other_target)
+    assert is_untouched(other_target)
     give(world)
