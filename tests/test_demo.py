@@ -31,11 +31,14 @@ from gamekeeper.store.activity import Period
 from gamekeeper.store.history import NEVER
 
 
-def test_two_demos_of_one_hour_are_equal(databases: Any) -> None:
-    async def write(keeper: Keeper) -> list[tuple[object, ...]]:
-        await filled(keeper)
+def test_two_demos_of_one_hour_are_equal(databases: Any, demo_database: str) -> None:
+    async def load(keeper: Keeper) -> list[tuple[object, ...]]:
         await loader.load_players(keeper, 20, lambda _: None)
         return await trace(keeper)
+
+    async def write(keeper: Keeper) -> list[tuple[object, ...]]:
+        await filled(keeper)
+        return await load(keeper)
 
     def write_new() -> list[tuple[object, ...]]:
         url = databases.empty()
@@ -44,23 +47,24 @@ def test_two_demos_of_one_hour_are_equal(databases: Any) -> None:
         return found
 
     hour = find_hour()
-    first, second = write_new(), write_new()
-    if find_hour() != hour:  # the past of the demo ends at the full hour
+    first, second = at_work(demo_database, load), write_new()
+    if first != second:  # the past of the demo ends at the full hour, which may have begun after the copy was filled
         first, second = write_new(), write_new()
+        if find_hour() != hour:
+            first, second = write_new(), write_new()
     assert first == second
 
 
-def test_second_fill_changes_nothing(empty_database: str) -> None:
+def test_second_and_third_fill_change_nothing(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        first = await filled(keeper)
         before = await trace(keeper)
-        second = await filled(keeper)
+        second, third = await filled(keeper), await filled(keeper)
         assert await trace(keeper) == before
-        assert first.opens_players
         assert second.opens_players
-        assert first.token != second.token
+        assert third.opens_players
+        assert second.token != third.token
 
-    at_work(empty_database, work)
+    at_work(demo_database, work)
 
 
 def test_new_password_is_set_for_api_account_only(demo_database: str) -> None:
@@ -101,7 +105,7 @@ def test_stored_data_equals_the_tables(demo_database: str) -> None:
 
 def test_doctor_finds_no_errors(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
-        await loader.load_players(keeper, 1200, lambda _: None)
+        await loader.load_players(keeper, 300, lambda _: None)
         assert await faults(keeper) == []
 
     at_work(demo_database, work)
@@ -118,18 +122,18 @@ def test_database_with_other_accounts_is_unchanged(database: str) -> None:
 
 
 def test_players_are_loaded_in_batches(demo_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
+    monkeypatch.setattr(loader, "BATCH_SIZE", 100)
 
     async def work(keeper: Keeper) -> None:
         advanced: list[int] = []
         before = len(await trace(keeper))
-        await loader.load_players(keeper, 2500, advanced.append)
-        assert await players.count(keeper.store) == 48 + 2500
-        assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS) + 2500
+        await loader.load_players(keeper, 250, advanced.append)
+        assert await players.count(keeper.store) == 48 + 250
+        assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS) + 250
         kinds = [row[0] for row in (await trace(keeper))[before:]]
         assert kinds == ["users_loaded", "players_loaded"] * 3
-        assert sum(advanced) == 2500
-        one = await users.find_by_fold(keeper.store, names.make_numbered_name(2499).lower())
+        assert sum(advanced) == 250
+        one = await users.find_by_fold(keeper.store, names.make_numbered_name(249).lower())
         assert one
         assert one.password == NO_PASSWORD
 
@@ -137,18 +141,18 @@ def test_players_are_loaded_in_batches(demo_database: str, monkeypatch: pytest.M
 
 
 def test_only_missing_players_are_loaded(demo_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "BATCH_SIZE", 1000)
+    monkeypatch.setattr(loader, "BATCH_SIZE", 100)
 
     async def work(keeper: Keeper) -> None:
-        await loader.load_players(keeper, 1100, lambda _: None)
+        await loader.load_players(keeper, 110, lambda _: None)
         gone = names.make_numbered_id("player", 7)
         await keeper.changes.apply(
             ANYBODY, lambda tx: character_rules.delete(tx, gone, keeper.changes.codec), lambda _: b""
         )
-        await loader.load_players(keeper, 1300, lambda _: None)
-        assert await players.count(keeper.store) == 48 + 1300
+        await loader.load_players(keeper, 130, lambda _: None)
+        assert await players.count(keeper.store) == 48 + 130
         before = await trace(keeper)
-        await loader.load_players(keeper, 1300, lambda _: None)
+        await loader.load_players(keeper, 130, lambda _: None)
         assert await trace(keeper) == before
 
     at_work(demo_database, work)
@@ -195,7 +199,6 @@ def test_changes_of_the_past_are_in_order_and_of_many_kinds(demo_database: str) 
         assert given[sample_past.MASTER.id] > 15
         assert given[sample_past.KEEPER.id] > 40  # with those of bulk jobs
         assert Counter(row.token_id for row in rows)[names.make_stable_id("api key", world.SHOP_KEY)] > 90
-        assert await faults(keeper) == []
 
     at_work(demo_database, work)
 
@@ -248,7 +251,6 @@ def test_creation_of_the_demo_counts_as_import(demo_database: str) -> None:
         assert sums[flows.IMPORT] == made
         assert 0 < sums[flows.STAFF] < 10_000
         assert min(sums[flows.KEY], sums[flows.GAME]) > 100
-        assert await faults(keeper) == []
 
     at_work(demo_database, work)
 

@@ -74,16 +74,9 @@ def wait_for(process: subprocess.Popen[bytes], printed: Path) -> str:
     return printed.read_text("utf-8")
 
 
-def test_greeting_names_the_outbox_command(running: "Running") -> None:
-    [line] = [line for line in running.printed.splitlines() if "gamekeeper mail list" in line]
-    command = shlex.split(line.split("(")[0])
-    assert command[:4] == ["Mail", "gamekeeper", "mail", "list"]
-    assert CliRunner().invoke(gamekeeper, command[2:]).exit_code == 0
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
-    folder, port = tmp_path_factory.mktemp("demo"), free_port()
+@pytest.fixture
+def running(tmp_path: Path) -> Generator[Running]:
+    folder, port = tmp_path, free_port()
     said, wrong = folder / "said", folder / "wrong"
     arguments = ["demo", "--data", str(folder / "data"), "--port", str(port), "--players", "10"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GAMEKEEPER_")}
@@ -100,14 +93,23 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
     assert "Traceback" not in wrong.read_text("utf-8")
 
 
-def test_first_printed_command_works(running: Running) -> None:
+def test_printed_commands_work_and_players_stay_online(running: Running) -> None:
+    """All in one test, because the demo takes seconds to start."""
     ready = next(command for command in running.commands if "gka_" in command)
     answer = running.paste(ready)
     assert answer.status_code == 200
     assert answer.json()["Total"] == 48 + 10
+    require_commands_after_login(running)
+    if shutil.which("curl") and shutil.which("sed"):
+        require_login_in_shell(running)
+    [line] = [line for line in running.printed.splitlines() if "gamekeeper mail list" in line]
+    command = shlex.split(line.split("(")[0])
+    assert command[:4] == ["Mail", "gamekeeper", "mail", "list"]
+    assert CliRunner().invoke(gamekeeper, command[2:]).exit_code == 0
+    require_renewed_leases(running)
 
 
-def test_all_printed_commands_work_after_login(running: Running) -> None:
+def require_commands_after_login(running: Running) -> None:
     words = shlex.split(next(line for line in running.commands if line.startswith("TOKEN=")).removeprefix("TOKEN=$("))
     form = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-d")
     answer = httpx.post(f"{running.address}/api/oauth/token", data=form)
@@ -117,8 +119,7 @@ def test_all_printed_commands_work_after_login(running: Running) -> None:
     assert answers[-1].json() == {"Message": "Password Correct"}
 
 
-@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("sed")), reason="this machine has no curl or no sed")
-def test_printed_login_works_in_a_shell(running: Running) -> None:
+def require_login_in_shell(running: Running) -> None:
     log_in, online = running.commands[1:3]
     script = f"{log_in}\n{online}\n"
     answer = subprocess.run(["/bin/sh", "-c", script], capture_output=True, check=True, timeout=START_SECONDS)
@@ -130,7 +131,7 @@ def read_leases(running: Running) -> dict[str, int]:
         return dict(database.execute("SELECT name, expires_at FROM servers"))
 
 
-def test_leases_are_renewed_and_players_stay_online(running: Running) -> None:
+def require_renewed_leases(running: Running) -> None:
     first = read_leases(running)
     assert len(first) == 2
     give_up = time.monotonic() + START_SECONDS
@@ -179,19 +180,17 @@ def test_demo_runs_on_each_engine(empty_database: str) -> None:
 
 
 @pytest.mark.usefixtures("greeted")
-def test_password_is_random_by_default(tmp_path: Path) -> None:
-    printed = [called("--data", str(tmp_path / "new")).output for _ in range(2)]
+def test_password_is_random_by_default_and_printed_address_reachable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = [called("--data", str(tmp_path / "new")).output]
+    assert (tmp_path / "new" / "demo.db").exists()
+    monkeypatch.setattr(serve, "require_servable", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - takes anything: listens nowhere
+    printed.append(called("--data", str(tmp_path / "new"), "--host", "0.0.0.0").output)  # noqa: S104 - nothing listens there
     passwords = [re.findall(r"Password +(\S+)", each)[0] for each in printed]
     assert passwords[0] != passwords[1]
-    assert (tmp_path / "new" / "demo.db").exists()
-
-
-@pytest.mark.usefixtures("greeted")
-def test_printed_address_is_reachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "require_servable", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - takes anything: listens nowhere
-    result = called("--data", str(tmp_path), "--host", "0.0.0.0")  # noqa: S104 - nothing listens there
-    assert "http://127.0.0.1:" in result.output
-    assert "http://0.0.0.0" not in result.output
+    assert "http://127.0.0.1:" in printed[1]
+    assert "http://0.0.0.0" not in printed[1]
 
 
 def test_port_in_use_is_refused(tmp_path: Path) -> None:
@@ -210,26 +209,24 @@ def test_database_with_other_accounts_is_refused(database: str) -> None:
 
 
 @pytest.mark.usefixtures("greeted")
-def test_load_of_used_name_is_refused(empty_database: str) -> None:
-    assert called("--database", empty_database).exit_code == 0
+def test_load_of_used_name_is_refused(demo_database: str) -> None:
     name, email = make_numbered_name(1), "stranger@example.test"
     arguments = ["users", "add", name, "--email", email, "--password-stdin"]
-    CommandLine(empty_database).run(*arguments, typed="moss and lanterns\n")
-    result = called("--database", empty_database, "--players", "3")
+    CommandLine(demo_database).run(*arguments, typed="moss and lanterns\n")
+    result = called("--database", demo_database, "--players", "3")
     assert result.exit_code == 1
     assert f"Error: Cannot load the player {name}: " in result.output
     assert "Traceback" not in result.output
 
 
 @pytest.mark.usefixtures("greeted")
-def test_load_beside_another_load_is_refused(empty_database: str) -> None:
-    assert called("--database", empty_database).exit_code == 0
-    with loading(empty_database):
-        result = called("--database", empty_database, "--players", "3")
+def test_load_beside_another_load_is_refused(demo_database: str) -> None:
+    with loading(demo_database):
+        result = called("--database", demo_database, "--players", "3")
     assert result.exit_code == 1
     assert "Another process may be loading data: wait until it ends, then run the same command again." in result.output
     assert "Traceback" not in result.output
-    assert called("--database", empty_database, "--players", "3").exit_code == 0
+    assert called("--database", demo_database, "--players", "3").exit_code == 0
 
 
 @contextlib.contextmanager
