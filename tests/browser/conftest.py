@@ -15,7 +15,7 @@ from typing import Any
 
 import chromium
 import pytest
-from demo_server import DemoServer, fill
+from demo_server import KEEPER, DemoServer, fill
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 from visitor import Visitor
 
@@ -101,6 +101,14 @@ def visit(browser: Browser) -> Generator[Callable[..., Visitor]]:
 
 
 @pytest.fixture(scope="session")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the folder of the screenshots, which `make screenshots` sets to docs/images."""
-    return os.environ.get("GAMEKEEPER_SCREENSHOTS") or str(tmp_path_factory.mktemp("screenshots"))
+def open_window(browser: Browser, sqlite_demo: DemoServer) -> Generator[Visitor]:
+    opened = THREAD.submit(Visitor, browser, sqlite_demo, KEEPER).result()
+    yield opened
+    THREAD.submit(opened.close).result()
+
+
+@pytest.fixture
+def window(open_window: Visitor) -> Generator[Visitor]:
+    """Return the keeper's window for tests that only look at pages: a new window costs as much as opening two pages."""
+    yield open_window
+    open_window.check()

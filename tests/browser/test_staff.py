@@ -4,7 +4,6 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,9 +39,7 @@ def server(sqlite_databases: Sqlite, sink: Sink) -> Generator[DemoServer]:
     sqlite_databases.drop(url)
 
 
-def test_invited_person_joins_by_the_link_of_the_mail(
-    visit: Visit, server: DemoServer, sink: Sink, pictures: str
-) -> None:
+def test_invited_person_joins_by_the_link_of_the_mail(visit: Visit, server: DemoServer, sink: Sink) -> None:
     me = visit(server, KEEPER)
     me.go("/console/staff")
     invitations = me.page.get_by_role("region", name="Invitations").first
@@ -53,7 +50,6 @@ def test_invited_person_joins_by_the_link_of_the_mail(
     guest = visit(server)
     guest.go(find_link(sink))
     check_page(guest)
-    guest.page.screenshot(path=Path(pictures) / "console-invitation.png")
     guest.page.get_by_label("Name", exact=True).fill("Torhild")
     guest.page.get_by_label("New password", exact=True).fill(NEW)
     guest.page.get_by_label("New password again").fill(NEW)

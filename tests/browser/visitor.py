@@ -101,7 +101,12 @@ class Visitor:
 
     def close(self) -> None:
         self._context.close()
-        assert not self._wrong, "\n".join(self._wrong)
+        self.check()
+
+    def check(self) -> None:
+        """Fail if there was a script error or a request to another host since the last check."""
+        wrong, self._wrong = self._wrong, []
+        assert not wrong, "\n".join(wrong)
 
     def _watch(self, request: Request) -> None:
         """Record requests to other hosts; Chromium cannot reach them, but they must not even be tried."""
