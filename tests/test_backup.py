@@ -58,8 +58,11 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
 # --- data after a restore ------------------------------------------------------------------------------------------
 
 
-def test_restore_brings_back_all_tables(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restore_brings_back_all_tables_revokes_tokens_and_suspends_api_keys(
+    world: World, file: Path, restored: Callable[..., World]
+) -> None:
     staff.fill_roles(world)
+    key = api_keys.create(world)
     game_logs.report(world)
     guild_rows.insert(world, {people.ANN.id: 0})
     factors.add_totp(world, people.USER_IDS["Ann"])
@@ -74,6 +77,10 @@ def test_restore_brings_back_all_tables(world: World, file: Path, restored: Call
     assert manifest.rows > 20
     assert copy.sql("SELECT trimmed FROM epoch") == [(3,)]
     assert errors(copy) == []
+    assert copy.get("/api/v1/players/Ann").status == 401
+    assert api_keys.use(copy, key["Key"]).status == 401
+    active = "SELECT COUNT(*) FROM api_keys WHERE suspended_at IS NULL OR revoked_at IS NOT NULL"
+    assert copy.sql(active) == [(0,)]
 
 
 def test_every_table_is_copied_or_left_out_on_purpose(world: World, file: Path) -> None:
@@ -99,23 +106,28 @@ def test_restored_logs_have_no_entry_of_an_erased_account_and_are_counted_again(
         assert copy.get(f"/api/v1/logs/{path}").json["Total"] == total, path
 
 
-def test_restored_database_accepts_changes(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restored_database_with_kept_tokens_continues(world: World, file: Path, restored: Callable[..., World]) -> None:
+    """Stored answers, tokens and API keys work; reset codes are gone, no mail is sent again, the epoch is new."""
+    key, code = api_keys.create(world), outbox.ask(world)
+    epoch = world.get("/api/link/v1/changes", by="Server").json["Epoch"]
     first = give(world, headers=KEY)
     last = world.ledger()[-1].seq
     back_up(world, file)
+    with Archive(file) as archive:
+        rows = [row for table in archive.manifest.tables for row in archive.read_rows(table.name, unseen)]
+    assert code not in repr(rows)
     copy = restored(file, keep_tokens=True)
+    assert outbox.only(copy).state == "expired"
+    assert copy.sql("SELECT COUNT(*) FROM mails WHERE next_try_at IS NOT NULL") == [(0,)]
+    assert copy.get("/api/v1/users/Ann").json["PasswordResetCode"] is None
+    assert copy.get("/api/v1/players/Ann").status == 200
+    assert api_keys.use(copy, key["Key"]).status == 200
+    refused(copy.get(f"/api/link/v1/changes?epoch={epoch}", by="Server"), 409, "epoch_changed")
     assert give(copy, headers=KEY) == first  # the restored database replays the stored answer
     assert copy.ledger()[-1].seq == last
     give(copy)
     assert copy.ledger()[-1].seq == last + 1
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
-
-
-def test_restore_gives_followers_a_new_epoch(world: World, file: Path, restored: Callable[..., World]) -> None:
-    epoch = world.get("/api/link/v1/changes", by="Server").json["Epoch"]
-    back_up(world, file)
-    copy = restored(file, keep_tokens=True)
-    refused(copy.get(f"/api/link/v1/changes?epoch={epoch}", by="Server"), 409, "epoch_changed")
 
 
 def test_restore_sets_all_players_offline(world: World, file: Path, restored: Callable[..., World]) -> None:
@@ -153,37 +165,6 @@ def test_restore_ends_open_play_sessions_with_the_backup(
     assert errors(copy) == []
 
 
-def test_restore_revokes_tokens_and_suspends_api_keys(world: World, file: Path, restored: Callable[..., World]) -> None:
-    key = api_keys.create(world)
-    back_up(world, file)
-    copy = restored(file)
-    assert copy.get("/api/v1/players/Ann").status == 401
-    assert api_keys.use(copy, key["Key"]).status == 401
-    assert copy.sql("SELECT COUNT(*) FROM api_keys WHERE suspended_at IS NOT NULL AND revoked_at IS NULL") == [(1,)]
-
-
-def test_restore_can_keep_tokens_and_api_keys(world: World, file: Path, restored: Callable[..., World]) -> None:
-    key = api_keys.create(world)
-    back_up(world, file)
-    copy = restored(file, keep_tokens=True)
-    assert copy.get("/api/v1/players/Ann").status == 200
-    assert api_keys.use(copy, key["Key"]).status == 200
-
-
-def test_backup_has_no_reset_codes_and_restore_sends_no_mail_again(
-    world: World, file: Path, restored: Callable[..., World]
-) -> None:
-    code = outbox.ask(world)
-    back_up(world, file)
-    with Archive(file) as archive:
-        rows = [row for table in archive.manifest.tables for row in archive.read_rows(table.name, unseen)]
-    assert code not in repr(rows)
-    copy = restored(file, keep_tokens=True)
-    assert outbox.only(copy).state == "expired"
-    assert copy.sql("SELECT COUNT(*) FROM mails WHERE next_try_at IS NOT NULL") == [(0,)]
-    assert copy.get("/api/v1/users/Ann").json["PasswordResetCode"] is None
-
-
 def test_restore_migrates_an_older_schema(
     databases: Any,
     empty_database: str,
@@ -216,11 +197,11 @@ def test_restore_migrates_an_older_schema(
     assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow", 7)]
 
 
-def test_backup_older_than_baseline_is_refused(world: World, file: Path, tmp_path: Path, target: str) -> None:
+def test_backup_older_than_baseline_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
     made = back_up(world, file)
     older = rewritten(file, tmp_path / "o", changed(made, migrations=[AppliedMigration(17, "filters", "x")]), "", [])
     with pytest.raises(SchemaMismatch, match=r"The backup ends with migration 0017 .* Run `gamekeeper migrate`"):
-        restore(older, target)
+        restore(older, empty_database)
 
 
 def test_restore_into_the_other_engine(
@@ -270,9 +251,9 @@ def test_backup_is_one_snapshot(
 
 
 def test_backup_and_restore_with_commands(
-    database: str, known_tokens: dict[str, str], empty_database: str, file: Path
+    database: str, known_tokens: dict[str, str], empty_database: str, file: Path, opened: Callable[[str], World]
 ) -> None:
-    """Back up while the server runs, lose the database, restore, serve, and issue new tokens."""
+    """Back up while the server runs, lose the database, restore, and issue new tokens."""
     headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
         client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).raise_for_status()
@@ -280,6 +261,6 @@ def test_backup_and_restore_with_commands(
         assert "Verified: " in CommandLine(database).says("backup", str(file))
     command = CommandLine(empty_database)
     assert command.says("restore", str(file)).splitlines()[0].endswith("; doctor found no errors.")
-    headers = {"Authorization": f"Bearer {command.says('tokens', 'issue', 'Root').strip()}"}
-    with Server(empty_database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
-        assert client.get(f"/api/v1/players/{BOB.id}/items").json() == wanted
+    copy = opened(empty_database)
+    token = command.says("tokens", "issue", "Root").strip()
+    assert copy.get(f"/api/v1/players/{BOB.id}/items", token=token).json == wanted

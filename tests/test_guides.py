@@ -73,10 +73,9 @@ class Demo(Server):
             time.sleep(0.1)
 
 
-@pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory) -> Generator[Workplace]:
+@pytest.fixture
+def workplace(tmp_path: Path) -> Generator[Workplace]:
     """A folder with the demo's data, the programs of the checkout, and a running demo server."""
-    tmp_path = tmp_path_factory.mktemp("checkout")
     (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
     for name in ("examples", "scripts", "battery", "pyproject.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -133,7 +132,9 @@ def run_page(workplace: Workplace, samples: list[Sample]) -> tuple[list[str], li
     return faults, left_out
 
 
-def test_samples_of_all_guides_run_and_print_the_documented_text(workplace: Workplace) -> None:
+def test_samples_of_guides_print_the_documented_text_and_curl_commands_of_other_pages_succeed(
+    workplace: Workplace,
+) -> None:
     faults: list[str] = []
     left_out: list[str] = []
     for path in GUIDES:
@@ -142,12 +143,13 @@ def test_samples_of_all_guides_run_and_print_the_documented_text(workplace: Work
         left_out += missing
     if (TOOLS / "ready").exists():
         faults += check_types(workplace.folder)
+    faults += run_curl_commands_of_other_pages(workplace)
     assert not faults, "\n\n".join(faults)
     if left_out:
         pytest.skip("All other samples passed. " + " ".join(left_out))
 
 
-def test_curl_commands_of_other_pages_succeed(workplace: Workplace) -> None:
+def run_curl_commands_of_other_pages(workplace: Workplace) -> list[str]:
     keeper = pages.Keeper(workplace.url)
     faults: list[str] = []
     for page, values in pages.list_values(keeper).items():
@@ -158,7 +160,7 @@ def test_curl_commands_of_other_pages_succeed(workplace: Workplace) -> None:
                 workplace.run(pages.prepare(sample, values))
             except Wrong as wrong:
                 faults.append(f"{sample.place}: {wrong}")
-    assert not faults, "\n\n".join(faults)
+    return faults
 
 
 def test_pages_with_samples_are_run_or_listed_with_a_reason() -> None:

@@ -1,9 +1,9 @@
 """Both packages, server and Python client: built, installed into empty environments, and used together."""
 
 import ast
-import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,10 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 import blocks
+from databases import Sqlite
+from demo_databases import fill_template, find_hour
 from gamekeeper import __version__
+from gamekeeper.cli.demo import FILE
 from server import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -41,16 +42,6 @@ def build(source: Path, folder: Path) -> Built:
     """Build the sdist, and the wheel from the sdist, like `make package`."""
     run_command([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source], ROOT)
     return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return build(ROOT, tmp_path_factory.mktemp("dist"))
-
-
-@pytest.fixture(scope="session")
-def built_client(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return build(CLIENT, tmp_path_factory.mktemp("client"))
 
 
 def run_command(command: list[str | Path], folder: Path) -> str:
@@ -82,7 +73,7 @@ def contents(built: Built) -> tuple[set[str], set[str]]:
         return packaged, {each.partition("/")[2] for each in sdist.getnames()}
 
 
-def test_server_packages_are_complete(built: Built) -> None:
+def require_complete_server(built: Built) -> None:
     sources = files_of(ROOT / "src")
     assert {Path(each).suffix for each in sources} >= {".py", ".sql", ".html", ".txt", ".js", ".css", ".typed"}
     packaged, held = contents(built)
@@ -93,7 +84,7 @@ def test_server_packages_are_complete(built: Built) -> None:
     assert not [each for each in held if each.startswith((".venv", "dist", "site", "demo-data", ".git/"))]
 
 
-def test_client_packages_are_complete(built_client: Built) -> None:
+def require_complete_client(built_client: Built) -> None:
     sources = files_of(CLIENT / "src")
     assert {Path(each).suffix for each in sources} == {".py", ".typed"}
     packaged, held = contents(built_client)
@@ -102,18 +93,22 @@ def test_client_packages_are_complete(built_client: Built) -> None:
     assert (CLIENT / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_version_is_declared_in_one_place(built: Built, built_client: Built) -> None:
-    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", __version__)
+def require_version(built: Built, built_client: Built) -> None:
     assert built.wheel.name.startswith(f"gamekeeper-{__version__}-")
     assert built.sdist.name == f"gamekeeper-{__version__}.tar.gz"
     assert built_client.wheel.name.startswith(f"gamekeeper_client-{__version__}-")
     assert built_client.sdist.name == f"gamekeeper_client-{__version__}.tar.gz"
+
+
+def test_version_is_declared_in_one_place() -> None:
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", __version__)
     for folder in (ROOT, CLIENT):
         project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         assert ("version" in project["project"]["dynamic"], "version" in project["project"]) == (True, False)
     again = [
         path.name
         for path in (*PACKAGE.rglob("*.py"), *CLIENT.rglob("*.py"))
+        if __version__ in path.read_text("utf-8")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value == __version__
     ]
@@ -162,14 +157,26 @@ class Environment:
         run_command([*self._pip, "install", *quiet, *words], self.folder)
 
     def installed(self) -> set[str]:
-        return {each["name"] for each in json.loads(run_command([*self._pip, "list", "--format", "json"], self.folder))}
+        """Return the names of the installed packages, as `pip list` prints them."""
+        found = (self.folder / "venv").glob("lib/python*/site-packages/*.dist-info")
+        return {each.name.split("-")[0].replace("_", "-").lower() for each in found}
 
     def run(self, program: str, *words: str) -> str:
         return run_command([self.programs / program, *words], self.folder)
 
 
-def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built, tmp_path: Path) -> None:
-    """Install each wheel into an empty environment; the client's quick start logs in to the server's demo."""
+def test_packages_are_complete_and_wheels_work_alone_and_with_each_other(
+    sqlite_databases: Sqlite, tmp_path: Path
+) -> None:
+    """Build both packages once, check them, and install each wheel into an empty environment.
+
+    The client's quick start logs in to the server's demo.
+    """
+    built, built_client = build(ROOT, tmp_path / "dist"), build(CLIENT, tmp_path / "client-dist")
+    require_complete_server(built)
+    require_complete_client(built_client)
+    require_version(built, built_client)
+    require_links_that_work_on_an_index(built)
     server, client = Environment(tmp_path / "server"), Environment(tmp_path / "client")
     server.install(built.wheel)
     client.install(built_client.wheel)
@@ -179,6 +186,10 @@ def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built
     assert client.installed() >= CLIENT_NEEDS
     assert not {each for each in client.installed() if each.startswith("gamekeeper")} - {"gamekeeper-client"}
     quick_start = blocks.parse_blocks(blocks.PAGE.read_text("utf-8"))[0]
+    # filled before: a demo's first start is tested in tests/cli/test_demo_command.py
+    (tmp_path / "data").mkdir()
+    filled = sqlite_databases.copy(fill_template(sqlite_databases, find_hour()))
+    shutil.move(filled.removeprefix("sqlite:///"), tmp_path / "data" / FILE)
     with demo(server.programs / "gamekeeper", tmp_path) as address:
         code = quick_start.code.replace(blocks.ADDRESS, address)
         assert client.run("python", "-c", code) == quick_start.prints
@@ -191,7 +202,7 @@ def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built
     assert files_of(server.folder / "deploy") == files_of(ROOT / "deploy")
 
 
-def test_package_page_has_links_that_work_on_an_index(built: Built) -> None:
+def require_links_that_work_on_an_index(built: Built) -> None:
     page = metadata(built.wheel)
     site = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Documentation"]
     links = re.findall(r"\]\(([^)]+)\)", page)
