@@ -125,9 +125,9 @@ def known_tokens(databases: Sqlite | Postgres) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def database(databases: Sqlite | Postgres) -> Generator[str]:
+def database(databases: Sqlite | Postgres, request: pytest.FixtureRequest) -> Generator[str]:
     """Return the URL of a database with all test accounts and players."""
-    url = databases.fresh()
+    url = databases.fresh(used=_keeps_connections(request))
     yield url
     databases.drop(url)
 
@@ -164,8 +164,30 @@ def opened(known_tokens: Mapping[str, str]) -> Generator[Callable[[str], worlds.
         yield lambda url: stack.enter_context(worlds.open_world(url, known_tokens))
 
 
+def _keeps_connections(request: pytest.FixtureRequest) -> bool:
+    """Tell whether worlds of the test may use, and leave, open PostgreSQL connections.
+
+    They may not if the test patches something: a connection could be made with it, and be used by other tests.
+    """
+    return "make_world" in request.fixturenames and "monkeypatch" not in request.fixturenames
+
+
+async def _cancel_tasks() -> None:
+    """Cancel the tasks that a test left."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
 @pytest.fixture
-def loop() -> Generator[asyncio.AbstractEventLoop]:
+def loop(request: pytest.FixtureRequest) -> Generator[asyncio.AbstractEventLoop]:
+    """Return an event loop. Worlds on PostgreSQL share one, so that a connection serves the worlds of many tests."""
+    databases = request.getfixturevalue("databases") if _keeps_connections(request) else None
+    if isinstance(databases, Postgres):
+        yield databases.loop
+        databases.loop.run_until_complete(_cancel_tasks())
+        return
     loop = asyncio.new_event_loop()
     yield loop
     loop.close()
@@ -173,18 +195,26 @@ def loop() -> Generator[asyncio.AbstractEventLoop]:
 
 @pytest.fixture
 def make_world(
-    database: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop
+    database: str,
+    databases: Sqlite | Postgres,
+    known_tokens: Mapping[str, str],
+    loop: asyncio.AbstractEventLoop,
+    request: pytest.FixtureRequest,
 ) -> Generator[Callable[..., worlds.World]]:
     """Return a function that makes worlds on one database with given settings; two worlds act as two instances."""
     made: list[worlds.World] = []
+    kept = databases.kept if isinstance(databases, Postgres) and _keeps_connections(request) else None
 
     def make(**changed: object) -> worlds.World:
-        made.append(worlds.World(database, known_tokens, loop, **changed))
+        made.append(worlds.World(database, known_tokens, loop, kept, **changed))
         return made[-1]
 
     yield make
     for each in made:
-        each.close()
+        if kept is None:
+            each.close()
+        else:
+            each.close_and_keep(kept)
 
 
 @pytest.fixture

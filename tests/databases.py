@@ -5,14 +5,17 @@ import contextlib
 import shutil
 import time
 import uuid
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
 import world as worlds
+from restored_rows import CannotRestore, Restorer
 
+T = TypeVar("T")
 TEMPLATE = "gamekeeper_template"
 MEMORY = Path("/dev/shm")  # noqa: S108 - each run creates its own folder there
 # bytes of free memory needed for the databases of several test processes; containers often have less
@@ -38,7 +41,8 @@ class Sqlite:
     def empty(self) -> str:
         return self._url(uuid.uuid4().hex)
 
-    def fresh(self) -> str:
+    def fresh(self, *, used: bool = False) -> str:
+        del used  # a new copy of a file is as cheap
         return self.copy(self._url("template"))
 
     def copy(self, url: str) -> str:
@@ -55,90 +59,99 @@ class Sqlite:
         return f"sqlite:///{self._folder / name}.db"
 
 
-class State(NamedTuple):
-    """A database's id, rows written so far and open connections; equal states mean that nothing was written."""
-
-    which: int
-    written: int
-    connected: int
-
-
 class Postgres:
-    """PostgreSQL databases, copied from a template; a copy without writes is used again."""
+    """PostgreSQL databases, copied from a template. A test's database is restored for the next test where possible.
+
+    A connection stays open to such a database, with its prepared statements: worlds on it start with it. A new database
+    with a new connection costs ten times as much.
+    """
 
     def __init__(self, server: str) -> None:
         self._server = server
-        self._runner = asyncio.Runner()
-        self._db: Any = None
+        self.loop = asyncio.new_event_loop()  # of all worlds here: a connection belongs to a loop
+        self.kept: dict[str, Any] = {}  # database URL → open connection of no world
+        self._admin: Any = None
         # FILE_COPY copies without the WAL, which would need much memory; its two checkpoints are cheap in memory.
         self._copied = "STRATEGY FILE_COPY" if f"host={MEMORY}/" in server else ""
-        self._unwritten: list[str] = []
-        self._states: dict[str, State] = {}
+        self._restored: list[str] = []
         self._template = f"{TEMPLATE}_{uuid.uuid4().hex[:8]}"
         self._execute(f'CREATE DATABASE "{self._template}"')
         self.tokens = asyncio.run(worlds.prepare(self._url(self._template)))
+        self._restorer = self._run(Restorer.read(self._url(self._template)))
 
     def empty(self, *options: str) -> str:
         name = f"t{uuid.uuid4().hex}"
         self._execute(f'CREATE DATABASE "{name}" {" ".join(options)}')
         return self._url(name)
 
-    def fresh(self) -> str:
-        url = self._unwritten.pop() if self._unwritten else self.copy(self._url(self._template))
-        self._states[url] = self._state(url)
+    def fresh(self, *, used: bool = False) -> str:
+        """Return a database with all test people. If `used`, it may be restored, with an open connection in `kept`."""
+        if used and self._restored:
+            return self._restored.pop()
+        url = self.copy(self._url(self._template))
+        [number] = self._execute("SELECT oid FROM pg_database WHERE datname = $1", _find_name(url))
+        self._restorer.expect(url, number)
         return url
 
     def copy(self, url: str) -> str:
         """Copy a PostgreSQL database without open connections."""
+        self._disconnect(url)
         name = f"t{uuid.uuid4().hex}"
-        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{urlsplit(url).path[1:]}" {self._copied}')
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{_find_name(url)}" {self._copied}')
         return self._url(name)
 
     def drop(self, url: str) -> None:
-        before = self._states.pop(url, None)
-        if before and self._is_still(before, url):
-            self._unwritten.append(url)
-        else:
-            self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
+        """Drop the database, or restore it for another test if a connection to it was kept."""
+        if url in self.kept:
+            self._wait_for_others(url)
+            with contextlib.suppress(CannotRestore, asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                self._run(self._restorer.restore(url, self.kept[url].db))
+                self._restored.append(url)
+                return
+        self._disconnect(url)
+        self._restorer.forget(url)
+        self._execute(f'DROP DATABASE "{_find_name(url)}" WITH (FORCE)')
 
     def replace(self, url: str) -> None:
         """Replace the PostgreSQL database by an empty one of the same name."""
-        name = urlsplit(url).path[1:]
+        self._disconnect(url)
+        name = _find_name(url)
         self._execute(f'DROP DATABASE "{name}" WITH (FORCE)')
         self._execute(f'CREATE DATABASE "{name}"')
 
     def close(self) -> None:
-        for url in (*self._unwritten, self._url(self._template)):
-            self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
-        self._runner.run(self._db.close())
-        self._runner.close()
+        for url in (*self._restored, self._url(self._template)):
+            self._disconnect(url)
+            self._execute(f'DROP DATABASE "{_find_name(url)}" WITH (FORCE)')
+        self._run(self._admin.close())
+        self.loop.close()
 
-    def _is_still(self, before: State, url: str) -> bool:
-        """Wait until closed connections have ended: PostgreSQL counts their writes before it drops them."""
+    def _disconnect(self, url: str) -> None:
+        if connection := self.kept.pop(url, None):
+            self._run(connection.db.close())
+
+    def _wait_for_others(self, url: str) -> None:
+        """Wait until all other connections have ended: PostgreSQL counts their writes before it drops them."""
         until = time.monotonic() + LEAVE_SECONDS
-        while (now := self._state(url)).connected > before.connected and now.which == before.which:
-            if now.written > before.written or time.monotonic() > until:
-                return False
+        count = "SELECT numbackends FROM pg_stat_database WHERE datname = $1"
+        while self._execute(count, _find_name(url))[0] > 1 and time.monotonic() < until:
             time.sleep(0.001)
-        return now == before
-
-    def _state(self, url: str) -> State:
-        return State(
-            *self._execute(
-                "SELECT datid, tup_inserted + tup_updated + tup_deleted, numbackends FROM pg_stat_database "
-                "WHERE datname = $1",
-                urlsplit(url).path[1:],
-            )
-        )
 
     def _url(self, name: str) -> str:
         return urlunsplit(urlsplit(self._server)._replace(path=f"/{name}"))
 
     def _execute(self, command: str, *values: str) -> Any:
         async def run() -> Any:
-            if self._db is None:
+            if self._admin is None:
                 driver: Any = asyncpg
-                self._db = await driver.connect(self._server)
-            return await self._db.fetchrow(command, *values)
+                self._admin = await driver.connect(self._server)
+            return await self._admin.fetchrow(command, *values)
 
-        return self._runner.run(run())
+        return self._run(run())
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+
+def _find_name(url: str) -> str:
+    return urlsplit(url).path[1:]

@@ -22,7 +22,7 @@ from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.store import ledger, users
+from gamekeeper.store import ledger, postgres, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.statements import Statement
@@ -62,15 +62,35 @@ class World:
     compares = True  # after a write, compare players' columns with their JSON documents; False if a test breaks them
 
     def __init__(
-        self, url: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop, **changed: object
+        self,
+        url: str,
+        known_tokens: Mapping[str, str],
+        loop: asyncio.AbstractEventLoop,
+        kept: dict[str, Any] | None = None,
+        **changed: object,
     ) -> None:
+        """Open a world. `kept` has open PostgreSQL connections by database URL: it takes its own, if there is one."""
         self.url = url
         self.tokens = known_tokens
         self.loop = loop
         given: dict[str, Any] = {"access_log": False, "secret_key_file": KEY_FILE, "public_url": PUBLIC_URL, **changed}
         self.keeper: Keeper = app.build_keeper(settings.load({}, database=url, **given))
         self.asgi = app.build(self.keeper)
+        if kept and url in kept:
+            self._list_idle_connections().append(kept.pop(url))
         self.run(self.keeper.store.open())
+
+    def close_and_keep(self, kept: dict[str, Any]) -> None:
+        """Close the world, except a PostgreSQL connection for the next world on the same database."""
+        idle = self._list_idle_connections()
+        store = vars(self.keeper.store)
+        if idle and self.url not in kept and store["_session"] is postgres.SESSION:
+            kept[self.url] = idle.pop(0)
+        self.close()
+
+    def _list_idle_connections(self) -> list[Any]:
+        store: Any = self.keeper.store
+        return store._pool._free  # noqa: SLF001 - only the tests keep connections
 
     def close(self) -> None:
         self.run(self.keeper.feed.close())
