@@ -8,7 +8,7 @@ from gamekeeper.http.operation import Route
 
 # Number of slashes up to the tail of most paths of the API: what follows the parameter, as /api/v1/players/[key]/items
 TAIL = 5
-API = "/api/"  # path prefix of the API: paths below it match in any letter case, as in the engine
+API = b"/api/"  # path prefix of the API: paths below it match in any letter case, as in the engine
 
 
 class _Node:
@@ -87,23 +87,27 @@ def _build_tree(
 ) -> _Node:
     root = folders[b""] = _Node()
     for route in routes:
-        node, path = root, ""
+        node, path = root, b""
         # split the route's path in the same way as `find` splits a request's path
-        for segment in route.path.rstrip("/").split("/")[1:]:
-            path = f"{path}/{segment}"
-            if segment.startswith("["):
+        whole = route.path.rstrip("/").encode()
+        matches_any_case = whole.startswith(API)
+        for segment in whole.split(b"/")[1:]:
+            path += b"/" + segment
+            if segment.startswith(b"["):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
-            else:
-                found = node.literals.setdefault(segment.encode(), _Node())
-                if route.path.startswith(API):
-                    node.folded[segment.lower().encode()] = found
-                node = found
-                if "[" not in path:
-                    folders[path.encode()] = node
+                continue
+            found = node.literals.get(segment)
+            if found is None:
+                found = node.literals[segment] = _Node()
+                if b"[" not in path:
+                    folders[path] = found
+            if matches_any_case:
+                node.folded[segment.lower()] = found
+            node = found
         node.methods[route.method] = route
-        before, opening, after = route.path.rstrip("/").partition("/[")
-        _, closing, tail = after.partition("]/")
-        if opening and closing and "[" not in tail and before.count("/") == TAIL - 2:
-            tails[before.encode(), tail.encode()] = folders[before.encode()], node
+        before, opening, after = whole.partition(b"/[")
+        _, closing, tail = after.partition(b"]/")
+        if opening and closing and b"[" not in tail and before.count(b"/") == TAIL - 2:
+            tails[before, tail] = folders[before], node
     return root
