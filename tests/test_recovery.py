@@ -63,45 +63,47 @@ async def coins(client: httpx.AsyncClient) -> int:
     return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == people.COIN.id)
 
 
+async def require_keys_resolved_once(way: Swallower, client: httpx.AsyncClient) -> None:
+    ended = False
+    before, givers = await coins(client), [Giver(client) for _ in range(12)]
+    work = [asyncio.create_task(each.until(lambda: ended)) for each in givers]
+    await until(lambda: all(each.given for each in givers))
+    way.swallow()
+    await asyncio.sleep(4)
+    way.heal()
+    healed = time.monotonic()
+    await until(lambda: any(each.good_at[-1] > healed for each in givers))
+    assert time.monotonic() - healed < HEALED_SECONDS
+    ended = True
+    await asyncio.gather(*work)
+    assert set[int]().union(*(each.statuses for each in givers)) <= {503}
+    assert await coins(client) - before == sum(each.given for each in givers)
+
+
+async def require_readiness_in_bounded_time(way: Swallower, client: httpx.AsyncClient) -> None:
+    way.swallow()
+    await asyncio.sleep(1)
+    began = time.monotonic()
+    answers = await asyncio.gather(*(client.get("/health/ready") for _ in range(30)))
+    took = time.monotonic() - began
+    assert ({each.status_code for each in answers}, took < HEALED_SECONDS) == ({503}, True)
+    assert (await client.get("/health/live")).status_code == 200
+    way.heal()
+    healed = time.monotonic()
+    while (await client.get("/health/ready")).status_code != 200:
+        assert time.monotonic() - healed < HEALED_SECONDS
+        await asyncio.sleep(0.02)
+
+
 @ONLY_POSTGRES
-def test_silent_database_leaves_every_key_resolved_once(database: str, known_tokens: Mapping[str, str]) -> None:
+def test_silent_database_leaves_every_key_resolved_once_and_readiness_fails_in_bounded_time(
+    database: str, known_tokens: Mapping[str, str]
+) -> None:
     async def through(way: Swallower, server: Server) -> None:
-        ended = False
         async with caller_of(server, known_tokens["Root"]) as client:
-            before, givers = await coins(client), [Giver(client) for _ in range(12)]
-            work = [asyncio.create_task(each.until(lambda: ended)) for each in givers]
-            await until(lambda: all(each.given for each in givers))
-            way.swallow()
-            await asyncio.sleep(4)
-            way.heal()
-            healed = time.monotonic()
-            await until(lambda: any(each.good_at[-1] > healed for each in givers))
-            assert time.monotonic() - healed < HEALED_SECONDS
-            await asyncio.sleep(1)
-            ended = True
-            await asyncio.gather(*work)
-            assert set[int]().union(*(each.statuses for each in givers)) <= {503}
-            assert await coins(client) - before == sum(each.given for each in givers)
-
-    with Swallower(database) as way, Server(way.url, statement_seconds=STATEMENT_SECONDS) as server:
-        asyncio.run(through(way, server))
-
-
-@ONLY_POSTGRES
-def test_readiness_fails_in_bounded_time_while_the_database_is_silent(database: str) -> None:
-    async def through(way: Swallower, server: Server) -> None:
+            await require_keys_resolved_once(way, client)
         async with caller_of(server, None) as client:
-            way.swallow()
-            await asyncio.sleep(1)
-            began = time.monotonic()
-            answers = await asyncio.gather(*(client.get("/health/ready") for _ in range(30)))
-            took = time.monotonic() - began
-            assert ({each.status_code for each in answers}, took < HEALED_SECONDS) == ({503}, True)
-            assert (await client.get("/health/live")).status_code == 200
-            way.heal()
-            healed = time.monotonic()
-            while (await client.get("/health/ready")).status_code != 200:
-                assert time.monotonic() - healed < HEALED_SECONDS
+            await require_readiness_in_bounded_time(way, client)
 
     with Swallower(database) as way, Server(way.url, statement_seconds=STATEMENT_SECONDS) as server:
         asyncio.run(through(way, server))

@@ -108,6 +108,7 @@ def refuses(server: Server) -> bool:
     return False
 
 
+@ON_SQLITE
 def test_running_request_is_answered_and_new_connections_are_refused(database: str) -> None:
     settings = {"receive_seconds": 60, "head_seconds": 60, "stop_seconds": BLOCKED_SECONDS}
     with Server(database, **settings) as server, connect(server) as line:
@@ -121,26 +122,16 @@ def test_running_request_is_answered_and_new_connections_are_refused(database: s
 
 
 @ON_SQLITE
-def test_idle_connections_do_not_delay_the_shutdown(database: str) -> None:
+def test_idle_connections_and_a_missing_body_delay_the_shutdown_no_longer_than_their_deadlines(database: str) -> None:
     settings = {"receive_seconds": 2, "head_seconds": 2, "stop_seconds": BLOCKED_SECONDS}
-    with Server(database, **settings) as server, contextlib.ExitStack() as lines:
+    with Server(database, **settings) as server, connect(server) as line, contextlib.ExitStack() as lines:
         for sent in (b"", LIVE, LIVE[:20]):
             lines.enter_context(connect(server)).sendall(sent)
-        # after this answer the server has accepted the earlier connections
-        httpx.get(f"{server.url}/health/live", timeout=60)
-        code, took = Stopping(server).end()
-    # the shutdown waits for the incomplete request head at most head_seconds, here 2
-    assert (code, took < SOON) == (0, True)
-
-
-@ON_SQLITE
-def test_missing_body_delays_the_shutdown_no_longer_than_its_deadline(database: str) -> None:
-    settings = {"receive_seconds": 2, "head_seconds": 2, "stop_seconds": BLOCKED_SECONDS}
-    with Server(database, **settings) as server, connect(server) as line:
-        begin(line)
+        begin(line)  # after this answer the server has accepted the earlier connections
         stopping = Stopping(server)
         assert everything(line).startswith(b"HTTP/1.1 408 ")
         code, took = stopping.end()
+    # the shutdown waits for the incomplete request head at most head_seconds, here 2
     assert (code, took < SOON) == (0, True)
 
 

@@ -103,8 +103,13 @@ def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
     assert json.loads(issuing.said)["id"] in command.says("tokens", "list", "Shop")
 
 
-def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Path, databases: Any) -> None:
-    """Ctrl-C after the rows are committed: the command says how to build the indexes."""
+def test_interrupt_before_indexes_is_reported(
+    command: CommandLine, engine: str, tmp_path: Path, databases: Any
+) -> None:
+    """Ctrl-C after the rows are committed: the command says how to build the indexes.
+
+    All commands fill a database in the same way, so two of them are enough on PostgreSQL.
+    """
     backup, exported = tmp_path / "backup", tmp_path / "exported"
     command.says("backup", str(backup))
     command.says("export", str(exported))
@@ -115,8 +120,10 @@ def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Pa
         (INDEXES, ["import", "gamekeeper", str(exported), "--database", targets[2]]),
         (INDEXES, ["move", "--to", targets[3], "--database", command.database]),
     ]
-    told = outcomes(commands)
     verbs = ["Restored", "Restored", "Imported", "Moved"]
+    if engine == "postgres":
+        commands, verbs, targets = commands[::3], verbs[::3], targets[::3]
+    told = outcomes(commands)
     assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
     # interrupted before the indexes were built, no command started the doctor afterwards
     assert [each.went_through[-1] for each in told] == [point for point, _ in commands]
