@@ -4,7 +4,6 @@ Playwright keeps an event loop running in its thread, where no other loop may ru
 their own thread.
 """
 
-import asyncio
 import inspect
 import os
 from collections.abc import Callable, Generator
@@ -15,11 +14,10 @@ from typing import Any
 
 import chromium
 import pytest
-from demo_server import KEEPER, DemoServer, fill
+from demo_server import KEEPER, DemoServer, copy_demo
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 from visitor import Visitor
 
-import world as worlds
 from databases import Postgres, Sqlite
 
 PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # number of additional players for `make tour`
@@ -54,8 +52,7 @@ def browser(playwright: Playwright) -> Generator[Browser]:
 
 @contextmanager
 def serving(databases: Sqlite | Postgres) -> Generator[DemoServer]:
-    url = databases.empty()
-    asyncio.run(worlds.at_work(url, fill))
+    url = copy_demo(databases)
     with DemoServer(url, PLAYERS) as server:
         server.live()
         yield server
@@ -74,7 +71,7 @@ def postgres_demo(postgres_databases: Postgres) -> Generator[DemoServer]:
         yield server
 
 
-@pytest.fixture(params=[ENGINE])
+@pytest.fixture(scope="session", params=[ENGINE])
 def engine(request: pytest.FixtureRequest) -> str:
     """Use one engine per run: browser tests are slow, and tests/console covers the pages on both engines."""
     return request.param

@@ -1,29 +1,26 @@
 """Approval by a second person and a reached quota in the browser."""
 
-import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Generator
 
 import pytest
 from accessibility import check_page
-from demo_server import HELPER, KEEPER, DemoServer, fill, player_page
+from demo_server import HELPER, KEEPER, DemoServer, copy_demo, player_page
 from playwright.sync_api import expect
 from tour import confirm, offer, read_quantities
 from visitor import Visitor
 
-import world as worlds
-from databases import Postgres, Sqlite
 from gamekeeper.demo.world import GEM, ORE
 
 Visit = Callable[..., Visitor]
 
 
-@pytest.fixture
-def server(databases: Sqlite | Postgres) -> Generator[DemoServer]:
-    """Run a server of its own: gifts above 5 are held, and of ore 3 can be given per day."""
-    url = databases.empty()
-    asyncio.run(worlds.at_work(url, fill))
+@pytest.fixture(scope="module")
+def server(engine: str, request: pytest.FixtureRequest) -> Generator[DemoServer]:
+    """Run a server for the tests of this file: gifts above 5 are held, and of ore 3 can be given per day."""
+    databases = request.getfixturevalue(f"{engine}_databases")
+    url = copy_demo(databases)
     limit = ["roles", "save", "api", "--quota", f"{ORE.id}=3", "--database", url]
     subprocess.run([sys.executable, "-m", "gamekeeper", *limit], check=True, capture_output=True)
     with DemoServer(url, approvals="items.give>5") as running:

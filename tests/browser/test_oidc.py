@@ -1,16 +1,14 @@
 """Sign-in with OpenID Connect in a real browser, at a real provider."""
 
-import asyncio
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from accessibility import check_page
-from demo_server import KEEPER, PASSWORD, DemoServer, fill
+from demo_server import KEEPER, PASSWORD, DemoServer, copy_demo
 from playwright.sync_api import expect
 from visitor import Visitor
 
-import world as worlds
 from providers import RealProvider, make_settings
 from server import free_port
 
@@ -40,8 +38,7 @@ def console(
     databases = request.getfixturevalue(f"{engine}_databases")
     started, port = provider
     chosen = make_settings(started.issuer, tmp_path, roles)
-    url = databases.empty()
-    asyncio.run(worlds.at_work(url, fill))
+    url = copy_demo(databases)
     with DemoServer(url, port=port, public_url=f"http://127.0.0.1:{port}", **chosen) as server:
         yield server
     databases.drop(url)

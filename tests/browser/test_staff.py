@@ -1,6 +1,5 @@
 """Staff in the browser: invitations by mail through a real SMTP server, and a new account with a generated password."""
 
-import asyncio
 import re
 import time
 from collections.abc import Callable, Generator
@@ -8,12 +7,11 @@ from typing import Any
 
 import pytest
 from accessibility import check_page
-from demo_server import KEEPER, DemoServer, fill
+from demo_server import KEEPER, DemoServer, copy_demo
 from playwright.sync_api import expect
 from tour import confirm
 from visitor import Visitor
 
-import world as worlds
 from databases import Sqlite
 from server import free_port
 from smtp_sink import Sink
@@ -22,17 +20,16 @@ Visit = Callable[..., Visitor]
 NEW = "ninety brown teapots"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sink() -> Generator[Sink]:
     with Sink().running() as running:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(sqlite_databases: Sqlite, sink: Sink) -> Generator[DemoServer]:
-    """Run a server of its own: the demo of the other tests sends no mail."""
-    url, port = sqlite_databases.empty(), free_port()
-    asyncio.run(worlds.at_work(url, fill))
+    """Run a server for the tests of this file: the demo of the other tests sends no mail."""
+    url, port = copy_demo(sqlite_databases), free_port()
     settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{sink.port}", "mail_from": "keeper@example.test"}
     with DemoServer(url, port=port, public_url=f"http://127.0.0.1:{port}", **settings) as running:
         yield running
