@@ -35,6 +35,12 @@ def test_move_prints_json(command: CommandLine, first_command: CommandLine, worl
     assert moved["tables"]["ledger"]["rows"] == len(world.ledger())
 
 
+@pytest.mark.parametrize(
+    ("engine", "target"),
+    [("sqlite", "postgres"), ("postgres", "sqlite")],
+    indirect=True,
+    ids=["sqlite-to_postgres", "postgres-to_sqlite"],
+)
 def test_move_reports_errors_of_doctor(command: CommandLine, target: str, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("move", "--to", target, code=1)

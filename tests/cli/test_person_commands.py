@@ -80,6 +80,7 @@ def test_delete_without_terminal_needs_yes(command: CommandLine) -> None:
     assert "Ann" in names(command)
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # terminals do not depend on the engine
 def test_delete_asks_for_confirmation_on_a_terminal(command: CommandLine) -> None:
     for answer, code in (("n\n", 1), ("y\n", 0)):
         ours, theirs = pty.openpty()

@@ -14,6 +14,8 @@ from gamekeeper.game.lookup import make_clashing_fold
 from gamekeeper.game.passwords import hash_for_wire
 from world import SENT, World
 
+# the terminal and the standard output of a process do not depend on the engine
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 NEW = ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin")
 
 
@@ -86,6 +88,7 @@ def test_add_without_terminal_needs_password_option(command: CommandLine) -> Non
     assert "Cannot ask for the password without a terminal. Use --password-stdin or --generate-password." in problem
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(("again", "code"), [("tippity toppity", 0), ("toppity tippity", 1)])
 def test_add_prompts_twice_on_a_terminal(command: CommandLine, again: str, code: int) -> None:
     ours, theirs = pty.openpty()
@@ -142,6 +145,7 @@ def test_minimum_length_is_a_setting(command: CommandLine) -> None:
     command.says(*NEW, typed="tippitop9", GAMEKEEPER_MIN_PASSWORD_LENGTH="8")
 
 
+@ON_SQLITE
 def test_weak_password_on_a_terminal_is_asked_for_again(command: CommandLine) -> None:
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
@@ -342,6 +346,7 @@ def run_shell(database: str, arguments: tuple[str, ...], output: str) -> subproc
     )
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("arguments", SECRETS, ids=" ".join)
 def test_no_secret_is_created_without_standard_output(
     command: CommandLine, world: World, arguments: tuple[str, ...]
@@ -353,6 +358,7 @@ def test_no_secret_is_created_without_standard_output(
     assert sorted(world.sql(secrets)) == before
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("arguments", [*SECRETS, ("users", "list")], ids=" ".join)
 def test_full_standard_output_is_reported(command: CommandLine, arguments: tuple[str, ...]) -> None:
     done = run_shell(command.database, arguments, ">/dev/full")
