@@ -26,15 +26,18 @@ class Keeper:
     def __init__(self, world: World, cookie: str = "") -> None:
         self.world = world
         self.cookie = cookie
+        self._csrf: dict[str, str] = {}  # session cookie → CSRF token that a page of the console has
 
     @property
     def csrf(self) -> str:
-        """Return the CSRF token of this session, read from a page of the console."""
-        return next(
-            attributes["content"]
-            for tag, attributes in Page(self.get("/console/done/none").raw.decode()).tags
-            if tag == "meta" and attributes.get("name") == "csrf"
-        )
+        """Return the CSRF token of this session, read once from a page of the console."""
+        if self.cookie not in self._csrf:
+            self._csrf[self.cookie] = next(
+                attributes["content"]
+                for tag, attributes in Page(self.get("/console/done/none").raw.decode()).tags
+                if tag == "meta" and attributes.get("name") == "csrf"
+            )
+        return self._csrf[self.cookie]
 
     def sign_in(self, name: str, password: str = people.PASSWORD, **more: Any) -> Answer:
         """Sign in with the form. This is slow, because the password is hashed."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 UNSEEN = frozenset({"head", "script", "style", "template"})
+LABELLED = frozenset({"a", "button"})  # elements whose text tests ask for
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 
 
@@ -24,7 +25,9 @@ class Page(HTMLParser):
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.forms: list[Form] = []
         self.links: dict[str, str] = {}  # addresses of the page's links, by link text
-        self._open: list[tuple[str, dict[str, str], list[str]]] = []
+        self._open: list[tuple[str, dict[str, str]]] = []
+        self._labels: list[list[str]] = []  # texts in each open link and button, the innermost last
+        self._unseen = 0  # number of open elements whose text is not visible
         self._words: list[str] = []
         self._select = ""
         self.feed(html)
@@ -45,26 +48,31 @@ class Page(HTMLParser):
         attributes = {name: value or "" for name, value in attrs}
         self.tags.append((tag, attributes))
         if tag not in VOID:
-            self._open.append((tag, attributes, []))
+            self._open.append((tag, attributes))
+            self._unseen += tag in UNSEEN
+            if tag in LABELLED:
+                self._labels.append([])
         if tag == "form":
             self.forms.append(Form(attributes.get("action", ""), attributes))
         self._note_field(tag, attributes)
 
     def handle_endtag(self, tag: str) -> None:
         while self._open:
-            opened, attributes, words = self._open.pop()
-            said = " ".join(" ".join(words).split())
-            if opened == "a":
-                self.links[said] = attributes.get("href", "")
-            if opened == "button" and self.forms:
-                self._note_button(attributes, said)
+            opened, attributes = self._open.pop()
+            self._unseen -= opened in UNSEEN
+            if opened in LABELLED:
+                said = " ".join(" ".join(self._labels.pop()).split())
+                if opened == "a":
+                    self.links[said] = attributes.get("href", "")
+                elif self.forms:
+                    self._note_button(attributes, said)
             if opened == tag:
                 break
 
     def handle_data(self, data: str) -> None:
-        for _, _, words in self._open:
+        for words in self._labels:
             words.append(data)
-        if not any(tag in UNSEEN for tag, _, _ in self._open):
+        if not self._unseen:
             self._words.append(data)
 
     def _note_button(self, attributes: dict[str, str], said: str) -> None:

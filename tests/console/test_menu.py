@@ -46,6 +46,7 @@ def test_group_without_visible_entries_is_left_out() -> None:
     assert [each.title for each in shown[0].entries] == ["Home"]
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_each_menu_page_marks_itself_and_has_its_own_help(root: Keeper) -> None:
     for entry in menu.MENU():
         page = root.page(entry.path)

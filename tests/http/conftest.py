@@ -1,11 +1,20 @@
-"""Fixture: a world in which every write of the table `writes.CASES` can succeed."""
+"""Fixtures: a world for tests that change nothing, and one in which every write of `writes.CASES` can succeed."""
+
+from collections.abc import Generator
 
 import pytest
 
 import game_server
 import guild_rows
 from people import SWORD, ZOE, guid
+from sharing import ENGINES, open_shared
 from world import World
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
+    """Return a world that the tests of a file share, because they only read or are refused."""
+    yield from open_shared(request)
 
 
 @pytest.fixture
